@@ -155,7 +155,7 @@ def test_old_blocks_may_be_replaced() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--areas", "none"], "--areas is for hypergraphs"),
+    (["--areas", "none"], "none cannot be read"),
     (["--ports"], "--ports is for hypergraphs"),
     (["--columns", "1,2"], "--columns does not apply to netlists"),
     (["--weights", "round"], "--weights does not apply to netlists"),

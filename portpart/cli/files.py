@@ -31,11 +31,11 @@ GRAPH_MODELS = ("star", "clique")
 NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
 """Values of --model that make a hypergraph: of a netlist, or of a matrix."""
 
-OF_NETLISTS = ("top", "model", "max_fanout", "max_vertices")
+OF_NETLISTS = ("top", "model", "max_fanout", "max_vertices", "areas")
 """Options for reading a netlist as a graph, besides the format."""
 
-OF_NETS_ALONE = ("ports", "diagonal", "areas")
-OF_NETS = ("top", "max_fanout", "max_vertices", *OF_NETS_ALONE)
+OF_NETS_ALONE = ("ports", "diagonal")
+OF_NETS = ("top", "max_fanout", "max_vertices", "areas", *OF_NETS_ALONE)
 """Options for reading hypergraphs, besides the format and the model."""
 
 
@@ -105,6 +105,7 @@ def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
     from portpart import io
     from portpart.io.reading import LikeNets
 
+    one_standard_input(GRAPH=name, areas=reading.areas)
     if is_hypergraph(name, reading):
         return read_hypergraph(name, reading)
     try:
@@ -184,6 +185,15 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
         if value is not None and option not in OF_NETLISTS:
             raise click.UsageError(f"--{option.replace('_', '-')} does not apply to netlists")
     return io.read_netlist(name, top=reading.top, format=reading.file_format)
+
+
+def graph_of_netlist(netlist: Netlist, reading: Reading) -> Graph:
+    """The graph of a netlist that `read_netlist` has read."""
+    from portpart.io.netlist.areas import read_areas
+
+    areas = None if reading.areas is None else read_areas(reading.areas)
+    return netlist.graph(reading.model or GRAPH_MODELS[0], max_fanout=reading.max_fanout,
+                         areas=areas)
 
 
 def read_mesh(name: str, reading: Reading) -> Mesh | None:

@@ -26,11 +26,12 @@ def command(graph: str, reading: files.Reading, as_json: bool) -> None:
 
     For a hypergraph: size, sizes of nets, degrees, weights, and special cases.
     """
+    files.one_standard_input(GRAPH=graph, areas=reading.areas)
     netlist = files.read_netlist(graph, reading)
     if netlist is None:
         loaded = files.read_graph(graph, reading)
     else:
-        loaded = netlist.graph(reading.model or "star", max_fanout=reading.max_fanout)
+        loaded = files.graph_of_netlist(netlist, reading)
     if isinstance(loaded, Hypergraph):
         _print_hypergraph(graph, describe_hypergraph(loaded), as_json)
         return

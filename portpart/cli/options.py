@@ -151,7 +151,8 @@ _READING = (
     click.option("--diagonal", is_flag=True, default=None,
                  help="Matrix as hypergraph: net i always has the pin i."),
     click.option("--areas", metavar="FILE",
-                 help="ISPD98, Bookshelf: .are or .nodes file with the weights of vertices."),
+                 help="Weights of vertices. ISPD98, Bookshelf: .are or .nodes file; netlists: "
+                      "lines of a cell and its area."),
     click.option("--mesh", type=click.Choice(["dual", "nodal"]),
                  help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
     click.option("--common-nodes", type=click.IntRange(min=1),

@@ -58,21 +58,23 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
               tell=options.presets, task="partition")
 @click.option("--top", metavar="MODULE", help="Top module of the netlist.")
+@click.option("--areas", metavar="FILE",
+              help="Weights of gates: lines of a cell and its area; ports weigh 0.")
 @options.device_option
 @options.seed_option
 @options.threads_option
 @options.json_option
 def command(
     netlist: str, trace: str, k: int, rounds: int | str, model: str, objective: str | None,
-    compare: int | None, effort: str, migration: str, top: str | None, as_json: bool,
-    **settings: Any,
+    compare: int | None, effort: str, migration: str, top: str | None, areas: str | None,
+    as_json: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Partition NETLIST into k blocks, and apply the edits of TRACE, an .ops file.
 
-    The vertices are gates and ports, of weight 1.  --json prints one object per round.  The exit
-    code is 1 if a block exceeds its weight limit in some round.
+    The vertices are gates and ports, of weight 1 without --areas.  --json prints one object per
+    round.  The exit code is 1 if a block exceeds its weight limit in some round.
     """
-    files.one_standard_input(NETLIST=netlist, TRACE=trace)
+    files.one_standard_input(NETLIST=netlist, TRACE=trace, areas=areas)
     # only a command that partitions pays for importing the library
     from portpart.api.session import Session
     from portpart.io import read_edits, read_netlist
@@ -80,7 +82,7 @@ def command(
     if objective not in (None, *OBJECTIVES_OF[model]):
         raise click.UsageError(f"--objective {objective} is not one of --model {model}, which has "
                                f"{', '.join(OBJECTIVES_OF[model])}")
-    edits = read_edits(trace, read_netlist(netlist, top=top), model=model)
+    edits = read_edits(trace, read_netlist(netlist, top=top), model=model, areas=areas)
     settings["objective"] = objective or OBJECTIVES_OF[model][0]
     graph = edits.graph()
     with libraries_on_stderr():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats import bookshelf, hmetis, ispd98, matrix_nets, patoh
 from portpart.io.known import FORMATS, format_of_name
+from portpart.io.netlist.areas import read_areas
 from portpart.io.netlist.netlist import Netlist, distinct
 from portpart.io.netlists import netlist_of
 from portpart.io.reading import checked_limit
@@ -83,7 +84,9 @@ def read_hypergraph(
         ISPD98: the ``.are`` file, Bookshelf: the ``.nodes`` file, by which vertices are weighed;
         default: each weighs 1.  The order of Bookshelf's vertices is that of this file, else that
         in which nets have them.  Bookshelf's ``.aux`` file names the others: nets, nodes and, in
-        a ``.wts`` file, weights of nodes and nets.
+        a ``.wts`` file, weights of nodes and nets.  Netlists: a file with lines of a cell and its
+        area.  Areas of cells and nodes may be decimal numbers such as 3.5.  Then all of the file,
+        and weights of nodes, are multiplied by the smallest power of ten that makes areas whole.
     max_vertices : int, optional
         Refuse hypergraphs of more vertices; default: of more than 2^22 and 16 for each byte of
         text.  Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
@@ -185,18 +188,18 @@ def _parsed(name: str, source: Source, options: dict[str, Any]) -> Hypergraph:
 
 
 def _netlist(format: str, source: Source, top: str | None = None, ports: bool = False,
-             max_fanout: int | None = None) -> Hypergraph:
-    return hypergraph_of_netlist(netlist_of(source, format, top), ports, max_fanout)
+             max_fanout: int | None = None, areas: PathLike | None = None) -> Hypergraph:
+    known = None if areas is None else read_areas(areas)
+    return hypergraph_of_netlist(netlist_of(source, format, top), ports, max_fanout, known)
 
 
 def hypergraph_of_netlist(netlist: Netlist, ports: bool = False,
-                          max_fanout: int | None = None) -> Hypergraph:
+                          max_fanout: int | None = None,
+                          areas: Mapping[str, int] | None = None) -> Hypergraph:
     """The hypergraph of a netlist, its vertices named."""
     offsets, pins = netlist.hypergraph(ports=ports, max_fanout=max_fanout)
-    names, weights = netlist.gate_names, None
-    if ports:
-        names = distinct(names + netlist.port_names)
-        weights = [1] * netlist.num_gates + [0] * netlist.num_ports
+    names = distinct(netlist.gate_names + netlist.port_names) if ports else netlist.gate_names
+    weights = None if areas is None and not ports else netlist.vertex_weights(ports, areas)
     made = nets_hypergraph(offsets, pins, len(names), None, weights)
     return replace(made, names=names, net_names=netlist.net_names)
 
@@ -208,8 +211,10 @@ NET_FORMATS = {
     "bookshelf": NetFormat(bookshelf.parse, (".nets", ".aux"), ("areas",)),
     "matrix-market": NetFormat(matrix_nets.parse, (".mtx", ".mm"), ("model", "diagonal")),
     "verilog": NetFormat(partial(_netlist, "verilog"), (".v", ".vg"),
-                         ("top", "ports", "max_fanout")),
-    "blif": NetFormat(partial(_netlist, "blif"), (".blif",), ("top", "ports", "max_fanout")),
-    "aiger": NetFormat(partial(_netlist, "aiger"), (".aig", ".aag"), ("ports", "max_fanout")),
+                         ("top", "ports", "max_fanout", "areas")),
+    "blif": NetFormat(partial(_netlist, "blif"), (".blif",),
+                      ("top", "ports", "max_fanout", "areas")),
+    "aiger": NetFormat(partial(_netlist, "aiger"), (".aig", ".aag"),
+                       ("ports", "max_fanout", "areas")),
 }
 """Every format by its name."""

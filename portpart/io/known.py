@@ -66,9 +66,12 @@ FORMATS = {
     "dimacs": Format("portpart.io.formats.dimacs", (".gr", ".dimacs", ".col"), RULES),
     "npz": Format("portpart.io.formats.npz", (".npz",), RULES, names=True),
     "dense": Format("portpart.io.formats.dense", (".npy",), RULES),
-    "verilog": Format("portpart.io.netlist.verilog", (".v", ".vg"), ("top", "model", "max_fanout")),
-    "blif": Format("portpart.io.netlist.blif", (".blif",), ("top", "model", "max_fanout")),
-    "aiger": Format("portpart.io.netlist.aiger", (".aig", ".aag"), ("model", "max_fanout")),
+    "verilog": Format("portpart.io.netlist.verilog", (".v", ".vg"),
+                      ("top", "model", "max_fanout", "areas")),
+    "blif": Format("portpart.io.netlist.blif", (".blif",),
+                   ("top", "model", "max_fanout", "areas")),
+    "aiger": Format("portpart.io.netlist.aiger", (".aig", ".aag"),
+                    ("model", "max_fanout", "areas")),
     "metis-mesh": Format("portpart.io.formats.mesh", (".mesh",), ("mesh", "common_nodes")),
 }
 """Every format by its name."""

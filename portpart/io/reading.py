@@ -36,6 +36,7 @@ def read(
     top: str | None = None,
     model: str | None = None,
     max_fanout: int | None = None,
+    areas: PathLike | None = None,
     mesh: str | None = None,
     common_nodes: int | None = None,
     max_vertices: int | None = None,
@@ -80,6 +81,10 @@ def read(
         Netlists: what becomes of a net, as in :meth:`portpart.io.Netlist.graph`; default: a star.
     max_fanout : int, optional
         Netlists: leave out nets that reach more gates, as of clock and reset; default: keep all.
+    areas : str or PathLike, optional
+        Netlists: a file with lines of a cell and its area, which are the weights of gates;
+        default: each weighs 1.  Areas may be decimal numbers such as 0.798.  Then all are
+        multiplied by the smallest power of ten that makes them whole.
     mesh : {"dual", "nodal"}, optional
         METIS mesh (format ``"metis-mesh"``, ``.mesh``): whether the vertices are the elements
         (default) or the nodes.
@@ -123,7 +128,7 @@ def read(
     """
     given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
              "relabel": relabel, "columns": columns, "header": header, "top": top, "model": model,
-             "max_fanout": max_fanout, "max_vertices": max_vertices, "mesh": mesh,
+             "max_fanout": max_fanout, "areas": areas, "max_vertices": max_vertices, "mesh": mesh,
              "common_nodes": common_nodes}
     result = _parsed(path, format, given)[1]
     graph: Graph = result.graph if isinstance(result, NamedGraph) else result

@@ -16,6 +16,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32
+from portpart.io.netlist.areas import read_areas
 from portpart.io.netlist.edits import (
     CONNECT,
     DISCONNECT,
@@ -27,21 +28,19 @@ from portpart.io.netlist.edits import (
     NetlistEdits,
     Steps,
 )
-from portpart.io.netlist.netlist import Netlist
+from portpart.io.netlist.netlist import Netlist, area_of
 from portpart.io.netlist.verilog.drives import drives
 from portpart.io.text.files import PathLike, Source, read_source
-from portpart.options import checked_integer, shown
+from portpart.options import shown
 
 MODELS = ("hypergraph", "star")
 
 PORT = ""
 """Label of the one pin of a port."""
 
-MAX_AREA = 2**62 - 1
-
 
 def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
-               areas: Mapping[str, int] | None = None) -> NetlistEdits:
+               areas: Mapping[str, int] | PathLike | None = None) -> NetlistEdits:
     r"""Read a trace of edits of a netlist.
 
     Parameters
@@ -57,9 +56,9 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
         the same two add up.  The driver is an input port or the gate whose pin drives the net, of
         several the first vertex; where none is known, the first vertex on the net.  If the driver
         is disconnected, all edges of the net change.
-    areas : mapping of str to int, optional
-        Weight of a gate of each cell; ports weigh nothing then, and ``repower_gate`` changes
-        weights.  Default: all vertices weigh 1.
+    areas : mapping of str to int, or path, optional
+        Weight of a gate of each cell, or a file of them as in :func:`read`; ports weigh nothing
+        then, and ``repower_gate`` changes weights.  Default: all vertices weigh 1.
 
     Returns
     -------
@@ -101,8 +100,9 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
         raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")
     if not isinstance(netlist, Netlist):
         raise InputError(f"netlist is {shown(netlist)}; portpart.io.read_netlist reads one")
+    known = areas if areas is None or isinstance(areas, Mapping) else read_areas(areas)
     source = read_source(path, None, (".ops",))
-    return Reader(source, netlist, areas).edits(model)
+    return Reader(source, netlist, known).edits(model)
 
 
 class Reader:
@@ -127,8 +127,7 @@ class Reader:
         structural: list[bool] = []
         weights = None
         if self._areas is not None:
-            weights = np.zeros(len(self._vertex_names), np.int64)
-            weights[: len(self._cell_of)] = [self._area(cell) for cell in self._cell_of]
+            weights = self._netlist.vertex_weights(True, self._areas)
         self._cell_of += [""] * self._netlist.num_ports
         for line, _, text in self._source.lines():
             self._line = line
@@ -285,9 +284,7 @@ class Reader:
     def _area(self, cell: str) -> int:
         if self._areas is None:
             return 1
-        if cell not in self._areas:
-            raise InputError(f"areas has no cell {shown(cell)}")
-        return checked_integer(f"areas[{cell!r}]", self._areas[cell], 0, MAX_AREA)
+        return area_of(self._areas, cell)
 
     def _refuse(self, problem: str) -> NoReturn:
         self._source.refuse(self._line, problem)

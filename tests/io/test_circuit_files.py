@@ -298,11 +298,12 @@ def test_errors_in_bookshelf_nets(old: str, new: str, message: str, tmp_path: Pa
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("UCLA nodes 1.0\n", "", "x.nodes:2: a Bookshelf file of nodes begins with 'UCLA nodes 1.0'"),
     ("NumNodes : 4", "NumNodes : 5", "x.nodes:3: NumNodes is 5, but there are 4"),
-    ("c 2 3", "c 2.5 3", "x.nodes:5: expected a node, its width and height in whole numbers"),
+    ("c 2 3", "c 2,5 3", "x.nodes:5: expected a node, its width and height in decimal numbers"),
     ("c 2 3", "c 2", "x.nodes:5: expected a node, its width and height"),
     ("c 2 3", "c 2 3 rectilinear", "x.nodes:5: expected a node, its width"),
     ("c 2 3", "a 2 3", "x.nodes:6: a second node 'a'"),
     ("c 2 3", "c 9999999999 9999999999", "x.nodes:5: node 'c' has an area above 2**62"),
+    ("c 2 3", "c 9999999999.5 9999999.5", "area above 2**62, times 100 to make all areas whole; "),
 ])
 def test_errors_in_bookshelf_nodes(old: str, new: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.nodes").write_text(changed(NODES, old, new))
@@ -357,4 +358,4 @@ def test_the_commands_take_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert portpart.partition("x.nets", 2, imbalance=1).km1 == 1
     (tmp_path / "x.graph").write_text("2 1\n2\n1\n")
     assert main(["info", "x.graph", "--areas", "x.nodes"]) == 2
-    assert "--areas is for hypergraphs" in capsys.readouterr().err
+    assert "areas does not apply to metis files" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats.bookshelf_circuit import WHOLE, areas_of, lines_of, nets_of
 from portpart.io.formats.net_rows import hypergraph_of
@@ -89,7 +89,7 @@ def _beside(source: Source, number: int, name: str) -> Source:
 def _hypergraph(files: dict[str, Source]) -> Hypergraph:
     source, sized = files[".nets"], files.get(".nodes")
     nets = nets_of(source)
-    areas = dict.fromkeys(nets.nodes, 1) if sized is None else areas_of(sized)
+    areas, scale = (dict.fromkeys(nets.nodes, 1), 1) if sized is None else areas_of(sized)
     number = {name: vertex for vertex, name in enumerate(areas)}
     pins = np.array([number.get(node, -1) for node in nets.nodes], np.int64)
     if sized is not None and len(pins) and int(pins.min()) < 0:
@@ -99,13 +99,21 @@ def _hypergraph(files: dict[str, Source]) -> Hypergraph:
     given = [sized is not None, False]
     if ".wts" in files:
         for (is_net, place), weight in _weights(files[".wts"], _places(number, nets.names)):
-            weights[is_net][place] = weight
+            weights[is_net][place] = weight if is_net else _scaled(source, weight, scale)
             given[is_net] = True
     of_nodes, of_nets = (each if known else None for each, known in zip(weights, given))
     made = hypergraph_of(source, np.array(nets.starts, np.int64), pins, len(number), of_nets,
                          of_nodes)
     named = any(name is not None for name in nets.names)
     return replace(made, names=list(number), net_names=nets.names if named else None)
+
+
+def _scaled(source: Source, weight: int, scale: int) -> int:
+    """The weight of a node in the unit of areas."""
+    if weight * scale > 1 << 62:
+        raise GraphFormatError(f"{source.name}: the weight {weight} of a node, times {scale} as "
+                               "the areas of nodes, is above 2**62; give sizes with fewer decimals")
+    return weight * scale
 
 
 def _places(vertices: dict[str, int], nets: list[str | None]) -> dict[str, list[Place]]:

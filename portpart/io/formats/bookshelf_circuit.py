@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from portpart.io.text.amounts import AMOUNT, amount, made_whole, product
 from portpart.io.text.files import Source
 from portpart.options import shown
 
@@ -23,7 +24,7 @@ COUNT = re.compile(r"(NumNets|NumPins|NetDegree|NumNodes|NumTerminals)\s*:\s*([0
                    r"(?:\s+(\S+))?")
 PIN = re.compile(r"(\S+)\s+[IOB](\s*:.*)?")
 WHOLE = r"([0-9]{1,18})(?:\.0*)?"
-NODE = re.compile(rf"(\S+)(?:\s+{WHOLE}\s+{WHOLE})?(\s+terminal(_NI)?)?")
+NODE = re.compile(rf"(\S+)(?:\s+{AMOUNT}\s+{AMOUNT})?(\s+terminal(_NI)?)?")
 
 Line = tuple[int, str]
 """Number and text of a line."""
@@ -96,26 +97,35 @@ def nets_of(source: Source) -> Nets:
     return nets
 
 
-def areas_of(source: Source) -> dict[str, int]:
-    """What the nodes of a file weigh: width times height, 1 without them."""
+def areas_of(source: Source) -> tuple[dict[str, int], int]:
+    """What the nodes of a file weigh: width times height, 1 without them; and their scale.
+
+    All areas are multiplied by the smallest power of ten that makes them whole, the scale.
+    """
     promised: dict[str, Line] = {}
-    areas: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    amounts = []
     for number, text in lines_of(source, "nodes"):
         count = COUNT.fullmatch(text)
-        if count and count[1] in ("NumNodes", "NumTerminals") and not areas:
+        if count and count[1] in ("NumNodes", "NumTerminals") and not lines:
             promised[count[1]] = number, count[2]
             continue
         node = NODE.fullmatch(text)
         if node is None:
-            source.refuse(number, "expected a node, its width and height in whole numbers, or "
+            source.refuse(number, "expected a node, its width and height in decimal numbers, or "
                                   "neither, and perhaps 'terminal' or 'terminal_NI'")
-        if node[1] in areas:
+        if node[1] in lines:
             source.refuse(number, f"a second node {shown(node[1])}")
-        areas[node[1]] = int(node[2] or 1) * int(node[3] or 1)
-        if areas[node[1]] > 1 << 62:
-            source.refuse(number, f"node {shown(node[1])} has an area above 2**62")
-    _check_count(source, promised, "NumNodes", len(areas))
-    return areas
+        lines[node[1]] = number
+        amounts.append(product(amount(node[2] or "1"), amount(node[3] or "1")))
+    _check_count(source, promised, "NumNodes", len(lines))
+    areas, scale = made_whole(amounts)
+    for (name, number), area in zip(lines.items(), areas):
+        if area > 1 << 62:
+            times = f", times {scale} to make all areas whole" if scale > 1 else ""
+            source.refuse(number, f"node {shown(name)} has an area above 2**62{times}; give sizes "
+                                  "in a larger unit or with fewer decimals")
+    return dict(zip(lines, areas)), scale
 
 
 def _check_count(source: Source, promised: dict[str, Line], what: str, found: int) -> None:

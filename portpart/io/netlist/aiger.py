@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.io.formats.edge_list import NamedGraph
+from portpart.io.netlist.areas import read_areas
 from portpart.io.netlist.netlist import Netlist, distinct
-from portpart.io.text.files import Source, is_count
+from portpart.io.text.files import PathLike, Source, is_count
 
 HEADER = ("M", "I", "L", "O", "A", "B", "C", "J", "F")
 MIN_NUMBERS = 5
@@ -58,10 +59,12 @@ def parse_netlist(source: Source) -> Netlist:
     return _netlist(source, counts, circuit)
 
 
-def parse(source: Source, model: str = "star", max_fanout: int | None = None) -> NamedGraph:
+def parse(source: Source, model: str = "star", max_fanout: int | None = None,
+          areas: PathLike | None = None) -> NamedGraph:
     """The graph of the gates (see `Netlist.graph`) and their names."""
     netlist = parse_netlist(source)
-    return NamedGraph(netlist.graph(model, max_fanout=max_fanout),
+    known = None if areas is None else read_areas(areas)
+    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
                       np.array(netlist.gate_names, object))
 
 

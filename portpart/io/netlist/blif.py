@@ -15,11 +15,12 @@ from typing import NoReturn
 import numpy as np
 
 from portpart.io.formats.edge_list import NamedGraph
+from portpart.io.netlist.areas import read_areas
 from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlist.verilog.flatten import flatten
 from portpart.io.netlist.verilog.hierarchy import top_module
 from portpart.io.netlist.verilog.module import CONSTANT, Module
-from portpart.io.text.files import Source
+from portpart.io.text.files import PathLike, Source
 from portpart.options import shown
 
 TABLE_ROW = re.compile(r"[01-]+(\s+[01xn-]+)?", re.IGNORECASE)
@@ -47,10 +48,11 @@ def parse_netlist(source: Source, top: str | None = None) -> Netlist:
 
 
 def parse(source: Source, top: str | None = None, model: str = "star",
-          max_fanout: int | None = None) -> NamedGraph:
+          max_fanout: int | None = None, areas: PathLike | None = None) -> NamedGraph:
     """The graph of the gates (see `Netlist.graph`) and their names."""
     netlist = parse_netlist(source, top)
-    return NamedGraph(netlist.graph(model, max_fanout=max_fanout),
+    known = None if areas is None else read_areas(areas)
+    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
                       np.array(netlist.gate_names, object))
 
 

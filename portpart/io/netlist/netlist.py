@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from portpart.errors import InputError
 from portpart.graphs.from_arrays import edges_graph
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.nearest import did_you_mean
 from portpart.options import checked_integer, shown
 
 MODELS = ("star", "clique")
@@ -19,6 +21,8 @@ NET_WEIGHT = 840
 number that 1 ... 8 divide the weights of nets of up to nine gates are exact."""
 
 MAX_CLIQUE_EDGES = 1 << 28
+
+MAX_AREA = 2**62 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,8 +151,9 @@ class Netlist:
         return _offsets(nets, self.num_nets), vertices
 
     def graph(
-        self, model: str = "star", *, ports: bool = False, max_fanout: int | None = None
-    ) -> Graph:
+        self, model: str = "star", *, ports: bool = False, max_fanout: int | None = None,
+        areas: Mapping[str, int] | None = None,
+    ) -> Graph:  # fmt: skip
         """The graph whose vertices are the gates, numbered as in `gate_names`.
 
         Parameters
@@ -171,11 +176,13 @@ class Netlist:
         max_fanout : int, optional
             Leave out nets of more than ``max_fanout + 1`` vertices, as of clock and reset, which
             reach every block anyway.  Default: keep all.
+        areas : mapping of str to int, optional
+            As in :meth:`areas_of_gates`; default: each gate weighs 1.
 
         Raises
         ------
         InputError
-            Unknown model, or a clique of too many edges.
+            Unknown model, a cell without an area, or a clique of too many edges.
 
         Notes
         -----
@@ -193,8 +200,34 @@ class Netlist:
         # one direction for every pair: its weights add up
         low, high = np.minimum(tails, heads), np.maximum(tails, heads)
         n = self.num_gates + (self.num_ports if ports else 0)
-        vertex_weights = (np.arange(n) < self.num_gates).astype(np.int64) if ports else None
+        vertex_weights = None if areas is None and not ports else self.vertex_weights(ports, areas)
         return edges_graph(n, low, high, weights, vertex_weights)
+
+    def areas_of_gates(self, areas: Mapping[str, int]) -> np.ndarray:
+        """The area of each gate, which may be its weight.
+
+        Parameters
+        ----------
+        areas : mapping of str to int
+            The area of each cell.
+
+        Returns
+        -------
+        numpy.ndarray of int64, shape (gates,)
+
+        Raises
+        ------
+        InputError
+            If a cell has no area, or none that is an integer from 0 on.
+        """
+        found = [area_of(areas, cell) for cell in self.cell_names]
+        return np.array(found, np.int64)[self.gate_cells]
+
+    def vertex_weights(self, ports: bool, areas: Mapping[str, int] | None) -> np.ndarray:
+        """Weights of gates, by areas or 1, and 0 for ports if these are vertices."""
+        gates = (np.ones(self.num_gates, np.int64) if areas is None
+                 else self.areas_of_gates(areas))
+        return np.append(gates, np.zeros(self.num_ports, np.int64)) if ports else gates
 
     def _pins(
         self, ports: bool, max_fanout: int | None
@@ -265,6 +298,18 @@ class Netlist:
     def __repr__(self) -> str:
         return (f"<Netlist {self.name}: {self.num_gates:,} gates, {self.num_nets:,} nets, "
                 f"{self.num_pins:,} pins, {self.num_ports:,} ports>")
+
+
+def area_of(areas: Mapping[str, int], cell: str) -> int:
+    """The area of a cell.
+
+    Raises
+    ------
+    InputError
+    """
+    if cell not in areas:
+        raise InputError(f"areas has no cell {shown(cell)}{did_you_mean(cell, areas)}")
+    return checked_integer(f"areas[{cell!r}]", areas[cell], 0, MAX_AREA)
 
 
 def distinct(names: list[str]) -> list[str]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.io.formats.edge_list import NamedGraph
+from portpart.io.netlist.areas import read_areas
 from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlist.verilog.flatten import flatten
 from portpart.io.netlist.verilog.hierarchy import top_module
 from portpart.io.netlist.verilog.parser import parse_modules
 from portpart.io.netlist.verilog.tokens import Tokens
-from portpart.io.text.files import Source
+from portpart.io.text.files import PathLike, Source
 
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
@@ -32,8 +33,9 @@ def parse_netlist(source: Source, top: str | None = None) -> Netlist:
 
 
 def parse(source: Source, top: str | None = None, model: str = "star",
-          max_fanout: int | None = None) -> NamedGraph:
+          max_fanout: int | None = None, areas: PathLike | None = None) -> NamedGraph:
     """The graph of the gates (see `Netlist.graph`) and their names."""
     netlist = parse_netlist(source, top)
-    return NamedGraph(netlist.graph(model, max_fanout=max_fanout),
+    known = None if areas is None else read_areas(areas)
+    return NamedGraph(netlist.graph(model, max_fanout=max_fanout, areas=known),
                       np.array(netlist.gate_names, object))
