@@ -92,6 +92,13 @@ def test_code_needs_no_scrolling(page: Path) -> None:
     assert not [line for line in lines_of_code(page) if len(line) > CODE_WIDTH]
 
 
+@pytest.mark.parametrize("page", [each for each in PAGES if "records" not in each.parts],
+                         ids=name_of)
+def test_every_column_of_a_table_has_a_title(page: Path) -> None:
+    heads = re.findall(r"^(\|.*\|)\n\|[\s:|-]+\|$", page.read_text(), re.M)
+    assert not [head for head in heads if re.search(r"\|\s*\|", head)]
+
+
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name_of)
 def test_shell_blocks_run(page: Path, tmp_path: Path) -> None:
     command = f'portpart() {{ {shlex.quote(sys.executable)} -m portpart.cli "$@"; }}\n'
