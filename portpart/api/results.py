@@ -63,7 +63,8 @@ class PartitionResult:
         ``repaired``, vertices that a last step has moved for the sake of the bounds alone, since
         refinement ended beyond them: seldom any; ``left_out``, nets of a hypergraph, and pins,
         that the search did without; ``starts``, how many initial partitions of the coarsest graph
-        were refined in the first walk, by who made them: ``grown`` or ``metis``.
+        were refined in the first walk, by what made them: ``grown`` or ``metis``; absent where
+        none was needed, as with `initial`.
 
         A program counts as one launch, however many kernels it runs; a CUDA space whose
         ``program_mode`` is ``"walk"``, or that has not compiled the resident kernel yet, counts
@@ -205,7 +206,7 @@ class MappingResult(PartitionResult):
     Notes
     -----
     Multisection has a phase for each level of the machine, in ``stats["phases"]``, and searches
-    within those: ``levels`` and ``cuts`` of these are not kept.  ``stats["sections"]`` has a dict
+    within those: ``levels``, ``cuts`` and ``starts`` of these are not kept.  ``stats["sections"]`` has a dict
     for each such level: its number ``level``, how many ``sections`` were divided into how many
     ``blocks`` each, and by which ``partitioner`` with which ``preset``.
 

@@ -12,6 +12,7 @@ import pytest
 
 import portpart
 from portpart import JetConfig, generators
+from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS
 from tests import oracles
 from tests.graphs import raw_graph
 
@@ -41,6 +42,31 @@ def test_every_level_tells_its_coarsening_and_refinement() -> None:
     assert all(level["coarsening"]["launches"] > 0 for level in levels[:-1])
     assert "initial" in levels[-1]
     assert "finish" in levels[0]
+
+
+@pytest.mark.parametrize(("nets", "algorithm"), [
+    *((False, name) for name in ALGORITHMS), *((True, name) for name in OF_NETS)])
+def test_every_algorithm_tells_what_the_page_of_results_promises(nets: bool,
+                                                                 algorithm: str) -> None:
+    grid = generators.grid_2d(30)
+    graph = portpart.as_hypergraph(grid.to_scipy(), model="row-net") if nets else grid
+    for preset in (OF_NETS if nets else ALGORITHMS)[algorithm].presets:
+        result = portpart.partition(graph, 4, algorithm=algorithm, preset=preset)
+        stats = result.stats
+        assert stats["device"] == "cpu"
+        assert set(stats["phases"]) - {"search"} == {"coarsening", "initial", "refinement",
+                                                     "finish"}
+        assert stats["launches"] > 0
+        assert stats["synchronizations"] == 0
+        assert stats["cuts"][-1] == (result.km1 if nets else result.cut)
+        assert stats["repaired"] == 0
+        ((by, count),) = stats["starts"].items()
+        assert by in ("grown", "metis")
+        assert count > 0
+        sizes = {"vertices", "nets", "pins"} if nets else {"vertices", "arcs"}
+        for level in stats["levels"]:
+            assert set(level) >= sizes | {"iterations", "cut", "refinement"}
+        assert stats["oddities" if nets else "weight_scale"] is not None
 
 
 def test_a_partition_that_needs_no_algorithm_has_one_level() -> None:

@@ -153,12 +153,16 @@ class Trace:
 
     @contextmanager
     def below(self, graph: EitherGraph) -> Iterator[Trace]:
-        """Trace a run on the coarsest graph, within a phase: its levels follow those so far."""
+        """Trace a run on the coarsest graph, within a phase: its levels follow those so far.
+
+        The initial partitions of the whole run are those that it begins with.
+        """
         inner = Trace(graph.space, graph, None)
         yield inner
         inner._settle()
         if not self.cuts:
             self.levels += inner.levels[1:]
+            self.starts = self.starts or inner.starts
 
     def told_inside(self) -> Progress | None:
         """What a run within the current phase reports to: its own phases follow the name of this.
