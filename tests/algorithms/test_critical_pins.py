@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
+import portpart
 from portpart.algorithms.following.critical_pins import CRITICAL_PINS
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.backends.interface import ExecutionSpace
-from tests.algorithms.nets import circuit
+from portpart.graphs.hypergraph import Hypergraph
+from tests.algorithms.nets import circuit, nets_of
 from tests.algorithms.spaces import reference
 from tests.algorithms.test_following_nets import PRICES, Followed
 
@@ -27,14 +30,18 @@ class Plain:
         What is alive.
     part : dict
         The block of each living vertex; new ones have been placed.
+    fixed : set
+        Vertices that never leave.
     """
 
     def __init__(self, nets: Nets, net_weights: dict[int, int], weights: dict[int, int],
-                 part: dict[int, int], limits: list[int], objective: str) -> None:
+                 part: dict[int, int], limits: list[int], objective: str,
+                 fixed: set[int]) -> None:
         self.nets, self.net_weights, self.weights, self.part = nets, net_weights, weights, part
         self.limits, self.price = limits, PRICES[objective]
         self.of = {v: [e for e, pins in nets.items() if v in pins] for v in weights}
         self.pseudo: set[int] = set()
+        self.fixed = fixed
 
     def room(self, b: int) -> int:
         return self.limits[b] - sum(self.weights[v] for v, block in self.part.items()
@@ -53,11 +60,11 @@ class Plain:
         self.pseudo = set(new)
         for b in range(len(self.limits)):
             inside = sorted((v for v in self.part if self.part[v] == b and self.weights[v] > 0
-                             and v not in new), key=lambda v: (-self.score(v), v))
+                             and v not in new | self.fixed), key=lambda v: (-self.score(v), v))
             while self.room(b) < 0 and inside:
                 self.pseudo.add(inside.pop(0))
         self.pseudo |= {v for e in edited if len(self.nets[e]) > 1 for v in self.nets[e]
-                        if self.alone(v, e)}
+                        if self.alone(v, e)} - self.fixed
 
     def come_back(self) -> None:
         relaxed = False
@@ -95,20 +102,54 @@ class Plain:
         return [(total, v, rooms.index(max(rooms)))] if relaxed else []
 
 
-def check_rounds(space: ExecutionSpace, seed: int, k: int, objective: str, rounds: int) -> int:
-    """Compare with the text after each batch; how often blocks were too heavy in the end."""
-    hypergraph, relieved = circuit(120, seed, large=70), 0
-    followed = Followed(space, hypergraph, k, objective, rule=CRITICAL_PINS)
+def with_lone_pins(hypergraph: Hypergraph, seed: int) -> Hypergraph:
+    """The same with nets of one pin, which weigh more than the others of a vertex together."""
+    n, rng = hypergraph.num_vertices, random.Random(seed)
+    nets = [*nets_of(hypergraph), *([v] for v in range(n) if rng.random() < 0.5)]
+    heavy = [1] * hypergraph.num_nets + [50] * (len(nets) - hypergraph.num_nets)
+    return portpart.as_hypergraph(nets, num_vertices=n, net_weights=heavy)
+
+
+def odd_batch(followed: Followed, rng: random.Random) -> Any:
+    """A random batch that also makes a block heavy, and takes pins out and puts them back."""
+    block, part = rng.randrange(followed.k), followed.part.tolist()
+    heavy = [v for v in sorted(followed.model.weights) if part[v] == block][::3]
+    batch = followed.random_batch(rng)
+    model = followed.model
+    heavy = [v for v in heavy if v in model.weights]
+    weights = [rng.randrange(2, 6) for _ in heavy]
+    batch.set_vertex_weights(heavy, weights)
+    model.set_vertex_weights(heavy, weights)
+    pairs = rng.sample(sorted((e, v) for e, pins in model.nets.items() for v in pins), 12)
+    ends = [e for e, _ in pairs], [v for _, v in pairs]
+    batch.delete_pins(*ends)
+    batch.insert_pins(*ends)
+    return batch
+
+
+def check_rounds(space: ExecutionSpace, seed: int, k: int, objective: str, rounds: int,
+                 odd: bool = False) -> int:
+    """Compare with the text after each batch; how often blocks were too heavy in the end.
+
+    Odd ones have fixed vertices, nets of one pin, and nets whose edits change nothing.
+    """
+    hypergraph, relieved, fixed = circuit(120, seed, large=70), 0, None
+    if odd:
+        hypergraph, fixed = with_lone_pins(hypergraph, seed), np.arange(120) * k // 120
+        fixed[np.random.default_rng(seed).random(120) < 0.6] = -1
+    followed = Followed(space, hypergraph, k, objective, rule=CRITICAL_PINS, fixed=fixed)
     placed = Followed(reference(), hypergraph, k, objective)  # tells where new vertices begin
     rng, same = random.Random(seed), random.Random(seed)
     for _ in range(rounds):
         nets, _, weights = copy.deepcopy(followed.model.state)
-        followed.check(followed.apply(followed.random_batch(rng)))
-        placed.apply(placed.random_batch(same), refine=False)
+        draw = odd_batch if odd else Followed.random_batch
+        placed.apply(draw(placed, same), refine=False)
+        followed.check(followed.apply(draw(followed, rng)))
         model, begun, part = followed.model, placed.part, followed.part
         limits = followed.balance(sum(model.weights.values())).limits.tolist()
+        held = set() if fixed is None else set(np.flatnonzero(fixed >= 0).tolist())
         plain = Plain(model.nets, model.net_weights, model.weights,
-                      {v: int(begun[v]) for v in model.weights}, limits, objective)
+                      {v: int(begun[v]) for v in model.weights}, limits, objective, held)
         plain.leave(set(model.weights) - set(weights),
                     {e for e, pins in model.nets.items() if pins != nets.get(e, set())})
         plain.come_back()
@@ -123,3 +164,8 @@ def check_rounds(space: ExecutionSpace, seed: int, k: int, objective: str, round
 @pytest.mark.parametrize(("k", "objective"), [(2, "cut"), (5, "km1"), (5, "soed")])
 def test_rounds_end_where_the_text_does(space: ExecutionSpace, k: int, objective: str) -> None:
     assert check_rounds(space, k, k, objective, 14) < 9
+
+
+def test_rounds_with_fixed_vertices_and_nets_of_one_pin_end_where_the_text_does(
+        space: ExecutionSpace) -> None:
+    assert check_rounds(space, 3, 4, "km1", 14, odd=True) < 9

@@ -36,7 +36,8 @@ class Followed:
     """A hypergraph, its partition and a plain model of both."""
 
     def __init__(self, space: ExecutionSpace, hypergraph: Hypergraph, k: int, objective: str,
-                 part: Any = None, price: int = 1, rule: MoveRule | None = None) -> None:
+                 part: Any = None, price: int = 1, rule: MoveRule | None = None,
+                 fixed: Any = None) -> None:
         self.k, self.objective = k, objective
         self.model = HypergraphModel(hypergraph)
         if hypergraph.vertex_weights is not None:
@@ -45,7 +46,8 @@ class Followed:
         if part is None:
             part = np.arange(hypergraph.num_vertices) * k // hypergraph.num_vertices
         self.following = Following(self.edited, space.asarray(part, np.int32), self.balance,
-                                   net_objective(objective), 7, price, rule=rule)
+                                   net_objective(objective), 7, price, rule=rule,
+                                   fixed=None if fixed is None else space.asarray(fixed, np.int32))
 
     def balance(self, total: int) -> Balance:
         return Balance(self.k, oracles.block_weight_limit(total, self.k, "0.1"), total // self.k)

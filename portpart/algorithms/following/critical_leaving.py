@@ -146,7 +146,8 @@ def list_of_heavy(v, graph: NetRows, run: Run, trial: Pseudo):
     """List v with its score if its block is too heavy and it may leave; the order is free."""
     weight = value_or(graph.vertex_weights, v, 1)
     here = run.moves.part[v]
-    if room_of(here, run) < 0 and weight > 0 and run.moves.locked_in[v] == NEVER:
+    may_leave = run.moves.locked_in[v] == NEVER and value_or(run.blocks.fixed, v, NONE) < 0
+    if may_leave and weight > 0 and room_of(here, run) < 0:
         score = score_of(v, graph, run.moves.part)
         if lane() == 0:
             trial.gain[v] = score
