@@ -206,9 +206,9 @@ class MappingResult(PartitionResult):
     Notes
     -----
     Multisection has a phase for each level of the machine, in ``stats["phases"]``, and searches
-    within those: ``levels``, ``cuts`` and ``starts`` of these are not kept.  ``stats["sections"]`` has a dict
-    for each such level: its number ``level``, how many ``sections`` were divided into how many
-    ``blocks`` each, and by which ``partitioner`` with which ``preset``.
+    within those: ``levels``, ``cuts`` and ``starts`` of these are not kept.  ``stats["sections"]``
+    has a dict for each such level: its number ``level``, how many ``sections`` were divided into
+    how many ``blocks`` each, and by which ``partitioner`` with which ``preset``.
 
     Examples
     --------
