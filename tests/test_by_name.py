@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -91,3 +92,60 @@ def test_partial_blocks_of_a_series_leave_the_others_free() -> None:
     with pytest.raises(InputError, match="initial has no block for vertex 'b'"):
         portpart.partition(hypergraph(), 2, initial=fixed)
     assert np.bincount(result.part).tolist() == [3, 3]
+
+
+OF_NETS = {"y": 5, "x": 3, "z": 7}
+
+
+@by_each_holder
+def test_weights_of_nets_go_by_their_names(held: Any) -> None:
+    named = dict(zip("xyz", NETS))
+    for made in (portpart.as_hypergraph(named, net_weights=held(OF_NETS)),
+                 portpart.as_hypergraph(portpart.as_hypergraph(named), net_weights=held(OF_NETS))):
+        assert made.net_weights.tolist() == [3, 5, 7]
+        assert made.total_net_weight == 15
+
+
+def test_weights_of_a_netlist_go_by_the_names_of_its_nets(tmp_path: Path) -> None:
+    (tmp_path / "n.blif").write_text(".model n\n.inputs a b\n.outputs z\n.names a b u\n11 1\n"
+                                     ".names u b z\n11 1\n.end\n")
+    netlist = portpart.io.read_netlist(tmp_path / "n.blif")
+    weights = {name: 10 + place for place, name in enumerate(reversed(netlist.net_names))}
+    made = portpart.as_hypergraph(netlist, net_weights=weights)
+    assert made.net_weights.tolist() == [weights[name] for name in made.net_names]
+
+
+@pytest.mark.parametrize(("weights", "message"), [
+    ({"x": 1, "y": 2}, "net_weights has nothing for net 'z': all 3 nets need a value, and 2 have"),
+    ({"x": 1, "y": 2, "q": 3}, "net_weights names 'q', which is no net"),
+])
+def test_names_that_are_no_nets_are_refused(weights: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        portpart.as_hypergraph(dict(zip("xyz", NETS)), net_weights=weights)
+
+
+@pytest.mark.parametrize("make", [
+    lambda **weights: portpart.as_graph([(0, 1), (1, 2)], **weights),
+    lambda **weights: portpart.as_graph(([0, 1, 3, 4], [1, 0, 2, 1]), **weights),
+    lambda **weights: portpart.as_graph(portpart.as_graph([(0, 1), (1, 2)]), **weights),
+    lambda **weights: portpart.from_adjacency([[1], [0, 2], [1]], **weights),
+    lambda **weights: portpart.as_graph(pd.DataFrame({"u": [0, 1], "v": [1, 2]}), **weights),
+    lambda **weights: portpart.as_hypergraph([[0, 1], [1, 2]], **weights),
+    lambda **weights: portpart.as_hypergraph(portpart.as_hypergraph([[0, 1], [1, 2]]), **weights)])
+def test_without_names_weights_go_by_numbers(make: Callable[..., Any]) -> None:
+    assert make(vertex_weights={2: 30, 0: 10, 1: 20}).vertex_weights.tolist() == [10, 20, 30]
+    with pytest.raises(InputError, match="names 3, which is no vertex: vertices are numbered"):
+        make(vertex_weights={0: 1, 1: 2, 3: 3})
+    with pytest.raises(InputError):
+        make(vertex_weights={0: 1})
+
+
+def test_neighbours_by_name_have_weights_by_name() -> None:
+    rows = {"b": ["a"], "a": ["b", "c"], "c": ["a"]}
+    made = portpart.from_adjacency(rows, vertex_weights={"a": 1, "b": 2, "c": 3})
+    assert (made.names, made.vertex_weights.tolist()) == (["b", "a", "c"], [2, 1, 3])
+
+
+def test_nets_without_names_have_weights_by_numbers() -> None:
+    made = portpart.as_hypergraph([[0, 1], [1, 2]], net_weights={1: 4, 0: 9})
+    assert made.net_weights.tolist() == [9, 4]

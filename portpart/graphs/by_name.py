@@ -11,6 +11,8 @@ from portpart.errors import InputError
 from portpart.graphs.nearest import did_you_mean
 from portpart.options import shown
 
+MANY = {"vertex": "vertices", "net": "nets"}
+
 
 def told_names(names: Sequence[Any] | None) -> Sequence[Any] | None:
     """Names that say more than the numbers 0, 1 ... of the vertices, or None."""
@@ -20,23 +22,28 @@ def told_names(names: Sequence[Any] | None) -> Sequence[Any] | None:
     return names
 
 
-def in_order(values: Any, names: Sequence[Any] | None, what: str) -> Any:
-    """Values that are given by name, in the order of `names`; others as they are."""
-    if names is None:
-        return values
-    values = by_name(values, names, len(names), what)
+def in_order(values: Any, names: Sequence[Any] | None, what: str, of: str = "vertex") -> Any:
+    """Values that are given by name, in the order of `names`; others as they are.
+
+    Without names a mapping is by numbers from 0.  `of` says whose names they are.
+    """
+    many = MANY[of]
+    if names is not None:
+        values = by_name(values, names, len(names), what)
     if not isinstance(values, Mapping):
         return values
-    known = set(names)
-    unknown = [name for name in values if name not in known]
+    known: Sequence[Any] = range(len(values)) if names is None else names
+    held = set(known)
+    unknown = [name for name in values if name not in held]
     if unknown:
-        raise InputError(f"{what} names {shown(unknown[0])}, which is no vertex"
-                         f"{did_you_mean(unknown[0], names)}")
-    missing = [name for name in names if name not in values]
+        hint = (f": {many} are numbered from 0 without gaps" if names is None
+                else did_you_mean(unknown[0], names))
+        raise InputError(f"{what} names {shown(unknown[0])}, which is no {of}{hint}")
+    missing = [name for name in known if name not in values]
     if missing:
-        raise InputError(f"{what} has nothing for vertex {shown(missing[0])}: all {len(names)} "
-                         f"vertices need a value, and {len(values)} have")
-    return [values[name] for name in names]
+        raise InputError(f"{what} has nothing for {of} {shown(missing[0])}: all {len(known)} "
+                         f"{many} need a value, and {len(values)} have")
+    return [values[name] for name in known]
 
 
 def by_name(values: Any, names: Sequence[Any] | None, n: int, what: str) -> Any:

@@ -68,8 +68,9 @@ def as_graph(
           from and to, or u and v, and perhaps weight or w.  Text becomes ``names``, numbered as
           they occur;
         - a path (str or PathLike), read by :func:`portpart.io.read`.
-    vertex_weights : array_like of int, shape (n,), or str, optional
-        Weights of the vertices, zero allowed.  For a NetworkX or igraph graph also the name of a
+    vertex_weights : array_like of int, shape (n,), dict or str, optional
+        Weights of the vertices, zero allowed.  A dict has weights by ``names``, or by numbers where
+        vertices have no names.  For a NetworkX or igraph graph also the name of a
         node attribute, 1 where it is missing (default: no vertex weights).
     edge_weights : array_like of int, one per arc or row of `obj`, or str, optional
         Replaces the weights in `obj`; zero allowed.  For a NetworkX or igraph graph also the name

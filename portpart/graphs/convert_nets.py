@@ -69,10 +69,11 @@ def as_hypergraph(
     num_vertices : int, optional
         Of nets of numbers.  Default: as many as there are vertex weights, else the largest pin
         plus one.  Above 2^22 and 64 for each pin it must be said.
-    net_weights : array_like of int, shape (m,), optional
-        Not negative.  Default: those that `data` has, else 1.
+    net_weights : array_like of int, shape (m,), or dict, optional
+        Not negative.  Default: those that `data` has, else 1.  A dict, or a Series with such an
+        index, has weights by ``net_names``, or by numbers where nets have no names.
     vertex_weights : array_like of int, shape (n,), or dict, optional
-        Likewise.  A dict, or a Series with such an index, has weights by ``names``.
+        The same of vertices, by ``names``.
     model : {"row-net", "column-net", "fine-grain"}, optional
         Of a matrix: columns are vertices and rows are nets (default); the other way round; or
         entries are vertices, and nets are the rows, then the columns.
@@ -133,6 +134,7 @@ def as_hypergraph(
         num_vertices = rows.num_vertices
     weights = rows.net_weights if net_weights is None else net_weights
     vertex_weights = in_order(vertex_weights, rows.names, "vertex_weights")
+    weights = in_order(weights, rows.net_names, "net_weights", "net")
     made = nets_hypergraph(rows.offsets, rows.pins, num_vertices, weights, vertex_weights, space)
     return replace(made, names=rows.names, net_names=rows.net_names)
 

@@ -20,6 +20,7 @@ from portpart.graphs.arrays import (
     space_of,
     weight_array,
 )
+from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import check_offsets, refuse_asymmetry, survey
 from portpart.graphs.csr import AGREE, SUM, directions_of, tails, undirected_rows, without_loops
 from portpart.graphs.graph import Graph, read_only
@@ -183,6 +184,7 @@ def _finished(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
 def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
     """`graph` with other vertex weights (checked)."""
     space = graph.space
+    vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
     array = as_array(space, vertex_weights, "vertex_weights")
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
     checked = owned(checked, lent_arrays(vertex_weights), copy)

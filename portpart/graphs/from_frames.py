@@ -9,6 +9,7 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array
+from portpart.graphs.by_name import in_order
 from portpart.graphs.from_arrays import MAX_VERTICES, Reading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
@@ -61,6 +62,7 @@ def graph_of_frame(
         names, pairs = None, _numbers(ends, (source, target))
         n = 1 + int(pairs.max(initial=-1))
         if vertex_weights is not None:
+            vertex_weights = in_order(vertex_weights, None, "vertex_weights")
             vertex_weights = as_array(backends.space("cpu"), vertex_weights, "vertex_weights")
             n = max(n, vertex_weights.size)
     found = NamedEdges(names, n, pairs, weights, is_directed=False)

@@ -78,6 +78,7 @@ def nets_hypergraph(
     there are vertex weights, or up to the last that is a pin.
     """
     here = space or space_of(net_pins)
+    vertex_weights = in_order(vertex_weights, None, "vertex_weights")
     offsets = index_array(here, net_offsets, "net_offsets")
     pins = index_array(here, net_pins, "net_pins")
     n = _number_of_vertices(here, pins, num_vertices, vertex_weights)
@@ -93,6 +94,7 @@ def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hyp
     if net_weights is None and vertex_weights is None:
         return made
     vertex_weights = in_order(vertex_weights, made.names, "vertex_weights")
+    net_weights = in_order(net_weights, made.net_names, "net_weights", "net")
     weights, totals = _weights(made, net_weights, vertex_weights)
     arrays = {**made.arrays, **weights}
     read_only(arrays.values())

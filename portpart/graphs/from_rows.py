@@ -12,6 +12,7 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, space_of
+from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import survey
 from portpart.graphs.csr import tails, undirected_rows
 from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, refuse_few_of_many
@@ -48,6 +49,7 @@ def graph_of_rows(
     elif vertex_weights is None:
         refuse_few_of_many(n, len(rows), "edges", "portpart.from_edges(edges, num_vertices={})")
     if vertex_weights is not None:
+        vertex_weights = in_order(vertex_weights, None, "vertex_weights")
         vertex_weights = as_array(here, vertex_weights, "vertex_weights")
         n = max(n, vertex_weights.size) if num_vertices is None else n
     if not is_sure and edge_weights is None:
@@ -209,6 +211,7 @@ def adjacency_graph(
     host = backends.space("cpu")
     flat = list(chain.from_iterable(lists)) or np.empty(0, np.int64)
     targets = integral(host, as_array(host, flat, "neighbours"), "neighbours")
+    vertex_weights = in_order(vertex_weights, names, "vertex_weights")
     made = csr_graph(offsets, targets, edge_weights, vertex_weights, space=space, **how.options())
     return made if names is None else replace(made, names=names)
 
