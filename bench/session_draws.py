@@ -41,4 +41,4 @@ def drawn_on(graph: Any, draws: str) -> Any:
         return SteadyEdits(graph, 1)
     if draws == "eco":
         return generators.EcoEdits(graph, 1)
-    return generators.RandomEdits(graph, 1, "near")
+    return generators.RandomEdits(graph, 1, "near", keep_size=False)

@@ -22,7 +22,7 @@ def drifted(graph: Any, k: int, edits: int, course: tuple[str, int], settings: R
     """Ratios of values of a session to those from scratch, under random edits."""
     ends, rounds = course
     session = portpart.Session(graph, k, **settings)
-    draw = generators.RandomEdits(graph, 1, ends)
+    draw = generators.RandomEdits(graph, 1, ends, keep_size=False)
     scratch = {**settings, "algorithm": beside or settings["algorithm"]}
     updates, ratios = [], []
     for number in range(1, rounds + 1):

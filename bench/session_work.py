@@ -65,7 +65,7 @@ def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
                                     "reads": []}
     with counting() as space:
         session = portpart.Session(graph, k, preset="fast", device="cpu", threads=1)
-        draw = generators.RandomEdits(graph, 1, "near")
+        draw = generators.RandomEdits(graph, 1, "near", keep_size=False)
         for _ in range(WARM + rounds):
             batch = session.batch()
             draw.play(batch, edits)

@@ -227,7 +227,7 @@ def paper_sum(graph: Any, small: Any, k: int, names: tuple[str, str], settings: 
     begin = time.perf_counter()
     session = portpart.Session(graph, k, **own)
     first, seconds, apart, values = time.perf_counter() - begin, [], [], []
-    draw = generators.RandomEdits(graph, 1, "near")
+    draw = generators.RandomEdits(graph, 1, "near", keep_size=False)
     balanced = True
     for number in range(rounds):
         batch = session.batch()
@@ -264,7 +264,8 @@ def timed(act: Callable[[], Any]) -> float:
 
 def warm_up(graph: Any, k: int, edits: int, settings: dict[str, Any]) -> None:
     """Have the programs of rounds compiled, those for many edits, too."""
-    session, draw = portpart.Session(graph, k, **settings), generators.RandomEdits(graph, 1, "near")
+    session = portpart.Session(graph, k, **settings)
+    draw = generators.RandomEdits(graph, 1, "near", keep_size=False)
     for count in [edits] * WARM + [SMALL // 50]:
         batch = session.batch()
         draw.play(batch, count)

@@ -14,7 +14,7 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.options import checked_integer, shown
+from portpart.options import checked_flag, checked_integer, shown
 
 CYCLE = ("insert_vertex", "delete_vertex", "insert", "insert", "delete", "delete")
 
@@ -38,11 +38,16 @@ class RandomEdits:
         Where a new edge ends: at any two vertices, or at two that have a neighbour in common.  A
         new pin joins any net and any vertex, or a net and a vertex with which a pin of it shares
         another net.
+    keep_size : bool, default True
+        Whether a new vertex gets the edges, or pins, that deletions of vertices have taken since
+        the last one, so that their number stays about what it was.  Without it new vertices have no
+        edges until one is drawn for them, as published: every deleted vertex takes its edges with
+        it, and after some rounds for each vertex hardly any are left.
 
     Notes
     -----
     What is deleted is drawn from what is there: a vertex or a net, then one of its edges or pins.
-    New vertices have no edges until one is drawn for them.  Edges weigh 1.
+    Edges weigh 1.
 
     Examples
     --------
@@ -56,7 +61,8 @@ class RandomEdits:
     True
     """
 
-    def __init__(self, graph: Graph | Hypergraph, seed: int = 0, ends: str = "uniform") -> None:
+    def __init__(self, graph: Graph | Hypergraph, seed: int = 0, ends: str = "uniform",
+                 keep_size: bool = True) -> None:
         if ends not in ENDS:
             raise InputError(f"ends are {shown(ends)}; they are {' or '.join(ENDS)}")
         to_host = graph.space.to_host
@@ -68,6 +74,8 @@ class RandomEdits:
         else:
             self._nets_of = self._rows = Rows(to_host(graph.offsets), to_host(graph.targets))
             self._words = "insert_edges", "delete_edges"
+        self._num_pairs = graph.num_edges if isinstance(graph, Graph) else graph.num_pins
+        self._wanted = self._num_pairs if checked_flag("keep_size", keep_size) else 0
         # Unlike a list, no pass of Python's collector goes through it.
         self._alive = array("q", np.arange(graph.num_vertices, dtype=np.int64).tobytes())
         self._drawn = 0
@@ -85,7 +93,10 @@ class RandomEdits:
         dead = []
         for kind in kinds:
             if kind == "insert_vertex":
-                self._alive.append(next(new))
+                vertex = next(new)
+                for pair in self._pairs_for(vertex):
+                    changes[pair] = changes.get(pair, (False, True))[0], True
+                self._alive.append(vertex)
             elif kind == "delete_vertex" and self._alive:
                 dead.append(self._delete_vertex())
             elif kind in ("insert", "delete"):
@@ -115,10 +126,35 @@ class RandomEdits:
         place = int(self._random.integers(len(self._alive)))
         self._alive[place], self._alive[-1] = self._alive[-1], self._alive[place]
         vertex = self._alive.pop()
+        self._num_pairs -= len(self._nets_of[vertex])
         for row in list(self._nets_of[vertex]):
             self._rows[row].pop(vertex)
         self._nets_of[vertex].clear()
         return vertex
+
+    def _pairs_for(self, vertex: int) -> list[tuple[int, int]]:
+        """Pairs of a new vertex, as many as there are too few; they are made."""
+        found: list[tuple[int, int]] = []
+        for _ in range(self._wanted - self._num_pairs):
+            row = self._row_for(vertex)
+            if row is None:
+                break
+            ordered = self._nets_of is not self._rows or row < vertex
+            found.append((row, vertex) if ordered else (vertex, row))
+            self._set(*found[-1], True)
+        return found
+
+    def _row_for(self, vertex: int) -> int | None:
+        """A net, or another vertex, that a vertex is not joined to; near its others if asked."""
+        of_nets, known = self._nets_of is not self._rows, self._nets_of[vertex]
+        for _ in range(TRIES):
+            own = self._one_of(known) if self._near else None
+            row = self._random_row() if own is None else self._one_of(self._rows[own])
+            if of_nets and own is not None and row is not None:  # a vertex, of which a net
+                row = self._one_of(self._nets_of[row])
+            if row is not None and row not in known and (of_nets or row != vertex):
+                return row
+        return None
 
     def _new_pair(self) -> tuple[int, int] | None:
         """A pair that is not there: vertices in ascending order, or net and vertex."""
@@ -166,6 +202,7 @@ class RandomEdits:
         return list(row)[int(self._random.integers(len(row)))] if row else None
 
     def _set(self, row: int, vertex: int, there: bool) -> None:
+        self._num_pairs += 1 if there else -1
         for rows, one, other in ((self._rows, row, vertex), (self._nets_of, vertex, row)):
             if there:
                 rows[one][other] = None

@@ -261,3 +261,43 @@ def test_edits_of_a_netlist_never_name_a_pin_that_is_gone() -> None:
         batch = edited.batch()
         edits.play(batch, 6)
         edited.apply(batch)
+
+
+@pytest.mark.parametrize("ends", ["uniform", "near"])
+@pytest.mark.parametrize("make", [lambda: generators.grid_2d(20),
+                                  lambda: generators.rmat(8, seed=1),
+                                  lambda: generators.netlist(300, seed=1)],
+                         ids=["grid", "rmat", "netlist"])
+def test_random_edits_keep_the_number_of_edges(make: Any, ends: str) -> None:
+    """Counted in the edited graph itself; without it they drain the graph."""
+    graph: Any = make()
+    of_graphs = hasattr(graph, "num_edges")
+    before = graph.num_edges if of_graphs else graph.num_pins
+    left = {}
+    for keep in (True, False):
+        edited = (EditableGraph if of_graphs else EditableHypergraph)(graph)
+        edits = generators.RandomEdits(graph, 3, ends, keep_size=keep)
+        counts = []
+        for _ in range(60):
+            applied(edited, lambda batch: edits.play(batch, 25))  # noqa: B023
+            made = edited.graph() if of_graphs else edited.hypergraph()
+            counts.append(made.num_edges if of_graphs else made.num_pins)
+        left[keep] = counts
+    assert all(0.7 * before < count < 1.1 * before for count in left[True])
+    assert left[True][-1] > 0.9 * before
+    assert left[False][-1] < 0.5 * before
+
+
+def test_edges_of_new_vertices_lie_near_each_other() -> None:
+    """A new vertex is joined to one and to neighbours of that, where it is asked for."""
+    edited = EditableGraph(generators.grid_2d(15))
+    edits = generators.RandomEdits(generators.grid_2d(15), 5, "near")
+    for _ in range(200):
+        before, old = edges(edited), set(edited.ids.tolist())
+        applied(edited, lambda batch: edits.play(batch, 1))
+        for new in set(edited.ids.tolist()) - old:
+            own = {v for u, v in edges(edited) if u == new} | {
+                u for u, v in edges(edited) if v == new}
+            near = {frozenset(pair) for pair in before}
+            reached = [v for v in own if any(frozenset((v, other)) in near for other in own)]
+            assert len(own) < 2 or len(reached) == len(own)

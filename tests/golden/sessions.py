@@ -40,7 +40,7 @@ def outcome_of(name: str, device: str) -> list[Any]:
     session = portpart.Session(graph, preset="fast" if "algorithm" not in CASES[name] else
                                "default", device=device, **CASES[name])
     edits = (generators.EcoEdits(graph, seed=2) if kind == "netlist"
-             else generators.RandomEdits(graph, seed=2, ends="near"))
+             else generators.RandomEdits(graph, seed=2, ends="near", keep_size=False))
     digest, efforts = hashlib.sha256(), []
     for _ in range(ROUNDS):
         batch = session.batch()
