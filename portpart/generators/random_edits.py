@@ -94,8 +94,7 @@ class RandomEdits:
         for kind in kinds:
             if kind == "insert_vertex":
                 vertex = next(new)
-                for pair in self._pairs_for(vertex):
-                    changes[pair] = changes.get(pair, (False, True))[0], True
+                changes |= dict.fromkeys(self._pairs_for(vertex), (False, True))
                 self._alive.append(vertex)
             elif kind == "delete_vertex" and self._alive:
                 dead.append(self._delete_vertex())
