@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -44,6 +46,33 @@ def test_estimates_are_upper_bounds_and_close(name: str, monkeypatch: pytest.Mon
     assert space.peak <= estimate.peak <= CLOSE * space.peak
     kept = space.live - own
     assert kept / 1.05 <= estimate.session <= CLOSE_FOR_KEPT * kept
+
+
+@pytest.mark.parametrize("escalate", ["never", "auto"])
+def test_a_mark_that_is_held_costs_what_its_batches_changed(escalate: str) -> None:
+    """Edits, and a block for each vertex where all levels were refined: far below the graph."""
+    graph = generators.grid_2d(60)
+    session = portpart.Session(graph, 8, escalate=escalate)
+    edits = generators.RandomEdits(graph, seed=1, ends="near")
+
+    def play(batch: Any) -> str:
+        edits.play(batch, 25)
+        return session.apply(batch).effort
+
+    for _ in range(30):  # programs are made, and rows get room
+        play(session.batch())
+    gc.collect()
+    tracemalloc.start()
+    try:
+        marks, refined = [], 0
+        for _ in range(50):
+            marks.append(session.mark())
+            refined += play(session.batch()) != "local"
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held < 50 * 32_000 + refined * 4 * len(session.part)
 
 
 def test_weights_of_edges_are_kept_with_room_for_more() -> None:

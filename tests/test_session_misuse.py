@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,3 +174,35 @@ def test_rows_lie_the_same_however_the_algorithm_is_named(given: Any, config: An
         session.apply(batch)
         capacity = session._rounds.edited.sides[0].store.rows.capacity
         assert int(capacity.max()) == 64  # one bucket for what is there, and a spare one
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupted_batch_tells_whether_it_was_applied(times: int) -> None:
+    """One interrupt waits for the end of the batch; the second one takes the batch back."""
+    session = portpart.Session(generators.grid_2d(20), 4)
+    before, batch = session.part, session.batch()
+    batch.insert_edges(0, [100, 200, 399])
+
+    left = [times]
+
+    def interrupt(*_: Any) -> None:
+        if left[0]:
+            left[0] -= 1
+            os.kill(os.getpid(), signal.SIGINT)
+
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            session.apply(batch, "cycle", progress=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert batch.applied == (times == 1)
+    assert session.graph().num_edges == 760 + (3 if batch.applied else 0)
+    if batch.applied:
+        with pytest.raises(InputError, match="has been applied already"):
+            session.apply(batch)
+    else:
+        assert np.array_equal(session.part, before)
+        session.apply(batch)
+    assert session.graph().num_edges == 763
