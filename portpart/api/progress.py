@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from portpart.api.keywords import keywords_of, refuse_keyword
 from portpart.errors import InputError, memory_errors
 from portpart.options import shown
 
@@ -33,7 +34,8 @@ BETWEEN_UPDATES = 0.1
 def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
     """A public function with a keyword `progress`, of which True draws and False is None.
 
-    Its memory errors, of whatever library, are `OutOfMemory`.
+    Its memory errors, of whatever library, are `OutOfMemory`, and a keyword that it has not is told
+    with the one that is meant.
     """
     return _drawing(function, phase_display)
 
@@ -53,8 +55,12 @@ def checked_progress(progress: Any) -> Report | None:
 
 def _drawing(function: Callable[P, R],
              display: Callable[[], AbstractContextManager[Report | None]]) -> Callable[P, R]:
+    known = keywords_of(function)
+
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
+        if not known.issuperset(options):
+            refuse_keyword(function, options)
         with memory_errors():
             if options.get("progress") is True:
                 with display() as report:
