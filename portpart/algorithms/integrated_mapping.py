@@ -93,9 +93,10 @@ PRESETS = {
         "initial": GrowingOptions().of_one(),
         "refinement.temperatures": (0.0,),
         "refinement.finest_temperatures": (0.0,),
-        "refinement.coarse": RefinementOptions(weak_again=True),
+        "refinement.coarse": RefinementOptions(weak_again=True, leave_by="loss", slack=0),
         "refinement.finest": None,
         "refinement.finest_once": None,
+        "swaps": False,
     }),
     "fast": changed(IntegratedConfig(), {
         "refinement.temperatures": (0.3,),

@@ -17,6 +17,7 @@ import pytest
 from portpart import generators
 from portpart.algorithms.hierarchical_mapping import PUBLISHED
 from portpart.algorithms.integrated_mapping import PRESETS as PRESETS_OF_IM
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
@@ -41,21 +42,27 @@ CASES = [f"{graph} {machine} {algorithm} {preset}"
              ("line", "im", "strong"), ("tree", "two-phase", "default"))]
 CASES += ["rgg tree hm best", "weighted tree hm best"]
 CASES += [f"{graph} tree im weak-again" for graph in GRAPHS]
+CASES += [f"{graph} tree im published" for graph in GRAPHS]
 CASES += [f"{graph} tree hm paper" for graph in GRAPHS]
 CASES += ["grid deep hm paper", "rgg tree hm-ultra paper", "weighted tree hm-ultra paper"]
 CASES += [f"{graph} tree hm released" for graph in GRAPHS]
 CASES += ["rgg tree hm-ultra released", "weighted tree hm-ultra released"]
 
+WITH_SWAPS = changed(PRESETS_OF_IM["paper"], {
+    "swaps": True, "refinement.coarse": RefinementOptions()})
+
 PRESETS = {
-    ("im", "paper"): changed(PRESETS_OF_IM["paper"], {"refinement.coarse.weak_again": False}),
-    ("im", "weak-again"): "paper",
+    ("im", "paper"): WITH_SWAPS,
+    ("im", "weak-again"): changed(WITH_SWAPS, {"refinement.coarse.weak_again": True}),
+    ("im", "published"): "paper",
     ("hm", "paper"): replace(PUBLISHED, preset="paper"),
     ("hm-ultra", "paper"): replace(PUBLISHED, preset="paper-ultra"),
     ("hm", "released"): "paper",
     ("hm-ultra", "released"): "paper",
 }
-"""What the names of cases stand for, if for no preset of that name: `paper` was recorded before
-weak rebalancings followed a strong one, and Jet was the one that was released."""
+"""What the names of cases stand for, if for no preset of that name: `paper` of `im` was recorded
+with swaps, slack and eviction by weight, and first before weak rebalancings followed a strong one;
+that of `hm` when Jet was the one that was released."""
 
 
 def digest(space: ExecutionSpace, case: str) -> str:

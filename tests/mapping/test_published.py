@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 import portpart
 from portpart import InputError, JetConfig, MultisectionConfig
+from portpart.algorithms import integrated_mapping
 from portpart.algorithms.placement.section_limits import adaptive_limit
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, rmat
@@ -92,6 +93,19 @@ def within(limit: int, weight: int, k: int) -> Fraction:
     imbalance = Fraction(limit * k, weight) - 1
     assert oracles.block_weight_limit(weight, k, imbalance) == limit
     return imbalance
+
+
+def test_integrated_mapping_as_published_has_no_step_that_the_paper_lacks() -> None:
+    """No swaps; algorithm 5 evicts by the loss, from limits that all levels share."""
+    result = mapped(MESH, [3, 2], [1, 10], algorithm="im", preset="paper")
+    assert "swaps" not in result.stats["phases"]
+    assert "search" not in result.stats["phases"]
+    refinement = integrated_mapping.PRESETS["paper"].refinement
+    assert refinement.passes(0, MESH) == refinement.passes(1, MESH) == (0.0,)
+    for options in (refinement.coarse, refinement.of_finest(MESH)):
+        assert (options.leave_by, options.slack) == ("loss", 0)
+        assert (options.stall_limit, options.tolerance, options.weak_limit) == (12, 0.999, 2)
+        assert options.weak_again
 
 
 @pytest.mark.parametrize(("algorithm", "preset"), [("hm", "code"), ("hm-ultra", "code-ultra")])
