@@ -94,8 +94,8 @@ def grouping_rule(problem: Problem, config: HypergConfig) -> ClusterRule:
 
 
 def weight_limit(problem: Problem, config: HypergConfig) -> int:
-    """Most that a vertex and whom it selects may weigh together: a quarter of a block or less."""
+    """Most that a vertex and whom it selects may weigh together."""
     total, share = problem.graph.total_vertex_weight, config.grouping.max_coarse_weight
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
-    limit = problem.balance.cluster_limit(coarsest)
+    limit = problem.balance.cluster_limit(coarsest, config.grouping.max_share)
     return limit if share is None else min(limit, max(1, int(share * total / coarsest)))

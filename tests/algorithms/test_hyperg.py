@@ -119,7 +119,7 @@ def test_memory_is_estimated_from_above() -> None:
 
 
 def test_groups_weigh_no_more_than_the_preset_says() -> None:
-    """As published a quarter of a block; by default some mean vertices, where that is less."""
+    """A quarter of a block; by default some mean vertices, where that is less; or anything."""
     hypergraph = drawn(3000, 4000, 1)
     here = hypergraph.to(reference())
     problem = Problem(here, balance_of(here, 2), 0, Trace(here.space, here, None),
@@ -127,6 +127,9 @@ def test_groups_weigh_no_more_than_the_preset_says() -> None:
     assert weight_limit(problem, PRESETS["paper"]) == 1545 // 4
     share = changed(HypergConfig(), {"grouping.max_coarse_weight": 3})
     assert weight_limit(problem, share) == 3 * 3000 // 1024
+    unbounded = changed(PRESETS["paper"], {"grouping.max_share": None})
+    assert weight_limit(problem, unbounded) >= 3000
+    assert weight_limit(problem, changed(share, {"grouping.max_share": None})) == 3 * 3000 // 1024
 
 
 def test_graphs_have_other_algorithms() -> None:

@@ -153,9 +153,11 @@ class NetGroupingOptions:
         1000, "Nets with more pins do not count when vertices select others.", min=1)
     max_coarse_weight: float | None = option(
         8, "Maximum weight of a vertex and the vertex that it selects, in mean vertices of a "
-        "hypergraph at which coarsening may end, and at most a quarter of a block; None: the "
-        "latter only.",
+        "hypergraph at which coarsening may end; None: only max_share counts.",
         above=1, below=float("inf"))
+    max_share: float | None = option(
+        0.25, "Maximum weight of the same two, as a share of the limit of a block; None: no such "
+        "maximum, as in the paper.", above=0, max=1)
 
     def __post_init__(self) -> None:
         check_options(self)
