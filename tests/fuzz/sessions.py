@@ -36,6 +36,8 @@ def samples() -> list[Arrays]:
     nets = portpart.as_hypergraph([[0, 1, 2], [2, 3], [3, 4, 5], [5, 6, 7, 8, 9]] * 2,
                                   net_weights=[3, 1, 1, 2] * 2)
     plain = portpart.as_hypergraph([[0, 1, 2], [2, 3], [3, 4, 5], []])
+    named = portpart.as_hypergraph({name: [*pins] for name, pins in (
+        ("one", "abc"), ("two", "cd"), ("three", "def"), ("four", "a"))})
     finest = changed(portpart.JetConfig(), {"initial.method": "grown", "initial.starts": 1})
     made: list[tuple[Any, int, dict[str, Any]]] = [
         (grid, 3, {}),
@@ -46,6 +48,7 @@ def samples() -> list[Arrays]:
         (nets, 3, {"objective": "soed", "preset": "fast"}),
         (nets, 2, {"preset": portpart.IhypergConfig(), "fixed": [0] + [-1] * 9}),
         (plain, 2, {"vertex_sizes": [1, 2, 3, 4, 5, 6], "preset": "fast"}),
+        (named, 2, {"preset": "fast"}),
     ]
     with tempfile.TemporaryDirectory() as folder:
         return [_saved(portpart.Session(*given, **options), Path(folder) / "session.npz")
@@ -93,7 +96,8 @@ def make(random: Random) -> bytes:
 
 def _change_elements(random: Random, arrays: Arrays) -> None:
     """Change a few elements of an array to others that are plausible, or swap them."""
-    name = random.choice([name for name in arrays if arrays[name].ndim and name != "session"])
+    texts = _texts(arrays)
+    name = random.choice([name for name in arrays if arrays[name].ndim and name not in texts])
     array = arrays[name].copy()
     here, there = (random.randrange(max(1, len(array))) for _ in range(2))
     near: list[Any] = [0, 1, 2, -1, -2, len(array), 2**31 - 1, 10**6]
@@ -115,11 +119,15 @@ def _change_elements(random: Random, arrays: Arrays) -> None:
 
 
 def _change_facts(random: Random, arrays: Arrays) -> None:
-    """Change a value of the facts, drop it, or put it elsewhere."""
-    facts = json.loads(arrays["session"].tobytes())
+    """Change a value of the facts, or of names, drop it, or put it elsewhere."""
+    name = random.choice(_texts(arrays))
+    facts = json.loads(arrays[name].tobytes())
     places = list(_places(facts))
+    if not places:
+        return
     holder, key = random.choice(places)
-    of_preset = any(holder is inner for inner, _ in _places(facts.get("preset")))
+    of_preset = name == "session" and any(holder is inner for inner, _ in _places(
+        facts.get("preset")))
     how = random.random()
     if how < 0.15:
         del holder[key]
@@ -137,7 +145,12 @@ def _change_facts(random: Random, arrays: Arrays) -> None:
         text = json.dumps(facts)
     except (ValueError, RecursionError):  # put into itself
         return
-    arrays["session"] = np.frombuffer(text.encode(), np.uint8)
+    arrays[name] = np.frombuffer(text.encode(), np.uint8)
+
+
+def _texts(arrays: Arrays) -> list[str]:
+    """The arrays that hold JSON."""
+    return [name for name in arrays if name == "session" or name.endswith("_names")]
 
 
 def _places(value: Any) -> Any:
