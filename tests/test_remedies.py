@@ -95,8 +95,21 @@ def test_a_rectangular_matrix_is_a_hypergraph(tmp_path: Path) -> None:
     assert (made.num_vertices, made.num_nets) == (3, 2)
 
 
+@pytest.mark.parametrize("arguments", [["--format", "slurm"], ["--format", "hmetis"]])
+def test_a_format_that_cannot_be_mapped_is_told_with_those_of_graphs(
+        arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    portpart.io.write(GRID, tmp_path / "g.graph")
+    command = ["map", str(tmp_path / "g.graph"), "-H", "2:2", "-D", "1:10"]
+    assert main([*command, *arguments]) == 2
+    told = capsys.readouterr().err
+    assert f"'{arguments[1]}' is no format of graphs; known are metis, matrix-market" in told
+    assert "patoh" not in told
+    assert main(["map", "n.hgr", *command[2:]]) == 2
+    assert "n.hgr is a hypergraph; only graphs can be mapped" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", [
-    ["map", "{}", "-H", "2:2", "-D", "1:10"], ["partition", "{}", "-k", "2"], ["info", "{}"]])
+    ["partition", "{}", "-k", "2"], ["info", "{}"]])
 def test_an_unknown_format_is_told_with_those_of_graphs(
         command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     portpart.io.write(GRID, tmp_path / "g.graph")

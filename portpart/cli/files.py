@@ -134,6 +134,22 @@ def is_hypergraph(name: str, reading: Reading) -> bool:
     return reading.file_format not in FORMATS if reading.file_format else is_net_name(name)
 
 
+def refuse_nets(name: str, reading: Reading) -> None:
+    """Refuse a hypergraph by its name or by the options, before it is read.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    from portpart.io.known import FORMATS
+
+    if reading.file_format not in (None, *FORMATS):
+        raise click.UsageError(f"{shown(reading.file_format)} is no format of graphs; known are "
+                               f"{', '.join(FORMATS)}")
+    if is_hypergraph(name, reading):
+        raise click.UsageError(f"{name} is a hypergraph; only graphs can be mapped")
+
+
 def read_hypergraph(name: str, reading: Reading) -> Hypergraph:
     """Read the hypergraph in file `name`."""
     from portpart import io

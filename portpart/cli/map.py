@@ -74,6 +74,7 @@ def command(
     from portpart.api.map_processes import map_processes
     from portpart.io.rankfile import refuse_crowd
 
+    files.refuse_nets(graph, reading)
     topology = machines.topology(hierarchy, distances, matrix)
     if oversubscribe and rankfile is None:
         raise click.UsageError("--oversubscribe is for --rankfile")
