@@ -5,7 +5,7 @@
 Tests run in a copy of the repository, the nearest first: those that name the module or what it
 defines, then by the number of imports in between; recorded digests come last and are counted
 apart.  A mutant is done when a test fails, when nothing happens for a while (a hang counts as
-killed), or when its time is up.  Results are lines of JSON in build/mutants.jsonl; a later run goes
+killed), or when its processor time is used up.  Results are lines of JSON in build/mutants.jsonl; a later run goes
 on where that ends.  mutmut and cosmic-ray neither order tests nor know kernels, whose source is
 compiled.
 """
@@ -38,8 +38,10 @@ CACHES = BUILD / "mutants-cache", *cache_folders()
 RECORDED = "test_golden"
 """How files of tests begin that compare with recorded digests."""
 
-QUIET = 120.0
+QUIET = 200.0
 """Seconds without the end of a test after which it hangs."""
+
+HANGS = " hangs"
 
 FIRST_FILES = 4
 """Files of tests in the first process; each further one has twice as many."""
@@ -58,8 +60,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--mutants", type=int, default=67)
-    parser.add_argument("--seconds", type=float, default=150.0, help="of tests for each")
+    parser.add_argument("--seconds", type=float, default=100.0, help="of processor time for each")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the tests end, too
     print(f"seed {given.seed}")
     copy_tree()
     known = {(each["seed"], each["number"], each["file"], each["after"]): each
@@ -143,40 +146,53 @@ def imported(name: str) -> bool:
 
 def killer(mutation: Mutation, source: bytes, files: list[str], seconds: float) -> str:
     """The first test that fails or hangs, and does not without the change."""
-    end, count = time.monotonic() + seconds, FIRST_FILES
-    while files and time.monotonic() < end:
-        if by := failing(files[:count], end):
+    count = FIRST_FILES
+    while files and seconds > 0:
+        by, worked = failing(files[:count], seconds)
+        if by:
             write(mutation.file, source)
-            if not failing([by.removesuffix(" hangs")], time.monotonic() + 4 * QUIET):
+            if not failing([by.removesuffix(HANGS)], 10 * QUIET)[0]:
                 return by
-            _broken.append(by.removesuffix(" hangs"))
+            _broken.append(by.removesuffix(HANGS))
             write(mutation.file, mutation.applied(source))
-            continue
-        files, count = files[count:], 2 * count
+        else:
+            files, count = files[count:], 2 * count
+        seconds -= worked
     return ""
 
 
-def failing(tests: list[str], end: float) -> str:
-    """The first test that fails, or hangs; nothing if none does before a time is over."""
+def failing(tests: list[str], seconds: float) -> tuple[str, float]:
+    """The first test that fails or hangs, or nothing; and how long the tests have worked."""
     output = BUILD / "mutants.out"
     without = [f"--deselect={each}" for each in _broken]
     process = started("-m", "pytest", *OPTIONS, *without, *tests, output=output)
-    change, size = time.monotonic(), 0
+    begin = change = time.monotonic()
+    size, worked = 0, 0.0
     try:
-        while process.poll() is None and time.monotonic() < end:
+        while process.poll() is None:
             time.sleep(0.1)
+            worked = work_of(process.pid, worked, begin)
+            if worked > seconds:
+                return "", worked
             if output.stat().st_size != size:
                 size, change = output.stat().st_size, time.monotonic()
             if time.monotonic() > change + QUIET:
-                return f"{last_begun(output.read_text())} hangs"
+                return last_begun(output.read_text()) + HANGS, worked
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    if process.returncode == -signal.SIGKILL:
-        return ""
     failed = re.findall(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", output.read_text(), re.M)
-    return failed[0] if failed else "" if process.returncode in (0, 5) else tests[0]
+    return (failed or ["" if process.returncode in (0, 5) else tests[0]])[0], worked
+
+
+def work_of(process: int, before: float, begin: float) -> float:
+    """Seconds of processor time, also of what has ended beside it; where none are told, seconds."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return before if Path("/proc/self/stat").exists() else time.monotonic() - begin
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def last_begun(output: str) -> str:
