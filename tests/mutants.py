@@ -5,9 +5,9 @@
 Tests run in a copy of the repository, the nearest first: those that name the module or what it
 defines, then by the number of imports in between; recorded digests come last and are counted
 apart.  A mutant is done when a test fails, when nothing happens for a while (a hang counts as
-killed), or when its processor time is used up.  Results are lines of JSON in build/mutants.jsonl; a later run goes
-on where that ends.  mutmut and cosmic-ray neither order tests nor know kernels, whose source is
-compiled.
+killed), or when its processor time is used up.  Results are lines of JSON in build/mutants.jsonl; a
+later run goes on where that ends.  mutmut and cosmic-ray neither order tests nor know kernels,
+whose source is compiled.
 """
 
 from __future__ import annotations
