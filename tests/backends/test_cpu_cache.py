@@ -69,8 +69,12 @@ def whole_and_wrong(name: str, code: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\0" + garbage).digest() + garbage
 
 
+def of_another(name: str, code: bytes) -> bytes:
+    return hashlib.sha256(b"another.kernel\0" + code[32:]).digest() + code[32:]
+
+
 @pytest.mark.parametrize("damages", [
-    {"drive": whole_and_wrong, "driver": shorter, "write_index": changed},
+    {"drive": whole_and_wrong, "driver": shorter, "write_index": of_another},
     {"drive": changed, "driver": empty, "write_index": shorter},
 ], ids=["wrong", "empty"])
 def test_damaged_files_of_the_cache_are_compiled_again(filled, tmp_path, damages):
