@@ -2,6 +2,7 @@
 #
 #   make demo [GRAPH=file] [K=64]     partition a mesh (or your graph), compare with METIS, draw it
 #   make test                         lint, types and all tests that need no GPU
+#   make quick                        some tests of every package, in a minute
 #   make test-oldest                  tests that depend on packages, with the oldest ones declared
 #   make gpu-test [CUDA=12] [JOBS=6]  the tests on a CUDA device, in several processes
 #   make gpu-bench [BENCH=options]    report of partitions on a CUDA device
@@ -34,7 +35,7 @@ MUTANTS ?= 67
 PYTHONS ?=
 
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture \
+.PHONY: help demo test quick test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture \
     dist dist-test clean
 
 ifeq ($(strip $(VENV)),)
@@ -48,7 +49,7 @@ endif
 
 help:
 	@sed -n '2,/^$$/s/^# \{0,1\}//p' Makefile
-	@echo "targets: demo test test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture dist dist-test clean"
+	@echo "targets: demo test quick test-oldest lint bench gpu-test gpu-bench fuzz mutants brute sanitize docs docs-links docs-picture dist dist-test clean"
 
 demo: $(call with,plot)
 	$(PY) examples/demo.py $(if $(GRAPH),"$(GRAPH)") -k $(K) --seed $(SEED)
@@ -56,8 +57,13 @@ demo: $(call with,plot)
 # a process for each core, memory for eight at most
 PARALLEL = --numprocesses=auto --maxprocesses=8 --dist=worksteal
 
-test: lint $(call with,plot)
+test: $(call with,dev plot)
 	$(PY) -m pytest -m "not gpu" $(PARALLEL)
+
+# one space of kernels, and files of tests/quick.py
+quick: $(call with,dev plot)
+	$(PY) -m pytest -q -m "not gpu and not slow" -k "not host-cuda and not cpu-1" $(PARALLEL) \
+	    $$($(PY) -m tests.quick)
 
 # The oldest packages know Python up to 3.12.
 OLDEST_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.11 python3.10 python3.12,$(shell \

@@ -1,0 +1,41 @@
+"""The tests of `make quick`: some of every package, in a minute.
+
+    python -m pytest $(python -m tests.quick)
+"""
+
+from __future__ import annotations
+
+FILES = {
+    "": "tests/test_interrupts.py",
+    "algorithms": "tests/algorithms/test_presets.py",
+    "algorithms/balance": "tests/algorithms/test_repair.py",
+    "algorithms/coarsening": "tests/algorithms/test_pairing.py",
+    "algorithms/edits": "tests/algorithms/test_edits.py",
+    "algorithms/following": "tests/algorithms/test_following_early.py",
+    "algorithms/initial": "tests/algorithms/test_hierarchies.py",
+    "algorithms/multilevel": "tests/algorithms/test_numbering.py",
+    "algorithms/objectives": "tests/algorithms/test_candidates.py",
+    "algorithms/placement": "tests/mapping/test_swaps.py",
+    "algorithms/refinement": "tests/algorithms/test_best_prefix.py",
+    "api": "tests/test_api.py",
+    "backends": "tests/backends/test_table.py",
+    "backends/cpu": "tests/backends/test_cpu_space.py",
+    "backends/cuda": "tests/backends/test_modules.py",
+    "backends/language": "tests/backends/test_check.py",
+    "cli": "tests/test_cli_answers.py",
+    "compat/pymetis": "tests/compat/test_pymetis.py",
+    "generators": "tests/generators/test_generators.py",
+    "graphs": "tests/test_graph.py",
+    "io": "tests/io/test_names.py",
+    "io/formats": "tests/io/test_formats.py",
+    "io/netlist": "tests/io/test_blif.py",
+    "io/netlist/verilog": "tests/io/test_verilog.py",
+    "io/text": "tests/io/test_tokens.py",
+    "metrics": "tests/metrics/test_metrics.py",
+    "plot": "tests/plot/test_charts.py",
+    "primitives": "tests/primitives/test_reduce.py",
+}
+"""A file of tests for each package."""
+
+if __name__ == "__main__":
+    print(*FILES.values())
