@@ -115,6 +115,11 @@ class Program:
         threads at once, each with less room for its own numbers, are faster then.
     sizes
         What the types of scratch follow from, where they follow from sizes.
+
+    Attributes
+    ----------
+    statics : dict of str to object
+        Static values that launches find by the names of a kernel's parameters.
     """
 
     def __init__(self, name: str, sweeps: bool = False, sizes: Any = None) -> None:
@@ -124,6 +129,7 @@ class Program:
         self.steps: list[Step] = []
         self.slots: dict[str, Slot] = {}
         self.records: dict[str, Record | Words] = {}
+        self.statics: dict[str, Any] = {}
         self._open = self.steps
 
     def array(self, name: str, dtype: Any) -> Slot:
@@ -198,18 +204,23 @@ class Program:
                work: int | None = None, **given: Any) -> None:
         """Record one launch whose arguments are records and slots named as the kernel says.
 
-        Parameters named in `given` get what has that name instead, or that number or None.
+        Parameters named in `given` get what has that name instead, or that number or None; static
+        ones get that value.
         """
+        if kernel.static_places:
+            values = {**self.statics, **given}
+            kernel = kernel.bound(**{name: values[name] for name in kernel.static_places
+                                     if name in values})
         names = [parameter.name for parameter in kernel.signature[1:]]
-        values = [given.get(name, name) for name in names]
+        wanted = [given.get(name, name) for name in names]
         known: dict[str, Any] = {**self.slots, **self.records}
-        missing = [value for value in values if isinstance(value, str) and value not in known]
+        missing = [each for each in wanted if isinstance(each, str) and each not in known]
         if missing:
             raise ValueError(
                 f"program {self.name!r}: kernel {kernel.name} wants {', '.join(missing)}, "
                 "which no slot or record is named"
             )
-        arguments = (known[value] if isinstance(value, str) else value for value in values)
+        arguments = (known[each] if isinstance(each, str) else each for each in wanted)
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
     @contextmanager

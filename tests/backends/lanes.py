@@ -90,7 +90,7 @@ class _Team:
             with np.errstate(over="ignore"):
                 for item in items:
                     self.local.made = 0
-                    kernel.function(np.int64(item), *given)
+                    kernel(np.int64(item), *given)
                     self.meet()
         except threading.BrokenBarrierError:
             pass

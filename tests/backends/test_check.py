@@ -126,7 +126,7 @@ EXPRESSIONS = [
     ("LIMIT.real", "Attribute", "kernel-language.md"),
     ("math.nothing", "module 'math' has no 'nothing'", "define it there"),
     ("math.floor", "'math.floor' is not a number", "pass it as an argument"),
-    ("math.floor(i)", "only plain names can be called", "by name"),
+    ("math.floor(i)", "is not a device function or a kernel word", "decorate it"),
     ("math + 1", "'math' is not a number", "pass it as an argument"),
     ("min(i, key=1)", "keyword and starred", "by position"),
     ("min(*values)", "keyword and starred", "by position"),
@@ -243,7 +243,8 @@ def test_kernels_of_the_library_are_inside_the_language():
     kernels = list(library_functions())
     assert len(kernels) > 300
     for each in kernels:
-        each.check()
+        if not each.static_places:  # templates are checked with the values of launches
+            each.check()
 
 
 def load_as_library(path: Path, text: str):

@@ -16,8 +16,9 @@ from typing import Any
 
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, Words
+from portpart.backends.language.records import Record, StaticArray, Words
 from portpart.backends.language.slices import Slice
+from portpart.backends.language.statics import Static, StaticValue, static_range
 from portpart.backends.language.words import (
     CASTS,
     Word,
@@ -59,6 +60,9 @@ __all__ = [
     "Kernel",
     "Record",
     "Slice",
+    "Static",
+    "StaticArray",
+    "StaticValue",
     "Word",
     "Words",
     "atomic_add",
@@ -79,6 +83,7 @@ __all__ = [
     "lane",
     "lane_array",
     "popcount",
+    "static_range",
     "team_array",
     "team_atomic_add",
     "team_atomic_cas",

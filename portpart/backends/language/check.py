@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -18,8 +18,8 @@ from portpart.backends.language import team_arrays
 from portpart.backends.language.definite_assignment import DefiniteAssignment
 from portpart.backends.language.flatten import flatten
 from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Findings
-from portpart.backends.language.module_constants import ModuleConstants
 from portpart.backends.language.source import parsed, refuse, version_of
+from portpart.backends.language.statics import Specialiser
 from portpart.backends.language.team_arrays import BLOCK, TeamArray
 from portpart.backends.language.words import BUILTIN_WORDS, Word, lane_array, team_array
 from portpart.errors import KernelSyntaxError
@@ -47,17 +47,19 @@ def check_function(
         raise KernelSyntaxError(f"{function!r} is not a plain function; write it with def")
     version = version_of(function.__code__.co_filename)
     made = result(function, is_kernel, partial(_findings, function, is_kernel, version))
-    if str(function.__module__).partition(".")[0] != __name__.partition(".")[0]:
+    of_this_package = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
+    if not of_this_package and not made.static_places:
         made.check()
     return made
 
 
-def _findings(function: types.FunctionType, is_kernel: bool, version: tuple[int, int]) -> Findings:
+def _findings(function: types.FunctionType, is_kernel: bool, version: tuple[int, int],
+              values: Mapping[str, Any]) -> Findings:
     filename = function.__code__.co_filename
     if version_of(filename) != version:
         raise KernelSyntaxError(f"{filename} has changed since it was imported; start Python anew")
-    source, tree = parsed(function)
-    checker = _Checker(function, tree, source, is_kernel)
+    source, tree = parsed(function, again=bool(values))
+    checker = _Checker(function, tree, source, is_kernel, values)
     checker.run()
     return Findings(tree, checker.signature, checker.references, checker.team_words,
                     checker.team_arrays)
@@ -67,8 +69,8 @@ class _Checker(ast.NodeVisitor):
     """Walks one function and refuses every node outside the subset."""
 
     def __init__(self, function: types.FunctionType, tree: ast.FunctionDef,
-                 lines: list[str], is_kernel: bool) -> None:
-        self.function = function
+                 lines: list[str], is_kernel: bool, values: Mapping[str, Any]) -> None:
+        self.function, self.values = function, values
         self.tree = tree
         self.lines = lines
         self.start = function.__code__.co_firstlineno
@@ -79,6 +81,7 @@ class _Checker(ast.NodeVisitor):
         self.named: set[str] = set()
         self.returns: list[ast.Return] = []
         self.scope = inspect.getclosurevars(function)
+        self.static_names: dict[str, Any] = {}
 
     def run(self) -> None:
         arguments = self.tree.args
@@ -89,15 +92,25 @@ class _Checker(ast.NodeVisitor):
         if self.is_kernel and not arguments.args:
             self.refuse(self.tree, "a kernel needs the work index as its first parameter",
                         "write def name(i, ...)")
+        self.specialise()
         self.signature, made = flatten(
             self.function, self.tree, self.outside, self.refuse)
         parameters = {argument.arg for argument in arguments.args}
         self.parameters = parameters
-        self.assigned = parameters | made.union(self.function.__code__.co_varnames)
-        ModuleConstants(self.names_module).visit(self.tree)
+        self.assigned = parameters | (
+            made.union(self.function.__code__.co_varnames) - self.values.keys())
         self.block(self.tree.body)
         self.check_returns()
         DefiniteAssignment(self.assigned, parameters, self.refuse).block(self.tree.body)
+
+    def specialise(self) -> None:
+        """Take the static values out of the tree."""
+        specialiser = Specialiser(self.values, set(self.function.__code__.co_varnames),
+                                  self.outside, self.refuse)
+        arguments = self.tree.args
+        arguments.args = [each for each in arguments.args if each.arg not in self.values]
+        self.tree.body = specialiser.block(self.tree.body)
+        self.static_names = specialiser.names
 
     def refuse(self, node: ast.AST, problem: str, remedy: str) -> NoReturn:
         index = getattr(node, "lineno", self.start) - self.start
@@ -295,7 +308,7 @@ class _Checker(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if not isinstance(node.func, ast.Name):
             self.refuse(node, "only plain names can be called",
-                        "import the word or the device function by name")
+                        "import the word or the device function by name, or its module")
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             self.refuse(node, "keyword and starred arguments are not allowed",
                         "pass arguments by position")
@@ -333,17 +346,14 @@ class _Checker(ast.NodeVisitor):
 
     def outside(self, name: str) -> Any:
         """What `name` means in the enclosing functions or the module; None if nothing."""
-        return self.scope.nonlocals.get(name, self.scope.globals.get(name))
+        for names in (self.static_names, self.scope.nonlocals, self.scope.globals):
+            if name in names:
+                return names[name]
+        return None
 
     def lookup(self, node: ast.Name) -> Any:
-        name, _, attribute = node.id.partition(".")
-        for names in (self.scope.nonlocals, self.scope.globals, self.scope.builtins):
-            if name in names:
-                value = names[name]
-                if attribute and not hasattr(value, attribute):
-                    self.refuse(node, f"module {name!r} has no {attribute!r}", "define it there")
-                return getattr(value, attribute) if attribute else value
+        for names in (self.static_names, self.scope.nonlocals, self.scope.globals,
+                      self.scope.builtins):
+            if node.id in names:
+                return names[node.id]
         self.refuse(node, f"name {node.id!r} is not known here", "define or import it above")
-
-    def names_module(self, name: str) -> bool:
-        return name not in self.assigned and isinstance(self.outside(name), types.ModuleType)

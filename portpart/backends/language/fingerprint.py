@@ -8,26 +8,48 @@ from __future__ import annotations
 
 import hashlib
 import types
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from portpart.backends.language.records import Record, Words
+from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word
+from portpart.errors import KernelTypeError
+
+NONE: frozenset[str] = frozenset()
 
 
-def fingerprint_of(function: types.FunctionType) -> str:
-    """Hash of all that decides about the code of `function`, on this version of Python."""
+def fingerprint_of(function: types.FunctionType, values: Mapping[str, Any]) -> str:
+    """Hash of all that decides about the code of `function`, on this version of Python.
+
+    Parameters
+    ----------
+    values
+        Its static values.  Of their members only those count that the function, or one that it
+        names, may read: others share the code.
+
+    Raises
+    ------
+    KernelTypeError
+        If a static value, or a member that counts, is nothing that code can follow from.
+    """
     code = function.__code__
     parts: list[Any] = [
         code.co_name, code.co_argcount, code.co_code, code.co_consts, code.co_names,
         code.co_varnames, code.co_freevars, code.co_cellvars, code.co_linetable]
-    names = _names(function)
-    parts += [f"{name}: {_meaning(names[name], code.co_names)}"
-              for name in dict.fromkeys((*code.co_names, *code.co_freevars)) if name in names]
+    names = names_of(function)
+    used = {name: names[name] for name in (*code.co_names, *code.co_freevars) if name in names}
+    statics = {**{name: value for name, value in used.items() if isinstance(value, Static)},
+               **values}
+    parts += [f"{name}: {_meaning(value, frozenset(code.co_names))}"
+              for name, value in used.items() if name not in statics]
+    members = _members_that_count(function, statics)
+    parts += [f"{name} = {_static_meaning(value, members)}" for name, value in statics.items()]
     for argument, kind in function.__annotations__.items():
         known = names.get(kind, kind) if isinstance(kind, str) else kind
-        parts.append(f"{argument} is {_meaning(known, ())}")
+        parts.append(f"{argument} is {_meaning(known, NONE)}")
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()
 
 
@@ -40,13 +62,65 @@ def of_the_compilers() -> str:
     return digest.hexdigest()
 
 
-def _names(function: types.FunctionType) -> dict[str, Any]:
+def names_of(function: types.FunctionType) -> dict[str, Any]:
     """What names outside the function mean; the nearer one counts."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or ())
     return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
 
 
-def _meaning(value: Any, attributes: tuple[str, ...]) -> str:
+def _members_that_count(function: types.FunctionType, values: Mapping[str, Any]) -> frozenset[str]:
+    """Names that a function, or one that it may call, reads of its static values."""
+    if not values:
+        return NONE
+    found = _names_in(function)
+    while True:
+        called = [each for value in values.values() for each in _functions_of(value, found)]
+        more = found.union(*map(_names_in, called))
+        if more == found:
+            return found
+        found = more
+
+
+def _functions_of(value: Any, members: frozenset[str]) -> Iterator[types.FunctionType]:
+    """The functions behind a static value and those members of it."""
+    if isinstance(value, Static):
+        for name in members:
+            yield from _functions_of(getattr(value, name, None), members)
+    function = getattr(value, "function", None)
+    if isinstance(function, types.FunctionType):
+        yield function
+
+
+@cache
+def _names_in(function: types.FunctionType) -> frozenset[str]:
+    """Names in a function and in the functions that it names."""
+    found, names = set(function.__code__.co_names), names_of(function)
+    for name in function.__code__.co_names:
+        known = names.get(name)
+        members = [getattr(known, each, None) for each in function.__code__.co_names] if isinstance(
+            known, types.ModuleType) else [known]
+        for called in (getattr(each, "function", None) for each in members):
+            if isinstance(called, types.FunctionType) and called is not function:
+                found |= _names_in(called)
+    return frozenset(found)
+
+
+def _static_meaning(value: Any, members: frozenset[str]) -> str:
+    """What a static value is for a kernel that may read these members; a method is no member."""
+    if isinstance(value, Static):
+        known = {name: getattr(value, name) for name in sorted(members) if hasattr(value, name)}
+        return str([type(value).__qualname__, *(
+            (name, _static_meaning(member, members)) for name, member in known.items()
+            if not isinstance(member, types.MethodType))])
+    if value is None or isinstance(value, (bool, int, float)) or hasattr(value, "fingerprint") or (
+            isinstance(value, Word)):
+        return _meaning(value, NONE)
+    raise KernelTypeError(
+        f"a static value is {value!r}, of {type(value).__name__}; it must be a number, a device "
+        "function, a word, None, or an object of a subclass of Static")
+
+
+def _meaning(value: Any, attributes: frozenset[str]) -> str:
     """What a value is for a kernel; of a module those `attributes` that it has."""
     if isinstance(value, (bool, int, float)):
         return f"{type(value).__name__} {value!r}"
@@ -55,9 +129,9 @@ def _meaning(value: Any, attributes: tuple[str, ...]) -> str:
     if isinstance(value, type) and issubclass(value, Words):
         return f"{value.__qualname__} {value.indices}"
     if isinstance(value, type) and issubclass(value, Record):
-        fields = [(field, _meaning(value.kind_of(field), ())) for field in value.field_names]
+        fields = [(field, _meaning(value.kind_of(field), NONE)) for field in value.field_names]
         return f"{value.__qualname__} {fields}"
     if isinstance(value, types.ModuleType):
-        return str([(name, _meaning(getattr(value, name, None), ())) for name in attributes
-                    if isinstance(getattr(value, name, None), (bool, int, float))])
+        return str([(name, _meaning(getattr(value, name), attributes - {name}))
+                    for name in sorted(attributes) if hasattr(value, name)])
     return str(getattr(value, "fingerprint", type(value).__name__))

@@ -16,7 +16,7 @@ from typing import Any
 from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.language.parameters import Parameter, Path, flat_name
-from portpart.backends.language.records import Kind, Record, Words
+from portpart.backends.language.records import Kind, Record, StaticArray, Words
 from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
@@ -124,6 +124,11 @@ class _Flattener:
             self.made[target.id] = (kind, {})
             node.value = self.team_array(call.args[0] if call.args else call)
             return [node]
+        if issubclass(kind, StaticArray):
+            self.made[target.id] = (kind, {each: self.new_name(target, (each,))
+                                           for each in kind.field_names})
+            self.made_names.update(self.made[target.id][1].values())
+            return []
         given = dict(zip(kind.field_names, call.args)) | {
             str(keyword.arg): keyword.value for keyword in call.keywords}
         if set(given) != set(kind.field_names) or len(call.args) > len(kind.field_names):
@@ -244,8 +249,24 @@ class _Flattener:
             name = flat_name(owner.root, path)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
+    def numbered(self, owner: Reference, node: ast.Subscript) -> ast.Name:
+        """The variable that an element of a static array is."""
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if str(index) not in owner.kind.field_names:  # type: ignore[union-attr]
+            self.refuse(node, f"element {ast.unparse(node.slice)} of a static array",
+                        f"use 0 ... {len(owner.kind.field_names) - 1}, "  # type: ignore[union-attr]
+                        "or the variable of a loop over static_range")
+        if isinstance(node.ctx, ast.Store) and owner.root not in self.made:
+            self.refuse(node, f"an element of {owner.root!r} is assigned to",
+                        "make a static array of your own")
+        name = self.flat(owner, (str(index),), node)
+        name.ctx = node.ctx
+        return name
+
     def subscript(self, node: ast.Subscript) -> ast.expr:
         owner = self.reference(node.value)
+        if owner is not None and issubclass(owner.kind, StaticArray):
+            return self.numbered(owner, node)
         is_words = owner is not None and issubclass(owner.kind, Words)
         node.value = self.words_of(node.value) if is_words else self.visit(node.value)
         node.slice = self.visit(node.slice)

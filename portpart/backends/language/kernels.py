@@ -6,14 +6,20 @@ import ast
 import functools
 import threading
 import types
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portpart.backends.language import signatures
-from portpart.backends.language.fingerprint import fingerprint_of
+from portpart.backends.language.fingerprint import fingerprint_of, names_of
 from portpart.backends.language.parameters import Flat, Mismatch, Parameter
+from portpart.backends.language.statics import static_places
 from portpart.backends.language.team_arrays import TeamArray
 from portpart.errors import KernelTypeError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+NO_VALUES: Mapping[str, Any] = types.MappingProxyType({})
 
 _checking = threading.RLock()
 """The only lock that is taken during a check: those of cached properties would wait in circles."""
@@ -55,16 +61,21 @@ class CheckedFunction:
     is_kernel : bool
     filename : str
         Where it stands.
+    values : mapping of str to object
+        The values of its static parameters, if it is bound.
     """
 
     def __init__(self, function: types.FunctionType, is_kernel: bool,
-                 find: Callable[[], Findings]) -> None:
+                 find: Callable[[Mapping[str, Any]], Findings],
+                 values: Mapping[str, Any] = NO_VALUES) -> None:
         self.name = function.__name__
         self.function = function
         self.filename = function.__code__.co_filename
         self.is_kernel = is_kernel
         self.__doc__ = function.__doc__
+        self.values = values
         self._find = find
+        self._bound: dict[tuple[Any, ...], Any] = {}
         self._found: Findings | None = None
         self._recalled: list[Parameter] | None = None
         self._takes_records: bool | None = None
@@ -80,8 +91,37 @@ class CheckedFunction:
         with _checking:
             if self._found is None:
                 assert self.fingerprint  # of what its names mean now
-                self._found = self._find()
+                self._found = self._find(self.values)
             return self._found
+
+    @functools.cached_property
+    def static_places(self) -> dict[str, int]:
+        """Places of the static parameters that have no value yet, by their names."""
+        if self.values or not self.function.__annotations__:
+            return {}
+        return static_places(self.function, names_of(self.function).get)
+
+    def bound(self, **values: Any) -> Self:
+        """The function for these values of its static parameters, the same one each time.
+
+        Raises
+        ------
+        KernelTypeError
+            If other parameters are static, or a value cannot be compared.
+        """
+        if values.keys() != self.static_places.keys():
+            raise KernelTypeError(
+                f"{self.name} is bound to {', '.join(values) or 'nothing'}; its static parameters "
+                f"are {', '.join(self.static_places) or 'none'}")
+        key = tuple((type(values[name]), values[name]) for name in self.static_places)
+        try:
+            found = self._bound.get(key)
+        except TypeError as error:
+            raise KernelTypeError(f"{self.name}: a static value is not frozen: {error}") from None
+        if found is None:
+            found = self._bound.setdefault(
+                key, type(self)(self.function, self.is_kernel, self._find, values))
+        return found
 
     @property
     def tree(self) -> ast.FunctionDef:
@@ -137,7 +177,12 @@ class CheckedFunction:
         return self.tree.lineno
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.function(*arguments)
+        """Run as plain Python, with the values of its static parameters in their places."""
+        if not self.values:
+            return self.function(*arguments)
+        code, given = self.function.__code__, iter(arguments)
+        return self.function(*(self.values[name] if name in self.values else next(given)
+                               for name in code.co_varnames[: code.co_argcount]))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name} at {self.filename}:{self.first_line}>"
@@ -173,7 +218,7 @@ class CheckedFunction:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of all that decides about its code besides the types of its arguments."""
-        return fingerprint_of(self.function)
+        return fingerprint_of(self.function, self.values)
 
 
 class DeviceFunction(CheckedFunction):

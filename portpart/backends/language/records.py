@@ -93,6 +93,35 @@ def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
     return namespace["__init__"]
 
 
+class StaticArray(Record):
+    """Variables that a function numbers: ``nets[j]`` where j is known when it is compiled.
+
+    A subclass tells how many there are.  ``nets = Four()`` makes them, none of which has a value
+    yet; a device function may take all of them as one parameter.
+
+    >>> class Four(StaticArray, size=4):
+    ...     pass
+    >>> nets = Four()
+    >>> for j in static_range(4):
+    ...     nets[j] = 2 * j
+    >>> nets[3]
+    6
+    """
+
+    size: ClassVar[int] = 0
+
+    def __init_subclass__(cls, size: int) -> None:
+        cls.size = size
+        cls.field_names = tuple(map(str, range(size)))
+        cls.field_types = dict.fromkeys(cls.field_names, Any)
+
+    def __getitem__(self, index: int) -> Any:
+        return vars(self)[str(index)]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        vars(self)[str(index)] = value
+
+
 class Words(Sliced):
     """An array of int64 whose elements have names; a subclass lists them as annotations.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import linecache
 import os
 import threading
@@ -30,10 +31,12 @@ def version_of(filename: str) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-def parsed(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
+def parsed(function: types.FunctionType, *,
+           again: bool = False) -> tuple[list[str], ast.FunctionDef]:
     """The lines of `function` and its syntax tree: numbered as the file is, without docstring.
 
-    A file is parsed once for all its functions, and again if one of them is made anew.
+    The tree belongs to the caller.  A file is parsed once for all its functions, and again if one
+    of them is made anew, unless all callers have said that they may ask `again`.
     """
     code = function.__code__
     place = (code.co_name, code.co_firstlineno)
@@ -43,7 +46,7 @@ def parsed(function: types.FunctionType) -> tuple[list[str], ast.FunctionDef]:
         known = _files.get(code.co_filename)
         if known is None or known[0] is not lines or place not in known[1]:
             _files[code.co_filename] = known = (lines, _functions("".join(lines)))
-        tree = known[1].pop(place, None)
+        tree = copy.deepcopy(known[1].get(place)) if again else known[1].pop(place, None)
     if tree is None:
         raise KernelSyntaxError(
             f"the source of {function.__name__} cannot be read; write kernels in a file")
