@@ -48,13 +48,10 @@ def test_every_kernel_of_the_algorithms_has_run() -> None:
 
 def body_and_distance(kernel: Kernel) -> tuple[str, str]:
     """What a kernel by degree does, and for which objective."""
-    body = kernel.references["work"]
-    if "find" not in body.references:
-        return body.name, "any"
-    find = body.references["find"]
-    while "find" in find.references:
-        find = find.references["find"]
-    return body.name, find.references["distance"].name
+    body = kernel.values["job"].body
+    values = {**body.values, **({"search": body.values["rating"].search}
+                                if "rating" in body.values else {})}
+    return body.name, values["search"].rules.distance.name if "search" in values else "any"
 
 
 def test_vertices_of_all_degrees_have_been_valued_in_every_way() -> None:

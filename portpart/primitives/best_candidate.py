@@ -7,12 +7,13 @@ id; the order of candidates and the number of lanes do not.
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
     Record,
+    Static,
     Word,
     device,
     int32,
@@ -73,14 +74,11 @@ def anybody(v, c, own, room, graph: Record, search: Search):
     return True
 
 
-@cache
-def best_candidate(candidate: DeviceFunction, fits: DeviceFunction, rate: DeviceFunction,
-                   keep: DeviceFunction, score_type: Word,
-                   admits: DeviceFunction = anybody,
-                   tie: DeviceFunction = tie_hash) -> DeviceFunction:
-    """Device function that looks for the best candidate.
+@dataclass(frozen=True)
+class Choice(Static):
+    """Which candidates there are, how they are rated, and what is kept of the best one.
 
-    Parameters
+    Attributes
     ----------
     candidate : DeviceFunction
         ``candidate(place, graph, search)``: who stands at a place.
@@ -101,23 +99,30 @@ def best_candidate(candidate: DeviceFunction, fits: DeviceFunction, rate: Device
         ``tie(v, c, own, seed)``: of candidates of equal score the one with the most is taken.
     """
 
-    @device
-    def best_candidate(v, own, room, begin, end, graph: Record, search: Search):
-        """Keep the best candidate at the places begin ... end-1, or that there is none."""
-        best_score = score_type(LOWEST)
-        best_hash = int64(LOWEST)
-        best = int32(NOBODY)
-        for place in range(int64(begin) + lane(), int64(end), team_size()):
-            c = candidate(place, graph, search)
-            if fits(v, c, own, room, graph, search):
-                score = rate(place, c, v, graph, search)
-                if score >= best_score and admits(v, c, own, room, graph, search):
-                    hashed = tie(v, c, own, search.seed)
-                    if score > best_score or hashed > best_hash:
-                        best_score = score
-                        best_hash = hashed
-                        best = c
-        best = team_winner(best_score, best_hash, best)
-        return keep(v, best, best_score, search)
+    candidate: DeviceFunction
+    fits: DeviceFunction
+    rate: DeviceFunction
+    keep: DeviceFunction
+    score_type: Word
+    admits: DeviceFunction = anybody
+    tie: DeviceFunction = tie_hash
 
-    return best_candidate
+
+@device
+def best_candidate(v, own, room, begin, end, graph: Record, search: Search, by: Choice):
+    """Keep the best candidate at the places begin ... end-1, or that there is none."""
+    best_score = by.score_type(LOWEST)
+    best_hash = int64(LOWEST)
+    best = int32(NOBODY)
+    for place in range(int64(begin) + lane(), int64(end), team_size()):
+        c = by.candidate(place, graph, search)
+        if by.fits(v, c, own, room, graph, search):
+            score = by.rate(place, c, v, graph, search)
+            if score >= best_score and by.admits(v, c, own, room, graph, search):
+                hashed = by.tie(v, c, own, search.seed)
+                if score > best_score or hashed > best_hash:
+                    best_score = score
+                    best_hash = hashed
+                    best = c
+    best = team_winner(best_score, best_hash, best)
+    return by.keep(v, best, best_score, search)

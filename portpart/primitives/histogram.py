@@ -6,14 +6,15 @@ more it counts in its stripe.
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Static,
+    Word,
     atomic_add,
     int32,
     int64,
@@ -79,13 +80,14 @@ def histogram(
     stride = bins | 16  # stripes a power of two apart would share few sets of a cache
     if bins <= COUNTERS[-1]:
         counter = int32 if weights is None else int64
-        count_share = count_share_in(next(size for size in COUNTERS if bins <= size), counter)
+        own = Counters(next(size for size in COUNTERS if bins <= size), counter)
+        count = count_share.bound(own_memory=own)
         stripes = space.empty(shares * stride, counter.name)
     else:
-        count_share = count_stripe
+        count = count_stripe
         stripes = space.zeros(shares * stride, np.int64)
     space.parallel_for(
-        shares, count_share, keys, weights, n, length, bins, stride, stripes, team=256
+        shares, count, keys, weights, n, length, bins, stride, stripes, team=256
     )
     parts = -(-shares // ADDED_STRIPES) * -(-bins // ADDED_KEYS)
     space.parallel_for(parts, add_stripes, stripes, shares, bins, stride, counts, team=256)
@@ -102,47 +104,50 @@ def shares_for(n: int, bins: int) -> int:
     return min(MAX_SHARES, MAX_COUNTERS // max(1, bins), n // min_share)
 
 
-@functools.cache
-def count_share_in(room: int, counter: Any) -> Any:
-    """The kernel that counts in a team's own memory: up to `room` bins of the type `counter`.
+@dataclass(frozen=True)
+class Counters(Static):
+    """Counters in a team's own memory: up to `room` bins of a type.
 
     Shares are far smaller than 2^31 keys, so int32 holds their counts, if not sums of weights.
     """
 
-    @kernel
-    def count_share(share, keys, weights, size, length, bins, stride, stripes):
-        """Count the keys of one share in memory of the team, then write them to its stripe.
+    room: int
+    counter: Word
 
-        Each lane reads four keys before it counts the first of them, so that the loads overlap.
-        """
-        own = team_array(counter, room)
-        for key in range(lane(), bins, team_size()):
-            own[key] = 0
-        team_sync()
-        step = team_size()
-        start = min(share * length, size)
-        end = min(start + length, size)
-        rest = start + (end - start) // (4 * step) * (4 * step)
-        for i in range(start + lane(), rest, 4 * step):
-            first = keys[i]
-            second = keys[i + step]
-            third = keys[i + 2 * step]
-            fourth = keys[i + 3 * step]
-            first_weight = value_or(weights, i, 1)
-            second_weight = value_or(weights, i + step, 1)
-            third_weight = value_or(weights, i + 2 * step, 1)
-            fourth_weight = value_or(weights, i + 3 * step, 1)
-            team_atomic_add(own, int64(first), first_weight)
-            team_atomic_add(own, int64(second), second_weight)
-            team_atomic_add(own, int64(third), third_weight)
-            team_atomic_add(own, int64(fourth), fourth_weight)
-        for i in range(rest + lane(), end, step):
-            team_atomic_add(own, int64(keys[i]), value_or(weights, i, 1))
-        team_sync()
-        for key in range(lane(), bins, team_size()):
-            stripes[share * stride + key] = own[key]
 
-    return count_share
+@kernel
+def count_share(share, keys, weights, size, length, bins, stride, stripes,
+                own_memory: Counters):
+    """Count the keys of one share in memory of the team, then write them to its stripe.
+
+    Each lane reads four keys before it counts the first of them, so that the loads overlap.
+    """
+    own = team_array(own_memory.counter, own_memory.room)
+    for key in range(lane(), bins, team_size()):
+        own[key] = 0
+    team_sync()
+    step = team_size()
+    start = min(share * length, size)
+    end = min(start + length, size)
+    rest = start + (end - start) // (4 * step) * (4 * step)
+    for i in range(start + lane(), rest, 4 * step):
+        first = keys[i]
+        second = keys[i + step]
+        third = keys[i + 2 * step]
+        fourth = keys[i + 3 * step]
+        first_weight = value_or(weights, i, 1)
+        second_weight = value_or(weights, i + step, 1)
+        third_weight = value_or(weights, i + 2 * step, 1)
+        fourth_weight = value_or(weights, i + 3 * step, 1)
+        team_atomic_add(own, int64(first), first_weight)
+        team_atomic_add(own, int64(second), second_weight)
+        team_atomic_add(own, int64(third), third_weight)
+        team_atomic_add(own, int64(fourth), fourth_weight)
+    for i in range(rest + lane(), end, step):
+        team_atomic_add(own, int64(keys[i]), value_or(weights, i, 1))
+    team_sync()
+    for key in range(lane(), bins, team_size()):
+        stripes[share * stride + key] = own[key]
 
 
 @kernel

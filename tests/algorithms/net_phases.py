@@ -16,14 +16,23 @@ from portpart.algorithms.objectives.pin_state import (
     words_of_hub,
 )
 from portpart.algorithms.refinement.by_degree import ByDegree
-from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
+from portpart.algorithms.refinement.hub_pieces import (
+    PieceSums,
+    clear_sums,
+    sum_piece,
+    take_to_pieces,
+)
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
-from portpart.algorithms.refinement.net_settling import settling
+from portpart.algorithms.refinement.net_settling import (
+    concerns_some,
+    settle_large_net,
+    settle_small_net,
+)
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import (
     nets_of,
@@ -142,9 +151,9 @@ class NetPhases(Phases):
         if words_for(self.k) > 1:
             super().refresh_hubs(kernels)
             return
-        hubs, price = int(self.level.hubs), self.objective.rules.price
+        hubs = int(self.level.hubs)
         self.launch(hubs, clear_sums, team=COUNTING_TEAM)
-        self.launch(self.pieces, sum_piece(price, self.counter), team=LARGE_TEAM)
+        self.launch(self.pieces, sum_piece, team=LARGE_TEAM, sums=PieceSums(self.counter))
         self.launch(hubs, kernels.of_hub(self.counter, summed=True), team=COUNTING_TEAM)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
@@ -155,13 +164,14 @@ class NetPhases(Phases):
             array[:] = self.space.asarray(changed)
         moves.listed[:count] = self.space.asarray(vertices, np.int32)
         self.level.moves = count
-        words, price = self.rows.state.words, self.objective.rules.price
+        words = self.rows.state.words
         self.launch(count, touch_nets_of_moves)
         self.launch(self.pieces, touch_nets_of_pieces, team=LARGE_TEAM)
-        small, large = settling(price)
         listed = type(words)(copied(words.array))
-        self.launch(int(listed.small_touched), small, team=SMALL_TEAM)
-        self.launch(int(listed.large_touched), large, team=LARGE_TEAM)
+        for count_of, settle, team in (
+                (listed.small_touched, settle_small_net, SMALL_TEAM),
+                (listed.large_touched, settle_large_net, LARGE_TEAM)):
+            self.launch(int(count_of), settle, team=team, concerns=concerns_some)
         self.level.iteration += 1
         self.launch(count, move_vertex, team=1)
         self.launch(1, empty_lists, team=1)

@@ -10,9 +10,13 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree, More
-from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
+from portpart.algorithms.refinement.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.homes import Homes
-from portpart.algorithms.refinement.moves import move_vertex, weighing
+from portpart.algorithms.refinement.moves import (
+    move_vertex,
+    weigh_moves,
+    weigh_moves_of_hubs,
+)
 from portpart.algorithms.refinement.on_nets import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import (
@@ -22,6 +26,7 @@ from portpart.algorithms.refinement.program import (
     record_refinement,
 )
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.algorithms.refinement.relief import BY_WEIGHT
 from portpart.algorithms.refinement.state import Level, Run, Sizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
@@ -115,10 +120,12 @@ class Phases:
             self.run = self.run.replaced(active=self.run.active.replaced(hubs=hubs))
         self.begin()
 
-    def launch(self, count: int, kernel: Any, team: int | None = None) -> None:
+    def launch(self, count: int, kernel: Any, team: int | None = None, **given: Any) -> None:
         words = self.space.asarray(self.level.array)
         arguments = {"graph": self.rows, "run": self.run.replaced(level=Level(words)),
-                     "tables": self.objective.tables, "more": More(), "one_lane": 0}
+                     "tables": self.objective.tables, "more": More(), "one_lane": 0,
+                     "rules": self.objective.rules, "relief": BY_WEIGHT,
+                     "price": self.objective.rules.price, **given}
         launch(self.space, count, kernel, arguments, team or self.team)
         self.level = Level(copied(words))
 
@@ -136,7 +143,7 @@ class Phases:
     def refresh(self) -> None:
         dirty, self.level.marked = int(self.level.marked), 0
         self.level.dirty, self.level.group = dirty, 1
-        kernels = ByDegree(refresh_gain, DIRTY, self.objective.rules)
+        kernels = ByDegree(refreshed, DIRTY, self.objective.rules)
         self.launch(dirty, kernels.few(self.counter, int(self.level.few_arcs)))
         self.launch(dirty, kernels.many(self.counter), self.objective.rules.team_of_many)
         self.refresh_hubs(kernels)
@@ -152,7 +159,6 @@ class Phases:
             array[:] = self.space.asarray(changed)
         moves.listed[:count] = self.space.asarray(vertices, np.int32)
         self.level.moves = count
-        weigh_moves, weigh_moves_of_hubs = weighing(self.objective.rules.distance)
         self.launch(count, weigh_moves)
         self.launch(int(self.level.hubs), weigh_moves_of_hubs, team=HUB_TEAM)
         self.level.iteration += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -32,9 +31,11 @@ def check_rooms(space: ExecutionSpace) -> None:
 
 def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, Any],
            team: int = 1) -> None:
-    """Launch `kernel` with the arrays that its parameters are named after."""
-    names = list(inspect.signature(kernel.function).parameters)[1:]
-    space.parallel_for(count, kernel, *(arrays[name] for name in names), team=team)
+    """Launch `kernel` with the arrays and static values that its parameters are named after."""
+    if kernel.static_places:
+        kernel = kernel.bound(**{name: arrays[name] for name in kernel.static_places})
+    given = (arrays[parameter.name] for parameter in kernel.signature[1:])
+    space.parallel_for(count, kernel, *given, team=team)
 
 
 def clusters_of(space: ExecutionSpace, cluster: Any, count: int) -> Clusters:

@@ -115,7 +115,7 @@ def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
     graph = Csr(None, None, None, None, space.asarray(moves.weights.copy()))
     records = {"graph": graph, "run": run, "trial": trial}
     launch(space, len(order), lay_out_move, records)
-    launch(space, 1, walk_moves(True), records, team=WIDEST)
+    launch(space, 1, walk_moves, {**records, "by_sum": True}, team=WIDEST)
     return int(trial.replaced(sequence=type(trial.sequence)(
         copied(trial.sequence.array))).sequence.kept)
 

@@ -17,8 +17,9 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     Clustering,
     HashRows,
-    wish_by_comparing,
-    wish_by_row,
+    RowRating,
+    wish_for_cluster,
+    wish_for_cluster_by_row,
 )
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
@@ -180,7 +181,8 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
         "above": -1, "max_degree": MAX_NARROW,
     }
     wishes = []
-    for kernel in (wish_by_comparing(HEAVY_EDGE), wish_by_row(slots, int64, HEAVY_EDGE)):
+    for kernel in (wish_for_cluster.bound(by=HEAVY_EDGE),
+                   wish_for_cluster_by_row.bound(by=RowRating(slots, int64, HEAVY_EDGE))):
         wish = space.full(n, -2, np.int32)
         launch(space, n, kernel, {**arrays, "clusters": clusters.replaced(wish=wish)}, team)
         wishes.append(oracles.host(wish).copy())

@@ -14,8 +14,9 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     Clustering,
     HashRows,
-    wish_by_comparing,
-    wish_by_row,
+    RowRating,
+    wish_for_cluster,
+    wish_for_cluster_by_row,
 )
 from portpart.algorithms.coarsening.communities import (
     BY_DEGREE,
@@ -162,8 +163,9 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
                           wish=space.full(n, -2, np.int32), cluster_weight=space.asarray(heavy),
                           cluster=space.asarray(members.astype(np.int32)))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
-    kernel = (wish_by_comparing(BY_MODULARITY.by) if way == "comparing"
-              else wish_by_row(64, int64, BY_MODULARITY.by))
+    by = BY_MODULARITY.by
+    kernel = (wish_for_cluster.bound(by=by) if way == "comparing"
+              else wish_for_cluster_by_row.bound(by=RowRating(64, int64, by)))
     rows = HashRows(space.empty(graph.num_arcs, np.int32), space.empty(graph.num_arcs, np.int64))
     launch(space, n, kernel, {"graph": here.csr, "active": everyone, "wide": everyone,
                               "clusters": clusters, "rows": rows, "above": -1,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -24,6 +22,7 @@ from portpart.algorithms.objectives.objective import Rules, Shape
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     Kernel,
+    StaticValue,
     Word,
     atomic_add,
     int8,
@@ -45,33 +44,31 @@ from tests.graphs import random_graph, raw_graph
 HUGE = 2**40
 
 
-@functools.cache
+@kernel
+def add_up(v, graph: Csr, part, sums, candidates, k, by: Connectivity, counter: StaticValue,
+           most: StaticValue):
+    """Add what is told of v, if it has at most so many arcs, to sums."""
+    ties = Ties(blocks=team_array(int32, by.blocks), weights=team_array(counter, by.weights),
+                order=team_array(int8, by.order))
+    first = int64(0)
+    if degree_of(v, graph) > most:
+        first = int64(k)
+    while first < k:
+        end = by.bring(v, first, graph, part, ties, k)
+        count = by.number(v, first, end, graph, ties)
+        for j in range(lane(), count, team_size()):
+            block = by.block_of(j, v, first, end, graph, part, ties)
+            weight = by.weight_of(j, count, v, block, first, end, graph, ties)
+            if weight > 0:
+                atomic_add(sums, int64(v) * k + block, weight)
+                atomic_add(candidates, int64(v) * k + block, 1)
+        team_sync()
+        first = end
+
+
 def counting(connectivity: Connectivity, counter: Word, most: int) -> Kernel:
-    """A kernel that adds what is told of vertices with at most so many arcs to sums."""
-    bring, number, block_of, weight_of = connectivity.functions
-    num_blocks, num_weights, num_order = connectivity.scratch
-
-    @kernel
-    def add_up(v, graph: Csr, part, sums, candidates, k):
-        """Add up what is told of v."""
-        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
-                    order=team_array(int8, num_order))
-        first = int64(0)
-        if degree_of(v, graph) > most:
-            first = int64(k)
-        while first < k:
-            end = bring(v, first, graph, part, ties, k)
-            count = number(v, first, end, graph, ties)
-            for j in range(lane(), count, team_size()):
-                block = block_of(j, v, first, end, graph, part, ties)
-                weight = weight_of(j, count, v, block, first, end, graph, ties)
-                if weight > 0:
-                    atomic_add(sums, int64(v) * k + block, weight)
-                    atomic_add(candidates, int64(v) * k + block, 1)
-            team_sync()
-            first = end
-
-    return add_up
+    """The kernel for a connectivity, and vertices with at most so many arcs."""
+    return add_up.bound(by=connectivity, counter=counter, most=most)
 
 
 def told(space: ExecutionSpace, graph: Graph, part: np.ndarray, k: int, kernel: Kernel,

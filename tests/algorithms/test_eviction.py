@@ -8,7 +8,6 @@ import pytest
 from portpart.algorithms.refinement import eviction
 from portpart.algorithms.refinement.active_sets import BATCH, IS_MOVABLE
 from portpart.algorithms.refinement.incumbent import evaluate
-from portpart.algorithms.refinement.relief import BY_WEIGHT
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph
@@ -38,7 +37,7 @@ def overloaded(space: ExecutionSpace, graph: Graph) -> tuple[Phases, np.ndarray]
     part[order] = np.searchsorted(np.cumsum(share)[:-1], middle)
     part[::61] = 0  # far from their block: they gain by leaving
     phases = Phases(space, graph, part, BLOCKS)
-    phases.launch(1, evaluate(BY_WEIGHT), team=256)
+    phases.launch(1, evaluate, team=256)
     assert phases.level.overloaded == 1
     assert phases.level.swept == 0
     return phases, part
@@ -71,7 +70,7 @@ def may_leave(phases: Phases, part: np.ndarray) -> list[int]:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_those_on_the_boundary_of_a_heavy_block_may_leave(space: ExecutionSpace, name: str) -> None:
     phases, part = overloaded(space, GRAPHS[name])
-    phases.launch(int(phases.level.single), eviction.list_other_leavers(BY_WEIGHT), team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
     expected = may_leave(phases, part)
     assert found(phases)["leavers"] == expected
     assert len(expected) > 50
@@ -84,18 +83,18 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     Movable vertices have been rated before.
     """
     single, part = overloaded(space, GRAPHS[name])
-    single.launch(int(single.level.movable), eviction.list_movable_leavers(BY_WEIGHT), team=1)
+    single.launch(int(single.level.movable), eviction.list_movable_leavers, team=1)
     movable = found(single)["leavers"]
     assert movable
-    single.launch(int(single.level.single), eviction.list_other_leavers(BY_WEIGHT), team=1)
+    single.launch(int(single.level.single), eviction.list_other_leavers, team=1)
     gathered, _ = overloaded(space, GRAPHS[name])
     length = int(gathered.level.on_boundary)
     assert length > 2 * BATCH
     assert length % BATCH != 0
-    gathered.launch(int(gathered.level.movable), eviction.list_movable_leavers(BY_WEIGHT), team=1)
+    gathered.launch(int(gathered.level.movable), eviction.list_movable_leavers, team=1)
     gathered.launch(-(-length // BATCH), eviction.gather_other_leavers, team=32)
     assert found(gathered)["leavers"] == sorted(movable + may_leave(gathered, part))
-    gathered.launch(int(gathered.level.leavers), eviction.rate_gathered(BY_WEIGHT), team=1)
+    gathered.launch(int(gathered.level.leavers), eviction.rate_gathered, team=1)
     assert found(gathered) == found(single)
 
 
@@ -111,8 +110,8 @@ def test_lanes_of_a_team_gather_together() -> None:
 
 def test_what_has_been_rated_is_not_rated_again(space: ExecutionSpace) -> None:
     phases, _ = overloaded(space, GRAPHS["cube"])
-    phases.launch(int(phases.level.single), eviction.list_other_leavers(BY_WEIGHT), team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
     before = found(phases)
     phases.level.rated = phases.level.leavers
-    phases.launch(int(phases.level.leavers), eviction.rate_gathered(BY_WEIGHT), team=1)
+    phases.launch(int(phases.level.leavers), eviction.rate_gathered, team=1)
     assert found(phases) == before

@@ -241,7 +241,7 @@ def driven(space: ExecutionSpace, relief: Relief, options: RefinementOptions,
         phases.run = phases.run.replaced(moves=phases.run.moves.replaced(
             weight_sums=space.asarray(sums), cost_sums=space.asarray(costs)))
         phases.level.next_movable = 1
-        phases.launch(1, evaluate(relief), team=256)
+        phases.launch(1, evaluate, team=256, relief=relief)
         level = phases.level
         found.append((bool(level.running), bool(level.strong), int(level.best_cost)))
         if not level.running:

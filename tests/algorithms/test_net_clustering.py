@@ -15,7 +15,11 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_ratings import wish_by_nets
+from portpart.algorithms.coarsening.net_ratings import (
+    NetRating,
+    PinRange,
+    wish_for_cluster_by_nets,
+)
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF, WINDOW
@@ -87,8 +91,9 @@ def test_wishes_are_the_best_of_plain_sums(space: ExecutionSpace, team: int, slo
     slots_far = max(1, around.sizes.arcs)
     rows = HashRows(space.empty(slots_far, np.int32), space.empty(slots_far, np.int64))
     listed = space.asarray(np.arange(n, dtype=np.int32))
-    space.parallel_for(n, wish_by_nets(slots, team), listed, around.records["graph"], clusters,
-                       around.records["rated"], rows, above, most, team=team)
+    wishes = wish_for_cluster_by_nets.bound(by=NetRating(slots, team))
+    space.parallel_for(n, wishes, listed, around.records["graph"], clusters,
+                       around.records["rated"], rows, PinRange(above, most), team=team)
     wish = oracles.host(clusters.wish)
     pins = oracles.host(around.records["graph"].end)
     assert pins[0] > 1024

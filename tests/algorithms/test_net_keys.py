@@ -92,7 +92,7 @@ def test_strays_go_where_nets_of_any_size_pull(space: ExecutionSpace, team: int)
     hypergraph = hypergraph_of(nets, N, weights).to(space)
     given = bisections(space, hypergraph, k, part, place, side)
     given[2].moves[:] = space.asarray(np.full(COPIES * N, -1, np.int32))
-    space.parallel_for(COPIES * N, choose_for_stray(NETS), *given, team=team)
+    space.parallel_for(COPIES * N, choose_for_stray.bound(rule=NETS), *given, team=team)
     found = oracles.host(given[2].moves)
     for i in range(COPIES * N):
         first = i // N * N

@@ -9,7 +9,6 @@ import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from portpart.algorithms.objectives.communication import max_of_few
 from portpart.algorithms.objectives.connectivity import COUNTED
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, CUT
 from portpart.algorithms.objectives.distance_values import (
+    FewByDistance,
     far_from_all,
-    few_by_distance,
     many_by_distance,
     value_along_arcs,
 )
@@ -65,11 +64,10 @@ def toll(a, b, tables: Tolls):
     return price
 
 
-@cache
 def toll_rules() -> Rules:
     """The functions of the objective."""
-    return Rules("tolls", toll, False, far_from_all, partial(few_by_distance, toll),
-                 many_by_distance(toll), COUNTING_TEAM)
+    return Rules("tolls", toll, False, far_from_all, FewByDistance(toll), many_by_distance(toll),
+                 COUNTING_TEAM)
 
 
 def tolls_on(space: ExecutionSpace) -> Objective:
@@ -78,10 +76,9 @@ def tolls_on(space: ExecutionSpace) -> Objective:
     return Objective(toll_rules(), tables, max_of_few, wide_degree=16)
 
 
-@cache
 def counted_rules() -> Rules:
     """The same functions, but weights into all blocks are counted, 512 blocks at a time."""
-    many = Valuation(COUNTED, value_along_arcs(toll))
+    many = Valuation(COUNTED, value_along_arcs.bound(distance=toll))
     return replace(toll_rules(), name="tolls, counted", many=many)
 
 

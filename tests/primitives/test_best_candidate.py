@@ -22,6 +22,7 @@ from portpart.backends.language import (
     team_max,
 )
 from portpart.primitives.best_candidate import (
+    Choice,
     Search,
     anybody,
     best_candidate,
@@ -84,14 +85,13 @@ def keep_score(v, best, best_score, search: Scored):
 
 def finder(admits: DeviceFunction, keep: DeviceFunction, score_type: Word) -> Any:
     """A kernel that looks for the best candidate of a row, which prefers candidate 4."""
-    find = best_candidate(standing, is_somebody, score, keep, score_type, admits)
+    return find_best.bound(by=Choice(standing, is_somebody, score, keep, score_type, admits))
 
-    @kernel
-    def find_best(v, rows: Rows, search: Scored):
-        """Find the best candidate of row v."""
-        find(v, int32(4), int64(0), rows.begin[v], rows.end[v], rows, search)
 
-    return find_best
+@kernel
+def find_best(v, rows: Rows, search: Scored, by: Choice):
+    """Find the best candidate of row v."""
+    best_candidate(v, int32(4), int64(0), rows.begin[v], rows.end[v], rows, search, by)
 
 
 def drawn_rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

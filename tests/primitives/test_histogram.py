@@ -13,7 +13,8 @@ from portpart.primitives.histogram import (
     MAX_SHARES,
     MAX_STRIPES,
     SHARE,
-    count_share_in,
+    Counters,
+    count_share,
     histogram,
     shares_for,
 )
@@ -88,5 +89,6 @@ def test_many_keys_give_enough_shares_for_a_gpu_and_few_counters():
 def test_a_team_has_room_for_its_counters(room):
     for counter in (int32, int64):
         types = ("*int32", "*int64", *["int64"] * 4, f"*{counter.name}")
-        text = cuda.source(count_share_in(room, counter), *types, team=256)
+        share = count_share.bound(own_memory=Counters(room, counter))
+        text = cuda.source(share, *types, team=256)
         assert f"<TEAM, {counter.name}, {room}, 0>" in text

@@ -6,8 +6,6 @@ of many empty, and one vertex is enough for each.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
@@ -15,9 +13,8 @@ from portpart.algorithms.objectives.pin_state import NetRows, is_alone, net_rows
 from portpart.algorithms.objectives.total import find_sets
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     Record,
+    StaticValue,
     device,
     int64,
     kernel,
@@ -92,9 +89,11 @@ def _score(graph: EitherGraph, donors: Donors, num_blocks: int, scores: Array) -
     if isinstance(graph, Hypergraph):
         rows = net_rows(graph, num_blocks)
         find_sets(graph, donors.part, rows)
-        space.parallel_for(n, score_donor(tied_by_nets), rows, donors, scores, team=team)
+        score = score_donor.bound(tied=tied_by_nets)
+        space.parallel_for(n, score, rows, donors, scores, team=team)
     else:
-        space.parallel_for(n, score_donor(tied_by_arcs), graph.csr, donors, scores, team=team)
+        score = score_donor.bound(tied=tied_by_arcs)
+        space.parallel_for(n, score, graph.csr, donors, scores, team=team)
 
 
 @device
@@ -128,17 +127,11 @@ def can_be_had(v, weight, donors: Donors):
     return spared and weight - donors.limit <= over and value_or(donors.fixed, v, -1) < 0
 
 
-@cache
-def score_donor(tied: DeviceFunction) -> Kernel:
-    """Kernel for what ties a vertex to its block."""
-
-    @kernel
-    def score_donor(v, graph: Csr, donors: Donors, scores):
-        """scores[v] = what v gains by leaving its block: nothing, or less."""
-        total = team_sum(tied(v, graph, donors))
-        if lane() == 0:
-            scores[v] = NEVER
-            if can_be_had(v, value_or(graph.vertex_weights, v, 1), donors):
-                scores[v] = -total
-
-    return score_donor
+@kernel
+def score_donor(v, graph: Csr, donors: Donors, scores, tied: StaticValue):
+    """scores[v] = what v gains by leaving its block: nothing, or less."""
+    total = team_sum(tied(v, graph, donors))
+    if lane() == 0:
+        scores[v] = NEVER
+        if can_be_had(v, value_or(graph.vertex_weights, v, 1), donors):
+            scores[v] = -total

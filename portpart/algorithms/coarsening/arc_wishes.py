@@ -11,9 +11,10 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
     Rating,
-    wish_among_single,
-    wish_by_comparing,
-    wish_by_row,
+    RowRating,
+    wish_for_cluster,
+    wish_for_cluster_by_row,
+    wish_for_neighbour,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
     ARCS_OF_LANE,
@@ -55,7 +56,7 @@ class ArcWishes:
 
     def among_single(self, recording: Recording) -> None:
         """No arcs have to be added up."""
-        vertices, wish = recording.sizes.vertices, wish_among_single(self.by)
+        vertices, wish = recording.sizes.vertices, wish_for_neighbour.bound(by=self.by)
         most = ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
             recording.launch(vertices, begin_single)
@@ -72,11 +73,11 @@ class ArcWishes:
             if not recording.one_lane:
                 ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
             for team, above, max_degree in ranges:
-                by_row = wish_by_row(SLOTS[sum_type.itemsize][team], element, self.by)
-                recording.launch(lengths.wide, by_row, here, team, above=above,
-                                 max_degree=max_degree, clusters=clusters)
-            recording.launch(lengths.active, wish_by_comparing(self.by), here,
-                             min(recording.team, 8), clusters=clusters)
+                by = RowRating(SLOTS[sum_type.itemsize][team], element, self.by)
+                recording.launch(lengths.wide, wish_for_cluster_by_row, here, team, above=above,
+                                 max_degree=max_degree, clusters=clusters, by=by)
+            recording.launch(lengths.active, wish_for_cluster, here, min(recording.team, 8),
+                             clusters=clusters, by=self.by)
             recording.launch(1, empty_lists, 1 - here)
 
 

@@ -7,8 +7,7 @@ the weight of the arcs alone or with that over the weight of the cluster.)
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
-    Kernel,
+    Static,
     Word,
     device,
     float64,
@@ -34,7 +33,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.best_candidate import Search, best_candidate, keep_wish
+from portpart.primitives.best_candidate import Choice, Search, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.team_winner import NOBODY
 
@@ -42,7 +41,8 @@ MAX_NARROW = 16
 """Up to this degree arcs are added up by comparing all pairs, without memory."""
 
 
-class Rating(NamedTuple):
+@dataclass(frozen=True)
+class Rating(Static):
     """How candidates are rated, and what is kept of the best one: as in `best_candidate`.
 
     Attributes
@@ -57,6 +57,39 @@ class Rating(NamedTuple):
     cluster: DeviceFunction
     slot: DeviceFunction
     keep: DeviceFunction = keep_wish
+
+    @property
+    def of_neighbours(self) -> Choice:
+        """The choice among vertices that are single."""
+        return Choice(head_of, may_join, self.neighbour, self.keep, float64)
+
+    @property
+    def of_clusters(self) -> Choice:
+        """The choice among clusters, where arcs are compared."""
+        return Choice(cluster_of_head, may_be_in, self.cluster, self.keep, float64)
+
+    @property
+    def of_rows(self) -> Choice:
+        """The choice among clusters in a hash row."""
+        return Choice(cluster_at, is_taken, self.slot, self.keep, float64)
+
+
+@dataclass(frozen=True)
+class RowRating(Static):
+    """How clusters are rated that are added up in hash rows.
+
+    Attributes
+    ----------
+    slots : int
+        Slots of a row in scratch memory.
+    sum_type : Word
+        Type of the sums there.
+    rating : Rating
+    """
+
+    slots: int
+    sum_type: Word
+    rating: Rating
 
 
 class Clustering(Wishes):
@@ -176,39 +209,26 @@ def rate_slot(slot, c, v, graph: Csr, row: ClusterRow):
 HEAVY_EDGE = Rating(rate_neighbour, rate_cluster, rate_slot)
 
 
-@cache
-def wish_among_single(by: Rating) -> Kernel:
-    """Kernel for the first round, in which all are single."""
-    best_neighbour = best_candidate(head_of, may_join, by.neighbour, by.keep, float64)
+@kernel
+def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree, by: Rating):
+    """Vertex i, or wide[i], wishes for a neighbour; no hub does."""
+    v = value_or(wide, i, i)
+    room = room_beside(v, graph, clusters)
+    end = int64(graph.end[v])
+    if degree_of(v, graph) > max_degree:
+        end = int64(graph.begin[v])
+    best_candidate(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters, by.of_neighbours)
 
-    @kernel
-    def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree):
-        """Vertex i, or wide[i], wishes for a neighbour; no hub does."""
-        v = value_or(wide, i, i)
+
+@kernel
+def wish_for_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
+    """Wish of a vertex of low degree."""
+    v = active[i]
+    if degree_of(v, graph) <= MAX_NARROW:
+        own = clusters.cluster[v]
         room = room_beside(v, graph, clusters)
-        end = int64(graph.end[v])
-        if degree_of(v, graph) > max_degree:
-            end = int64(graph.begin[v])
-        best_neighbour(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters)
-
-    return wish_for_neighbour
-
-
-@cache
-def wish_by_comparing(by: Rating) -> Kernel:
-    """Kernel for vertices of low degree."""
-    best_cluster = best_candidate(cluster_of_head, may_be_in, by.cluster, by.keep, float64)
-
-    @kernel
-    def wish_for_cluster(i, active, graph: Csr, clusters: Clustering):
-        """Wish of a vertex of low degree."""
-        v = active[i]
-        if degree_of(v, graph) <= MAX_NARROW:
-            own = clusters.cluster[v]
-            room = room_beside(v, graph, clusters)
-            best_cluster(v, own, room, graph.begin[v], graph.end[v], graph, clusters)
-
-    return wish_for_cluster
+        best_candidate(v, own, room, graph.begin[v], graph.end[v], graph, clusters,
+                       by.of_clusters)
 
 
 @device
@@ -227,36 +247,29 @@ def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, firs
     return last
 
 
-@cache
-def wish_by_row(slots: int, sum_type: Word, by: Rating) -> Kernel:
-    """Kernel for vertices of high degree, for teams with `slots` slots of scratch memory."""
-    best_of_row = best_candidate(cluster_at, is_taken, by.slot, by.keep, float64)
+@kernel
+def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows, above,
+                            max_degree, by: RowRating):
+    """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
 
-    @kernel
-    def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows,
-                                above, max_degree):
-        """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
-
-        The row is in scratch memory if that has room for all of them.
-        """
-        near = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
-                          cluster_weight=clusters.cluster_weight, total=clusters.total,
-                          keys=team_array(int32, slots), sums=team_array(sum_type, slots))
-        far = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
-                         cluster_weight=clusters.cluster_weight, total=clusters.total,
-                         keys=rows.keys, sums=rows.sums)
-        v = wide[i]
-        begin = int64(graph.begin[v])
-        end = int64(graph.end[v])
-        if end - begin > above and end - begin <= max_degree:
-            own = clusters.cluster[v]
-            room = room_beside(v, graph, clusters)
-            if end - begin <= slots:
-                last = min(slots, 2 * (end - begin))
-                add_up(v, own, room, graph, clusters, near, 0, last)
-                best_of_row(v, own, room, 0, last, graph, near)
-            else:
-                add_up(v, own, room, graph, clusters, far, begin, end)
-                best_of_row(v, own, room, begin, end, graph, far)
-
-    return wish_for_cluster_by_row
+    The row is in scratch memory if that has room for all of them.
+    """
+    near = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
+                      cluster_weight=clusters.cluster_weight, total=clusters.total,
+                      keys=team_array(int32, by.slots), sums=team_array(by.sum_type, by.slots))
+    far = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
+                     cluster_weight=clusters.cluster_weight, total=clusters.total,
+                     keys=rows.keys, sums=rows.sums)
+    v = wide[i]
+    begin = int64(graph.begin[v])
+    end = int64(graph.end[v])
+    if end - begin > above and end - begin <= max_degree:
+        own = clusters.cluster[v]
+        room = room_beside(v, graph, clusters)
+        if end - begin <= by.slots:
+            last = min(by.slots, 2 * (end - begin))
+            add_up(v, own, room, graph, clusters, near, 0, last)
+            best_candidate(v, own, room, 0, last, graph, near, by.rating.of_rows)
+        else:
+            add_up(v, own, room, graph, clusters, far, begin, end)
+            best_candidate(v, own, room, begin, end, graph, far, by.rating.of_rows)

@@ -13,7 +13,6 @@ order of arcs or of threads.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,13 @@ from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import best_candidate, keep_wish, smallest_id, tie_hash
+from portpart.primitives.best_candidate import (
+    Choice,
+    best_candidate,
+    keep_wish,
+    smallest_id,
+    tie_hash,
+)
 from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import NOBODY
 
@@ -94,7 +99,7 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("components", ties, graph.type_key, label is not None, team),
-        lambda: _record(records, select_by(ties), team))
+        lambda: _record(records, selecting(ties), team))
     executable.run({**records, "count": clusters.count}, n, sizes)
     return clusters
 
@@ -114,18 +119,17 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     return program
 
 
-@cache
-def select_by(ties: str) -> Kernel:
-    """Kernel by which vertices select; `ties` is one of `TIES`."""
-    best_linked = best_candidate(head_of, may_join, score, keep_wish, int64, tie=TIES[ties])
+@kernel
+def select_linked(v, graph: Csr, links: Links, by: Choice):
+    """Select a neighbour of the best score."""
+    room = room_beside(v, graph, links)
+    best_candidate(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links, by)
 
-    @kernel
-    def select_linked(v, graph: Csr, links: Links):
-        """Select a neighbour of the best score."""
-        room = room_beside(v, graph, links)
-        best_linked(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links)
 
-    return select_linked
+def selecting(ties: str) -> Kernel:
+    """`select_linked` with one of `TIES`."""
+    return select_linked.bound(
+        by=Choice(head_of, may_join, score, keep_wish, int64, tie=TIES[ties]))
 
 
 @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.coarsening.components import Links, select_by
+from portpart.algorithms.coarsening.components import Links, selecting
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.joined_groups import (
     Joined,
@@ -57,7 +57,7 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("constrained groups", ties, graph.type_key, label is not None, team),
-        lambda: _record(records, select_by(ties), team))
+        lambda: _record(records, selecting(ties), team))
     executable.run(records, n, sizes)
     break_up(space, records, group_size, clusters, sizes)
     return clusters

@@ -11,7 +11,7 @@ has room for all of its arcs.  Then the row is packed into its beginning in main
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from portpart.algorithms.coarsening.sizes import (
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    Kernel,
     Record,
+    Static,
     Word,
     device,
     int32,
@@ -115,37 +115,51 @@ class Turns(Record):
     shifts: Array
 
 
-@cache
-def row_filler(slots: int, team: int, sum_type: Word) -> Kernel:
-    """Kernel for teams of at most `team` lanes with `slots` slots of scratch memory."""
+@dataclass(frozen=True)
+class RowScratch(Static):
+    """Scratch memory of a team that fills rows.
 
-    @kernel
-    def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, count):
-        """Fill, pack and measure the row of cluster i, or of wide[i], if it has few enough arcs.
+    Attributes
+    ----------
+    slots : int
+        Slots of a row.
+    team : int
+        Lanes, at most.
+    sum_type : Word
+    """
 
-        Sums do not depend on the order of the lanes; positions in the row do.
-        """
-        near = HashRow(keys=team_array(int32, slots), sums=team_array(sum_type, slots))
-        turns = Turns(stops=team_array(int64, team), shifts=team_array(int64, team))
-        far = HashRow(keys=rows.keys, sums=rows.sums)
-        c = value_or(wide, i, i)
-        begin = int64(rows.begin[c])
-        end = int64(rows.begin[c + 1])
-        if end - begin <= max_arcs:
-            room = min(end - begin, count[0])
-            weight = int64(0)
-            if room <= slots:
-                room = min(slots, 2 * room)
-                weight = add_arcs(c, graph, members, turns, near, 0, room)
-                copy_packed(c, near, room, rows, begin)
-            else:
-                weight = add_arcs(c, graph, members, turns, far, begin, end)
-                pack_row(c, rows, begin, end)
-            weight = team_sum(weight)
-            if lane() == 0:
-                rows.vertex_weights[c] = weight
+    slots: int
+    team: int
+    sum_type: Word
 
-    return fill_row
+
+@kernel
+def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, count,
+             scratch: RowScratch):
+    """Fill, pack and measure the row of cluster i, or of wide[i], if it has few enough arcs.
+
+    Sums do not depend on the order of the lanes; positions in the row do.
+    """
+    near = HashRow(keys=team_array(int32, scratch.slots),
+                   sums=team_array(scratch.sum_type, scratch.slots))
+    turns = Turns(stops=team_array(int64, scratch.team), shifts=team_array(int64, scratch.team))
+    far = HashRow(keys=rows.keys, sums=rows.sums)
+    c = value_or(wide, i, i)
+    begin = int64(rows.begin[c])
+    end = int64(rows.begin[c + 1])
+    if end - begin <= max_arcs:
+        room = min(end - begin, count[0])
+        weight = int64(0)
+        if room <= scratch.slots:
+            room = min(scratch.slots, 2 * room)
+            weight = add_arcs(c, graph, members, turns, near, 0, room)
+            copy_packed(c, near, room, rows, begin)
+        else:
+            weight = add_arcs(c, graph, members, turns, far, begin, end)
+            pack_row(c, rows, begin, end)
+        weight = team_sum(weight)
+        if lane() == 0:
+            rows.vertex_weights[c] = weight
 
 
 @device

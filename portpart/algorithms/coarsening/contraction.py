@@ -23,8 +23,9 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
     ANY_ROW,
     WIDE_TEAM,
     CoarseRows,
+    RowScratch,
     copy_row,
-    row_filler,
+    fill_row,
     wide_row,
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
@@ -265,8 +266,8 @@ def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, te
     others = (sizes.clusters, team, {"wide": None, "max_arcs": most})
     with program.side_by_side():
         for count, width, given in ([] if one_lane else [wide]) + [others]:
-            filler = merge_row if way == "sort" else row_filler(
-                SLOTS[weight_type.itemsize][width], width, sum_type)
+            scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
+            filler = merge_row if way == "sort" else fill_row.bound(scratch=scratch)
             program.launch(count, filler, team=width, **given)
 
 

@@ -31,7 +31,7 @@ from portpart.backends.language import (
 )
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.best_candidate import best_candidate
+from portpart.primitives.best_candidate import Choice, best_candidate
 from portpart.primitives.hashing import hash_of
 from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import LOWEST, NOBODY
@@ -132,14 +132,15 @@ def keep_selection(v, best, best_score, grouping: Grouping):
     return best
 
 
-best_scored = best_candidate(head_of, may_join, score, keep_selection, int64)
+BY_SCORE = Choice(head_of, may_join, score, keep_selection, int64)
 
 
 @kernel
 def select_neighbour(v, graph: Csr, grouping: Grouping):
     """Select the neighbour of the best score that v may be grouped with."""
     room = room_beside(v, graph, grouping)
-    best_scored(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping)
+    best_candidate(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping,
+                   BY_SCORE)
 
 
 @kernel

@@ -16,7 +16,6 @@ Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sander
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ from portpart.algorithms.coarsening.wishes import (
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
-    DeviceFunction,
     Kernel,
     atomic_next,
     device,
@@ -52,7 +50,13 @@ from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import anybody, best_candidate, keep_wish, own_hash
+from portpart.primitives.best_candidate import (
+    Choice,
+    anybody,
+    best_candidate,
+    keep_wish,
+    own_hash,
+)
 from portpart.primitives.hashing import hash_of
 
 
@@ -104,8 +108,8 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    find = best_by_weight if mutual else best_of_its_own
-    return _matching(graph, wish_by(find), max_weight, seed, label, rounds, mutual)
+    wish = wish_for_neighbour.bound(by=BY_WEIGHT if mutual else BY_OWN_HASH)
+    return _matching(graph, wish, max_weight, seed, label, rounds, mutual)
 
 
 def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
@@ -115,7 +119,7 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
     paper's noise that makes all ratings different.  Parameters and result are those of
     :func:`heavy_edge_matching`.
     """
-    return _matching(graph, wish_by(best_by_rating), max_weight, seed, label)
+    return _matching(graph, wish_for_neighbour.bound(by=BY_RATING), max_weight, seed, label)
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
@@ -244,10 +248,9 @@ def may_match(v, u, own, room, graph: Csr, matching: Matching):
 
 
 # A weight is read sooner than a mate, a rating is worked out later.
-best_by_weight = best_candidate(head_of, anybody, edge_weight, keep_wish, int64, may_match)
-best_of_its_own = best_candidate(head_of, anybody, edge_weight, keep_wish, int64, may_match,
-                                 own_hash)
-best_by_rating = best_candidate(head_of, may_match, edge_rating, keep_wish, float64)
+BY_WEIGHT = Choice(head_of, anybody, edge_weight, keep_wish, int64, may_match)
+BY_OWN_HASH = Choice(head_of, anybody, edge_weight, keep_wish, int64, may_match, own_hash)
+BY_RATING = Choice(head_of, may_match, edge_rating, keep_wish, float64)
 
 
 @kernel
@@ -257,18 +260,12 @@ def begin_matching(v, active, matching: Matching):
     active[v] = int32(v)
 
 
-@cache
-def wish_by(find: DeviceFunction) -> Kernel:
-    """Kernel by which a vertex wishes for the neighbour that it finds."""
-
-    @kernel
-    def wish_for_neighbour(i, active, graph: Csr, matching: Matching):
-        """V wishes for an unmatched neighbour that keeps the weight limit."""
-        v = active[i]
-        room = room_beside(v, graph, matching)
-        find(v, int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching)
-
-    return wish_for_neighbour
+@kernel
+def wish_for_neighbour(i, active, graph: Csr, matching: Matching, by: Choice):
+    """V wishes for an unmatched neighbour that keeps the weight limit."""
+    v = active[i]
+    room = room_beside(v, graph, matching)
+    best_candidate(v, int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
 
 
 @kernel
@@ -307,7 +304,7 @@ def keep_pair(v, best, score, matching: Matching):
     return best
 
 
-best_offer = best_candidate(head_of, has_offered, edge_weight, keep_pair, int64, tie=own_hash)
+OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, int64, tie=own_hash)
 
 
 @kernel
@@ -317,7 +314,8 @@ def take_offer(i, active, graph: Csr, matching: Matching):
     u = matching.wish[v]
     if u != UNMATCHED:
         if not offers_itself(v, u, matching):
-            best_offer(v, int32(UNMATCHED), int64(0), graph.begin[v], graph.end[v], graph, matching)
+            best_candidate(v, int32(UNMATCHED), int64(0), graph.begin[v], graph.end[v], graph,
+                           matching, OFFERS)
 
 
 @kernel

@@ -8,7 +8,7 @@ room.
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.cluster_ratings import (
     Clustering,
@@ -25,9 +25,8 @@ from portpart.algorithms.coarsening.rated_nets import (
 from portpart.algorithms.coarsening.wishes import room_beside
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     Record,
+    Static,
     device,
     float64,
     int32,
@@ -43,7 +42,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.best_candidate import best_candidate, keep_wish
+from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 
 
@@ -136,42 +135,61 @@ def sum_at(slot, c, v, graph: Csr, row: NetRow):
     return row.sums[slot]
 
 
-BY_WEIGHT = best_candidate(cluster_at, may_be_at, rate_slot, keep_wish, float64)
-BY_SUM = best_candidate(cluster_at, may_be_at, sum_at, keep_wish, int64)
+BY_WEIGHT = Choice(cluster_at, may_be_at, rate_slot, keep_wish, float64)
+BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_wish, int64)
 """The best cluster of a hash row: sums are compared with the weights of clusters, or not."""
 
 
-@cache
-def wish_by_nets(slots: int, team: int, best_of_row: DeviceFunction = BY_WEIGHT) -> Kernel:
-    """Kernel for teams of at most `team` lanes with `slots` slots of scratch memory."""
+@dataclass(frozen=True)
+class NetRating(Static):
+    """How clusters are rated whose pins are added up in hash rows.
 
-    @kernel
-    def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
-                                 rows: HashRows, above, max_degree):
-        """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
-        near = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
-                      label=clusters.label, cluster=clusters.cluster,
-                      cluster_weight=clusters.cluster_weight, total=clusters.total,
-                      keys=team_array(int32, slots), sums=team_array(int64, slots))
-        far = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
-                     label=clusters.label, cluster=clusters.cluster,
-                     cluster_weight=clusters.cluster_weight, total=clusters.total,
-                     keys=rows.keys, sums=rows.sums)
-        turns = NetTurns(stops=team_array(int32, team), shifts=team_array(int64, team),
-                         counts=team_array(int64, team))
-        v = listed[i]
-        pins = degree_of(v, graph)
-        if pins > above and pins <= max_degree:
-            own = clusters.cluster[v]
-            room = room_beside(v, graph, clusters)
-            first = int64(rated.far[v])
-            last = int64(rated.far[v + 1])
-            if first == last:
-                last = min(slots, 2 * pins)
-                add_up_nets(v, rated, near, turns, 0, last)
-                best_of_row(v, own, room, 0, last, graph, near)
-            else:
-                add_up_nets(v, rated, far, turns, first, last)
-                best_of_row(v, own, room, first, last, graph, far)
+    Attributes
+    ----------
+    slots : int
+        Slots of a row in scratch memory.
+    team : int
+        Lanes of a team, at most.
+    choice : Choice
+    """
 
-    return wish_for_cluster_by_nets
+    slots: int
+    team: int
+    choice: Choice = BY_WEIGHT
+
+
+class PinRange(Record):
+    """The numbers of pins of the vertices that a launch is for: more than `above`, up to `most`."""
+
+    above: int
+    most: int
+
+
+@kernel
+def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
+                             rows: HashRows, looked_at: PinRange, by: NetRating):
+    """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
+    near = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                  label=clusters.label, cluster=clusters.cluster,
+                  cluster_weight=clusters.cluster_weight, total=clusters.total,
+                  keys=team_array(int32, by.slots), sums=team_array(int64, by.slots))
+    far = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                 label=clusters.label, cluster=clusters.cluster,
+                 cluster_weight=clusters.cluster_weight, total=clusters.total,
+                 keys=rows.keys, sums=rows.sums)
+    turns = NetTurns(stops=team_array(int32, by.team), shifts=team_array(int64, by.team),
+                     counts=team_array(int64, by.team))
+    v = listed[i]
+    pins = degree_of(v, graph)
+    if pins > looked_at.above and pins <= looked_at.most:
+        own = clusters.cluster[v]
+        room = room_beside(v, graph, clusters)
+        first = int64(rated.far[v])
+        last = int64(rated.far[v + 1])
+        if first == last:
+            last = min(by.slots, 2 * pins)
+            add_up_nets(v, rated, near, turns, 0, last)
+            best_candidate(v, own, room, 0, last, graph, near, by.choice)
+        else:
+            add_up_nets(v, rated, far, turns, first, last)
+            best_candidate(v, own, room, first, last, graph, far, by.choice)

@@ -16,16 +16,22 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     empty_lists,
     list_leftovers,
 )
-from portpart.algorithms.coarsening.net_ratings import BY_WEIGHT, wish_by_nets
+from portpart.algorithms.coarsening.net_ratings import (
+    BY_WEIGHT,
+    NetRating,
+    PinRange,
+    wish_for_cluster_by_nets,
+)
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.rated_nets import RatedNets, count_rated_pins
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
 from portpart.backends.declared import work
-from portpart.backends.language import DeviceFunction, Kernel
+from portpart.backends.language import Kernel
 from portpart.backends.program import Element
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
+from portpart.primitives.best_candidate import Choice
 from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import offsets_from_counts
 
@@ -89,13 +95,14 @@ class NetWishes:
 
 
 def launches(listed: Any, lengths: Any, one_lane: bool,
-             best: DeviceFunction = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
+             choice: Choice = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
     """Over whom, which kernel with how many lanes, and its arguments, for all on the lists."""
     slots = SLOTS[np.dtype(np.int64).itemsize]
     ranges = [(lengths.active, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
     if not one_lane:
         ranges = [(lengths.wide, listed.wide, WIDE_TEAM, MAX_ROW, NO_DEGREE),
                   (lengths.active, listed.active, NARROW_TEAM, -1, MAX_ROW)]
-    return [(count, wish_by_nets(slots[team], team, best), team,
-             {"listed": vertices, "above": above, "max_degree": max_degree, "work": WORK})
-            for count, vertices, team, above, max_degree in ranges]
+    return [(count, wish_for_cluster_by_nets, team,
+             {"listed": vertices, "looked_at": PinRange(above, most), "work": WORK,
+              "by": NetRating(slots[team], team, choice)})
+            for count, vertices, team, above, most in ranges]

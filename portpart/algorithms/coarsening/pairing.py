@@ -15,8 +15,6 @@ next round.  Nothing depends on the order of threads.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from portpart.algorithms.coarsening.sizes import of_vertices
@@ -24,7 +22,7 @@ from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
-    Kernel,
+    StaticValue,
     Words,
     atomic_add,
     atomic_max,
@@ -123,10 +121,10 @@ def record_pairing(program: Program, state: PairingState,
     """
     program.launch(1, begin_pairing)
     program.launch(state.vertices, clear_entry)
-    program.launch(state.runs, pair_within_run(fit))
+    program.launch(state.runs, pair_within_run, fit=fit)
     program.launch(state.vertices, enter_first_slot)
     with program.while_loop(state.active):
-        program.launch(state.active, propose_to_leader(fit))
+        program.launch(state.active, propose_to_leader, fit=fit)
         program.launch(state.active, pair_or_enter_next_slot)
         program.launch(1, begin_next_round)
 
@@ -179,32 +177,26 @@ def clear_entry(v, pairing: Pairing):
     pairing.leader[v] = int64(-1)
 
 
-@cache
-def pair_within_run(fit: DeviceFunction) -> Kernel:
-    """Kernel that pairs the vertices of a run among themselves if they `fit`."""
+@kernel
+def pair_within_run(run, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
+    """Pair vertices of equal keys in the run, each with the next that fits; count the rest.
 
-    @kernel
-    def pair_within_run(run, graph: Csr, pairing: Pairing, state: PairingState):
-        """Pair vertices of equal keys in the run, each with the next that fits; count the rest.
-
-        Keys that share an entry of `key_count` are counted together.  Atomic, order-free.
-        """
-        n = state.vertices
-        end = min((run + 1) * RUN, n)
-        for v in range(run * RUN, end):
-            u = v + 1
-            while pairing.keys[v] != NO_KEY and u < end:
-                if pairing.keys[u] == pairing.keys[v]:
-                    if fit(v, u, graph, pairing.max_weight):
-                        pairing.mate[v] = int32(u)
-                        pairing.mate[u] = int32(v)
-                        pairing.keys[v] = NO_KEY
-                        pairing.keys[u] = NO_KEY
-                u += 1
-            if pairing.keys[v] != NO_KEY:
-                atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
-
-    return pair_within_run
+    Keys that share an entry of `key_count` are counted together.  Atomic, order-free.
+    """
+    n = state.vertices
+    end = min((run + 1) * RUN, n)
+    for v in range(run * RUN, end):
+        u = v + 1
+        while pairing.keys[v] != NO_KEY and u < end:
+            if pairing.keys[u] == pairing.keys[v]:
+                if fit(v, u, graph, pairing.max_weight):
+                    pairing.mate[v] = int32(u)
+                    pairing.mate[u] = int32(v)
+                    pairing.keys[v] = NO_KEY
+                    pairing.keys[u] = NO_KEY
+            u += 1
+        if pairing.keys[v] != NO_KEY:
+            atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
 
 
 @kernel
@@ -217,26 +209,20 @@ def enter_first_slot(v, pairing: Pairing, state: PairingState):
             pairing.active[atomic_next(state, PairingState.active)] = int32(v)
 
 
-@cache
-def propose_to_leader(fit: DeviceFunction) -> Kernel:
-    """Kernel by which a vertex proposes to the leader of its slot if they `fit`."""
+@kernel
+def propose_to_leader(i, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
+    """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
-    @kernel
-    def propose_to_leader(i, graph: Csr, pairing: Pairing, state: PairingState):
-        """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
-
-        A leader leads one slot and proposes to no one, so nothing else touches its mate.
-        """
-        v = seeker(i, pairing, state)
-        u = int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
-        if pairing.keys[u] != pairing.keys[v]:
-            u = int32(UNMATCHED)
-        pairing.wish[v] = u
-        if u != UNMATCHED and u != v:
-            if fit(v, u, graph, pairing.max_weight):
-                atomic_max(pairing.mate, u, v)
-
-    return propose_to_leader
+    A leader leads one slot and proposes to no one, so nothing else touches its mate.
+    """
+    v = seeker(i, pairing, state)
+    u = int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
+    if pairing.keys[u] != pairing.keys[v]:
+        u = int32(UNMATCHED)
+    pairing.wish[v] = u
+    if u != UNMATCHED and u != v:
+        if fit(v, u, graph, pairing.max_weight):
+            atomic_max(pairing.mate, u, v)
 
 
 @kernel

@@ -36,7 +36,7 @@ from portpart.algorithms.edits.operations import (
     find_net_effect,
     write_key,
 )
-from portpart.algorithms.edits.rewrite import find_room, rewrite_for
+from portpart.algorithms.edits.rewrite import find_room, rewrite_row
 from portpart.algorithms.edits.tally import Tally
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -243,7 +243,7 @@ def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> N
 def _record_writing(program: Program, look: Look, slots: dict[str, Any]) -> None:
     """Record how a batch is written in one store."""
     limits, weighted = slots["limits"], look.side.store.rows.weights is not None
-    program.launch(limits.length, rewrite_for(weighted), team=TEAM, **slots)
+    program.launch(limits.length, rewrite_row, team=TEAM, weighted=weighted, **slots)
     if look.dying:
         died = slots["dying"].died
         program.launch(limits.dying, set_death, died=died, value=-1, deaths=slots["deaths"].rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, device, int32, int64
+from portpart.backends.language import Record, StaticValue, device, int32, int64
 from portpart.graphs.row_store import Rows, lower_bound
 
 
@@ -76,15 +76,9 @@ def is_wide(i, stop, changes: Changes, places: Places, rows: Rows):
 
 
 @device
-def put_alone(rows: Rows, place, element, weight):
-    """Store an element."""
+def put(rows: Rows, place, element, weight, weighted: StaticValue):
+    """Put an element at a place, with its weight if there are weights."""
     rows.elements[place] = int32(element)
-    return 0
-
-
-@device
-def put_with_weight(rows: Rows, place, element, weight):
-    """Store an element and its weight."""
-    rows.elements[place] = int32(element)
-    rows.weights[place] = weight  # type: ignore[index]
+    if weighted:
+        rows.weights[place] = weight  # type: ignore[index]
     return 0

@@ -6,7 +6,6 @@ has outgrown its place gets one behind all others; places follow from prefix sum
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,16 +17,14 @@ from portpart.algorithms.edits.changed_rows import (
     end_of_row,
     is_wide,
     moving_from,
-    put_alone,
-    put_with_weight,
+    put,
     removed,
 )
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.edits.tally import Tally, read, tallies
 from portpart.algorithms.edits.wide_rows import Wide, move_wide, wide_rows
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     atomic_add,
     device,
     int32,
@@ -96,7 +93,7 @@ def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewr
 def carry_out(rewriting: Rewriting, room: int) -> None:
     """Write the rows; takes no memory."""
     store, changes, places, wide = rewriting
-    rewrite = rewrite_for(store.rows.weights is not None)
+    rewrite = rewrite_row.bound(weighted=store.rows.weights is not None)
     if wide is not None:
         move_wide(store, changes, places, wide)
     store.space.parallel_for(places.length, rewrite, changes, places, store.rows, team=TEAM)
@@ -128,133 +125,105 @@ def tell(_, begin, before, length, tally: Tally):
     tally.deltas = before[length]
 
 
-@cache
-def rewrite_for(weighted: bool) -> Kernel:
-    """The kernel that changes rows, of elements with weights or without."""
-    put = put_with_weight if weighted else put_alone
-    kept_in_row, spread_row, added_to_row = kept_by(put), spread_by(put), added_by(put)
-    weigh_row = weigh_elements if weighted else weigh_nothing
-
-    @kernel
-    def rewrite_row(i, changes: Changes, places: Places, rows: Rows):
-        """Change a row, where its changes begin."""
-        if begins_row(i, changes.keys):
-            row = int64(changes.keys[i]) >> 32
-            stop = end_of_row(i, changes.keys, places.length)
-            place = int64(rows.begin[row])
-            room = places.begin[i + 1] - places.begin[i]
-            new = places.first + places.begin[i] if room > 0 else place
-            kept = int64(0)
-            deltas = places.before[stop] - places.before[i]
-            if deltas == 0 and room == 0:
-                kept = weigh_row(i, stop, row, changes, rows)
-            elif is_wide(i, stop, changes, places, rows):
-                kept = int64(rows.end[row]) - place - removed(deltas)
-                kept += added_to_row(i, stop, new, changes, places, rows)
-            else:
-                kept = kept_in_row(i, stop, row, changes, rows)
-                team_sync()
-                if added(deltas) > 0 or new != place:
-                    kept = spread_row(i, stop, kept, new, changes, places, rows)
-                    kept += added_to_row(i, stop, new, changes, places, rows)
-            team_sync()
-            if lane() == 0:
-                rows.begin[row] = new
-                rows.end[row] = new + kept
-                if room > 0:
-                    rows.capacity[row] = int32(room)
-
-    return rewrite_row
-
-
-@device
-def weigh_elements(i, stop, row, changes: Changes, rows: Rows):
-    """Set the weights of elements that all stay, and count them."""
-    for change in range(i + lane(), stop, team_size()):
-        if changes.was[change] >= 0:
-            place = int64(rows.begin[row]) + changes.ranks[change]
-            rows.weights[place] = changes.will[change]  # type: ignore[index]
-    return int64(rows.end[row]) - int64(rows.begin[row])
-
-
-@device
-def weigh_nothing(i, stop, row, changes: Changes, rows: Rows):
-    """Elements without weights stay as they are."""
-    return int64(rows.end[row]) - int64(rows.begin[row])
-
-
-def kept_by(put: DeviceFunction) -> DeviceFunction:
-    """What takes elements out of a row, by all lanes of a team together."""
-
-    @device
-    def kept_in_row(i, stop, row, changes: Changes, rows: Rows):
-        """Set the weights of elements that stay, close the gaps of those that go, count the rest.
-
-        No element moves backwards, so that a team reads a stretch of the row and then writes it.
-        """
-        begin = int64(rows.begin[row])
-        count = int64(rows.end[row]) - begin
-        left = min(int64(changes.ranks[i]), count)
-        for base in range(left, count, team_size()):
-            at = base + lane()
-            element = int64(0)
-            weight = int64(-1)
-            if at < count:
-                element = int64(rows.elements[begin + at])
-                weight = value_or(rows.weights, begin + at, 1)
-                change = lower_bound(changes.keys, i, stop, (row << 32) | element)
-                if change < stop and changes.keys[change] == (row << 32) | element:
-                    weight = changes.will[change]
-            until = team_scan(int64(weight >= 0))
-            team_sync()
-            if weight >= 0:
-                put(rows, begin + left + until - 1, element, weight)
-            left += team_last(until)
-            team_sync()
-        return left
-
-    return kept_in_row
-
-
-def spread_by(put: DeviceFunction) -> DeviceFunction:
-    """What makes room in a row, by all lanes of a team together."""
-
-    @device
-    def spread_row(i, stop, count, new, changes: Changes, places: Places, rows: Rows):
-        """Move elements, the last ones first, so that there are gaps for those that come."""
+@kernel
+def rewrite_row(i, changes: Changes, places: Places, rows: Rows, weighted: StaticValue):
+    """Change a row, where its changes begin."""
+    if begins_row(i, changes.keys):
         row = int64(changes.keys[i]) >> 32
-        begin = int64(rows.begin[row])
-        first = int64(changes.ranks[i]) if new == begin else int64(0)
-        for base in range(0, count - first, team_size()):
-            at = count - 1 - base - lane()
-            element = int64(0)
-            weight = int64(0)
-            shift = int64(0)
-            if at >= first:
-                element = int64(rows.elements[begin + at])
-                weight = value_or(rows.weights, begin + at, 1)
-                change = lower_bound(changes.keys, i, stop, (row << 32) | element)
-                shift = added(places.before[change] - places.before[i])
+        stop = end_of_row(i, changes.keys, places.length)
+        place = int64(rows.begin[row])
+        room = places.begin[i + 1] - places.begin[i]
+        new = places.first + places.begin[i] if room > 0 else place
+        kept = int64(0)
+        deltas = places.before[stop] - places.before[i]
+        if deltas == 0 and room == 0:
+            kept = weigh_elements(i, stop, row, changes, rows, weighted)
+        elif is_wide(i, stop, changes, places, rows):
+            kept = int64(rows.end[row]) - place - removed(deltas)
+            kept += added_to_row(i, stop, new, changes, places, rows, weighted)
+        else:
+            kept = kept_in_row(i, stop, row, changes, rows, weighted)
             team_sync()
-            if at >= first:
-                put(rows, new + at + shift, element, weight)
-            team_sync()
-        return count
+            if added(deltas) > 0 or new != place:
+                kept = spread_row(i, stop, kept, new, changes, places, rows, weighted)
+                kept += added_to_row(i, stop, new, changes, places, rows, weighted)
+        team_sync()
+        if lane() == 0:
+            rows.begin[row] = new
+            rows.end[row] = new + kept
+            if room > 0:
+                rows.capacity[row] = int32(room)
 
-    return spread_row
 
-
-def added_by(put: DeviceFunction) -> DeviceFunction:
-    """What writes the elements that come, by all lanes of a team together."""
-
-    @device
-    def added_to_row(i, stop, new, changes: Changes, places: Places, rows: Rows):
-        """Write those that come into the gaps, and count them."""
+@device
+def weigh_elements(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValue):
+    """Set the weights of elements that all stay, if they have weights, and count them."""
+    if weighted:
         for change in range(i + lane(), stop, team_size()):
-            if changes.deltas[change] >= int64(1) << 32:
-                deltas = places.before[change] - places.before[i]
-                at = int64(changes.ranks[change]) + added(deltas) - removed(deltas)
-                put(rows, new + at, changes.keys[change] & LOW_HALF, changes.will[change])
-        return added(places.before[stop] - places.before[i])
+            if changes.was[change] >= 0:
+                place = int64(rows.begin[row]) + changes.ranks[change]
+                rows.weights[place] = changes.will[change]  # type: ignore[index]
+    return int64(rows.end[row]) - int64(rows.begin[row])
 
-    return added_to_row
+
+@device
+def kept_in_row(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValue):
+    """Set the weights of elements that stay, close the gaps of those that go, count the rest.
+
+    No element moves backwards, so that a team reads a stretch of the row and then writes it.
+    """
+    begin = int64(rows.begin[row])
+    count = int64(rows.end[row]) - begin
+    left = min(int64(changes.ranks[i]), count)
+    for base in range(left, count, team_size()):
+        at = base + lane()
+        element = int64(0)
+        weight = int64(-1)
+        if at < count:
+            element = int64(rows.elements[begin + at])
+            weight = value_or(rows.weights, begin + at, 1)
+            change = lower_bound(changes.keys, i, stop, (row << 32) | element)
+            if change < stop and changes.keys[change] == (row << 32) | element:
+                weight = changes.will[change]
+        until = team_scan(int64(weight >= 0))
+        team_sync()
+        if weight >= 0:
+            put(rows, begin + left + until - 1, element, weight, weighted)
+        left += team_last(until)
+        team_sync()
+    return left
+
+
+@device
+def spread_row(i, stop, count, new, changes: Changes, places: Places, rows: Rows,
+               weighted: StaticValue):
+    """Move elements, the last ones first, so that there are gaps for those that come."""
+    row = int64(changes.keys[i]) >> 32
+    begin = int64(rows.begin[row])
+    first = int64(changes.ranks[i]) if new == begin else int64(0)
+    for base in range(0, count - first, team_size()):
+        at = count - 1 - base - lane()
+        element = int64(0)
+        weight = int64(0)
+        shift = int64(0)
+        if at >= first:
+            element = int64(rows.elements[begin + at])
+            weight = value_or(rows.weights, begin + at, 1)
+            change = lower_bound(changes.keys, i, stop, (row << 32) | element)
+            shift = added(places.before[change] - places.before[i])
+        team_sync()
+        if at >= first:
+            put(rows, new + at + shift, element, weight, weighted)
+        team_sync()
+    return count
+
+
+@device
+def added_to_row(i, stop, new, changes: Changes, places: Places, rows: Rows, weighted: StaticValue):
+    """Write those that come into the gaps, and count them."""
+    for change in range(i + lane(), stop, team_size()):
+        if changes.deltas[change] >= int64(1) << 32:
+            deltas = places.before[change] - places.before[i]
+            at = int64(changes.ranks[change]) + added(deltas) - removed(deltas)
+            put(rows, new + at, changes.keys[change] & LOW_HALF, changes.will[change], weighted)
+    return added(places.before[stop] - places.before[i])

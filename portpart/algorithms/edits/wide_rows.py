@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from portpart.algorithms.edits.changed_rows import (
@@ -13,13 +11,20 @@ from portpart.algorithms.edits.changed_rows import (
     end_of_row,
     is_wide,
     moving_from,
-    put_alone,
-    put_with_weight,
+    put,
     removed,
 )
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends.interface import Array
-from portpart.backends.language import Kernel, Record, device, int32, int64, kernel, value_or
+from portpart.backends.language import (
+    Record,
+    StaticValue,
+    device,
+    int32,
+    int64,
+    kernel,
+    value_or,
+)
 from portpart.graphs.row_store import Rows, RowStore, lower_bound
 from portpart.primitives.scan import offsets_from_counts
 
@@ -56,9 +61,9 @@ def wide_rows(store: RowStore, changes: Changes, places: Places) -> Wide:
 
 def move_wide(store: RowStore, changes: Changes, places: Places, wide: Wide) -> None:
     """Move the elements of wide rows, each on its own; takes no memory."""
-    gather, scatter = moving_for(store.rows.weights is not None)
-    for move in (gather, scatter):
-        store.space.parallel_for(wide.number, move, changes, places, store.rows, wide)
+    for move in (gather_wide, scatter_wide):
+        kernel = move.bound(weighted=store.rows.weights is not None)
+        store.space.parallel_for(wide.number, kernel, changes, places, store.rows, wide)
 
 
 @kernel
@@ -74,60 +79,48 @@ def count_wide(i, changes: Changes, places: Places, rows: Rows, counts):
                          - moving_from(i, room, changes, rows) + stop - i)
 
 
-@cache
-def moving_for(weighted: bool) -> tuple[Kernel, Kernel]:
-    """Kernels that bring elements of wide rows out of the way, and where they belong."""
-    put = put_with_weight if weighted else put_alone
-    lay = lay_with_weight if weighted else lay_alone
+@kernel
+def gather_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide, weighted: StaticValue):
+    """Lay element j of the wide rows where it has its new place, unless it goes."""
+    i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
+    row = int64(changes.keys[i]) >> 32
+    stop = end_of_row(i, changes.keys, places.length)
+    first = moving_from(i, places.begin[i + 1] - places.begin[i], changes, rows)
+    at = first + j - wide.begin[i]
+    if at < int64(rows.end[row]) - int64(rows.begin[row]):
+        place = int64(rows.begin[row]) + at
+        key = (row << 32) | int64(rows.elements[place])
+        weight = value_or(rows.weights, place, 1)
+        change = lower_bound(changes.keys, i, stop, key)
+        deltas = places.before[change] - places.before[i]
+        if change < stop and changes.keys[change] == key:
+            weight = changes.will[change]
+        if weight >= 0:
+            lay(wide, wide.begin[i] + at - first + added(deltas) - removed(deltas),
+                key & LOW_HALF, weight, weighted)
 
-    @kernel
-    def gather_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide):
-        """Lay element j of the wide rows where it has its new place, unless it goes."""
-        i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
-        row = int64(changes.keys[i]) >> 32
-        stop = end_of_row(i, changes.keys, places.length)
-        first = moving_from(i, places.begin[i + 1] - places.begin[i], changes, rows)
-        at = first + j - wide.begin[i]
-        if at < int64(rows.end[row]) - int64(rows.begin[row]):
-            place = int64(rows.begin[row]) + at
-            key = (row << 32) | int64(rows.elements[place])
-            weight = value_or(rows.weights, place, 1)
-            change = lower_bound(changes.keys, i, stop, key)
-            deltas = places.before[change] - places.before[i]
-            if change < stop and changes.keys[change] == key:
-                weight = changes.will[change]
-            if weight >= 0:
-                lay(wide, wide.begin[i] + at - first + added(deltas) - removed(deltas),
-                    key & LOW_HALF, weight)
 
-    @kernel
-    def scatter_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide):
-        """Put what has been laid at j into its row; what comes is written there later."""
-        i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
-        row = int64(changes.keys[i]) >> 32
-        stop = end_of_row(i, changes.keys, places.length)
-        room = places.begin[i + 1] - places.begin[i]
-        first = moving_from(i, room, changes, rows)
-        deltas = places.before[stop] - places.before[i]
-        count = int64(rows.end[row]) - int64(rows.begin[row]) + added(deltas) - removed(deltas)
-        at = first + j - wide.begin[i]
-        if at < count:
-            new = places.first + places.begin[i] if room > 0 else int64(rows.begin[row])
-            put(rows, new + at, wide.elements[j], value_or(wide.weights, j, 1))
-
-    return gather_wide, scatter_wide
+@kernel
+def scatter_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide,
+                 weighted: StaticValue):
+    """Put what has been laid at j into its row; what comes is written there later."""
+    i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
+    row = int64(changes.keys[i]) >> 32
+    stop = end_of_row(i, changes.keys, places.length)
+    room = places.begin[i + 1] - places.begin[i]
+    first = moving_from(i, room, changes, rows)
+    deltas = places.before[stop] - places.before[i]
+    count = int64(rows.end[row]) - int64(rows.begin[row]) + added(deltas) - removed(deltas)
+    at = first + j - wide.begin[i]
+    if at < count:
+        new = places.first + places.begin[i] if room > 0 else int64(rows.begin[row])
+        put(rows, new + at, wide.elements[j], value_or(wide.weights, j, 1), weighted)
 
 
 @device
-def lay_alone(wide: Wide, place, element, weight):
-    """Lay down an element."""
+def lay(wide: Wide, place, element, weight, weighted: StaticValue):
+    """Lay down an element, with its weight if there are weights."""
     wide.elements[place] = int32(element)
-    return 0
-
-
-@device
-def lay_with_weight(wide: Wide, place, element, weight):
-    """Lay down an element and its weight."""
-    wide.elements[place] = int32(element)
-    wide.weights[place] = weight  # type: ignore[index]
+    if weighted:
+        wide.weights[place] = weight  # type: ignore[index]
     return 0

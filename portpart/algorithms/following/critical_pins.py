@@ -12,7 +12,6 @@ partition.  Blocks that are too heavy in the end are relieved as in Jet.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from portpart.algorithms.following.critical_leaving import record_leaving
@@ -23,11 +22,11 @@ from portpart.algorithms.following.pseudo_rounds import (
     comes_first,
     drop_move,
     end_round,
-    find_block,
     find_prefix,
     keep_prefix,
     lay_out_entry,
     list_waiting,
+    strongest_tie,
     wait_on,
 )
 from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWords, pseudo_for
@@ -46,8 +45,7 @@ from portpart.algorithms.refinement.trial import (
 )
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     atomic_add,
     atomic_max,
     atomic_next,
@@ -91,15 +89,14 @@ class CriticalPins(OnEditedNets):
         """Record nothing: nobody moves once the blocks are balanced, so that refinement ends."""
 
     def _record_round(self, this: Recording, more: Any) -> None:
-        program, level, price = this.program, this.run.level, this.rules.price
-        assert price is not None
+        program, level = this.program, this.run.level
         program.launch(more.words.waiting, list_first_on_nets, team=this.widths.team)
         with program.side_by_side():
             launch_by_degree(this, level.unrated, level.unrated_hubs,
-                             this.by_degree(find_block, UNRATED), more)
+                             this.by_degree(strongest_tie, UNRATED), more)
         program.launch(1, try_all, team=WIDEST)
         with program.if_nonzero(more.sequence.too_heavy):
-            program.launch(level.moves, rate_loss(price), team=this.widths.team)
+            program.launch(level.moves, rate_loss, team=this.widths.team)
             program.launch(level.moves, turn_loss)
             record_order(program, this.run, more, fill_key, order_by_gain_next)
             program.launch(level.moves, lay_out_entry)
@@ -140,25 +137,18 @@ def list_first_on_nets(i, graph: NetRows, run: Run, trial: Pseudo):
             run.leavers.unrated[atomic_next(run.level, Level.unrated)] = v
 
 
-@cache
-def rate_loss(price: DeviceFunction) -> Kernel:
-    """The kernel for a price."""
-    tie_of_pin = tie_of(price)
-
-    @kernel
-    def rate_loss(i, graph: NetRows, run: Run, trial: Pseudo):
-        """What a move costs: the ties of the vertex that lead to other blocks than its target."""
-        v = run.moves.listed[i]
-        here = int64(run.moves.part[v])
-        total = int64(0)
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            total += tie_of_pin(graph.targets[place], here, graph)
-        total = team_sum(total)
-        if lane() == 0:
-            trial.gain[v] = total - trial.gain[v]
-            atomic_max(trial.words, PseudoWords.worst, trial.gain[v])
-
-    return rate_loss
+@kernel
+def rate_loss(i, graph: NetRows, run: Run, trial: Pseudo, price: StaticValue):
+    """What a move costs: the ties of the vertex that lead to other blocks than its target."""
+    v = run.moves.listed[i]
+    here = int64(run.moves.part[v])
+    total = int64(0)
+    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        total += tie_of(graph.targets[place], here, graph, price)
+    total = team_sum(total)
+    if lane() == 0:
+        trial.gain[v] = total - trial.gain[v]
+        atomic_max(trial.words, PseudoWords.worst, trial.gain[v])
 
 
 @kernel

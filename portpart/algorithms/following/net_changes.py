@@ -8,7 +8,6 @@ its row stays its own when it has fewer again.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
@@ -36,9 +35,8 @@ from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     Record,
+    StaticValue,
     Words,
     atomic_add,
     atomic_next,
@@ -88,67 +86,52 @@ class NetDeaths(Record):
 
 def record_pins(this: Recording) -> None:
     """Record the accounts that need the nets as they were, and who is a pin now."""
-    program, price = this.program, this.rules.price
+    program = this.program
     counts: Any = program.records["net_counts"]
     pins: Any = program.records["counts"]
-    assert price is not None
     program.launch(counts.relisted, relist_net, team=SMALL_TEAM)
-    program.launch(counts.died, bury_net(price))
-    program.launch(counts.weighed, weigh_net(price), team=NET_TEAM)
+    program.launch(counts.died, bury_net)
+    program.launch(counts.weighed, weigh_net, team=NET_TEAM)
     program.launch(pins.changed, follow_pin)
 
 
 def record_nets(this: Recording) -> None:
     """Record how the sets of edited nets are made anew, and whom that wakes."""
     pins: Any = this.program.records["counts"]
-    assert this.rules.price is not None
-    this.program.launch(pins.changed, follow_net(this.rules.price), team=SMALL_TEAM)
+    this.program.launch(pins.changed, follow_net, team=SMALL_TEAM)
 
 
-@cache
-def weigh_net(price: DeviceFunction) -> Kernel:
-    """The kernel for a price."""
-    ties = ties_pins(price)
+@kernel
+def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetCounts,
+              graph: NetRows, run: Run, price: StaticValue):
+    """Account for the new weight of a net that is alive, and wake its pins.
 
-    @kernel
-    def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetCounts,
-                  graph: NetRows, run: Run):
-        """Account for the new weight of a net that is alive, and wake its pins.
-
-        Of a net of many pins those that were alone in their block.  Atomic, order-free.
-        """
-        heavier = int64(net_weighed.will[i]) - int64(net_weighed.was[i])
-        net = int32(net_weighed.ids[i])
-        if heavier != 0 and net_deaths.deaths[net] == ALIVE:
-            spread = int64(graph.state.spread[net])
-            if lane() == 0:
-                atomic_add(run.moves.cost_sums, int64(net) % STRIPES, 2 * heavier * price(spread))
-            if net_counts.wakes != 0 and ties(spread):
-                for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net],
-                                   team_size()):
-                    v = graph.nets.pins[place]
-                    concerned = graph.state.row[net] < 0
-                    if not concerned:
-                        concerned = is_alone(net, run.moves.part[v], graph)
-                    if concerned:
-                        mark_dirty(v, run.cache, run.level)
-
-    return weigh_net
+    Of a net of many pins those that were alone in their block.  Atomic, order-free.
+    """
+    heavier = int64(net_weighed.will[i]) - int64(net_weighed.was[i])
+    net = int32(net_weighed.ids[i])
+    if heavier != 0 and net_deaths.deaths[net] == ALIVE:
+        spread = int64(graph.state.spread[net])
+        if lane() == 0:
+            atomic_add(run.moves.cost_sums, int64(net) % STRIPES, 2 * heavier * price(spread))
+        if net_counts.wakes != 0 and ties_pins(spread, price):
+            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net],
+                               team_size()):
+                v = graph.nets.pins[place]
+                concerned = graph.state.row[net] < 0
+                if not concerned:
+                    concerned = is_alone(net, run.moves.part[v], graph)
+                if concerned:
+                    mark_dirty(v, run.cache, run.level)
 
 
-@cache
-def bury_net(price: DeviceFunction) -> Kernel:
-    """The kernel for a price."""
-
-    @kernel
-    def bury_net(j, net_dying: Dying, graph: NetRows, run: Run):
-        """Account for a net that has died, and weighs nothing now; atomic, order-free."""
-        net = int64(net_dying.died[j])
-        if net >= 0:
-            cost = price(int64(graph.state.spread[net])) * int64(net_dying.weights[j])
-            atomic_add(run.moves.cost_sums, net % STRIPES, -2 * cost)
-
-    return bury_net
+@kernel
+def bury_net(j, net_dying: Dying, graph: NetRows, run: Run, price: StaticValue):
+    """Account for a net that has died, and weighs nothing now; atomic, order-free."""
+    net = int64(net_dying.died[j])
+    if net >= 0:
+        cost = price(int64(graph.state.spread[net])) * int64(net_dying.weights[j])
+        atomic_add(run.moves.cost_sums, net % STRIPES, -2 * cost)
 
 
 @kernel
@@ -229,31 +212,26 @@ def find_large(net, graph: NetRows, part):
     return changed
 
 
-@cache
-def follow_net(price: DeviceFunction) -> Kernel:
-    """The kernel for a price."""
-    settle = settle_net(price, concerns_few)
+@kernel
+def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run,
+               price: StaticValue):
+    """Make the sets of a net anew, where its changes begin, and account for what it costs.
 
-    @kernel
-    def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run):
-        """Make the sets of a net anew, where its changes begin, and account for what it costs.
-
-        Its pins are woken if sets change.
-        """
-        blocks = team_array(int32, MAX_SMALL)
-        if begins_row(i, pins.keys):
-            net = int32(pins.keys[i] >> 32)
-            size = size_of_net(net, graph.nets)
-            spread = int64(graph.state.spread[net])
-            changed = int64(0)
-            team_sync()
-            if size <= MAX_SMALL:
-                changed = find_small(net, size, blocks, graph, run.moves.part)
-            else:
-                changed = find_large(net, graph, run.moves.part)
-            settle(net, spread, changed * net_counts.wakes, graph, run)
-
-    return follow_net
+    Its pins are woken if sets change.
+    """
+    blocks = team_array(int32, MAX_SMALL)
+    if begins_row(i, pins.keys):
+        net = int32(pins.keys[i] >> 32)
+        size = size_of_net(net, graph.nets)
+        spread = int64(graph.state.spread[net])
+        changed = int64(0)
+        team_sync()
+        if size <= MAX_SMALL:
+            changed = find_small(net, size, blocks, graph, run.moves.part)
+        else:
+            changed = find_large(net, graph, run.moves.part)
+        settle_net(net, spread, changed * net_counts.wakes, graph, run, price,
+                   concerns_few)
 
 
 @kernel

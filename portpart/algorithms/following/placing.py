@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
@@ -10,7 +9,7 @@ from portpart.algorithms.refinement.around import Journal
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
     DeviceFunction,
-    Kernel,
+    StaticValue,
     device,
     int32,
     int64,
@@ -132,35 +131,30 @@ def settle_birth(i, born: Born, counts: Counts, run: Run, journal: Journal):
     journal.home[v] = run.incumbent.best[v]
 
 
-@cache
-def choosing(tied: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for a way to find the block that a vertex is tied to most."""
+@kernel
+def choose_block(i, born: Born, counts: Counts, graph: Csr, run: Run, tied: StaticValue):
+    """Choose a block for a new vertex that has none."""
+    v = new_vertex(i, born, counts)
+    run.moves.target[v] = run.moves.part[v]
+    if run.moves.part[v] < 0:
+        run.moves.target[v] = int32(tied(v, graph, run))
 
-    @kernel
-    def choose_block(i, born: Born, counts: Counts, graph: Csr, run: Run):
-        """Choose a block for a new vertex that has none."""
-        v = new_vertex(i, born, counts)
-        run.moves.target[v] = run.moves.part[v]
-        if run.moves.part[v] < 0:
-            run.moves.target[v] = int32(tied(v, graph, run))
 
-    @kernel
-    def place_few(_, born: Born, counts: Counts, graph: Csr, run: Run):
-        """All rounds for a few new vertices.  One team."""
-        for _round in range(ROUNDS):
-            for i in range(lane(), counts.born, team_size()):
-                v = new_vertex(i, born, counts)
-                run.moves.target[v] = run.moves.part[v]
-                if run.moves.part[v] < 0:
-                    run.moves.target[v] = int32(tied(v, graph, run))
-            team_sync()
-            for i in range(lane(), counts.born, team_size()):
-                v = new_vertex(i, born, counts)
-                run.moves.part[v] = run.moves.target[v]
-            team_sync()
-        place_others(born, counts, graph, run)
-
-    return choose_block, place_few
+@kernel
+def place_few(_, born: Born, counts: Counts, graph: Csr, run: Run, tied: StaticValue):
+    """All rounds for a few new vertices.  One team."""
+    for _round in range(ROUNDS):
+        for i in range(lane(), counts.born, team_size()):
+            v = new_vertex(i, born, counts)
+            run.moves.target[v] = run.moves.part[v]
+            if run.moves.part[v] < 0:
+                run.moves.target[v] = int32(tied(v, graph, run))
+        team_sync()
+        for i in range(lane(), counts.born, team_size()):
+            v = new_vertex(i, born, counts)
+            run.moves.part[v] = run.moves.target[v]
+        team_sync()
+    place_others(born, counts, graph, run)
 
 
 @kernel
@@ -188,10 +182,9 @@ def record_placing(program: Program, tied: DeviceFunction) -> None:
         ``tied(v, graph, run)``, such as `tied_most`.
     """
     counts: Any = program.records["counts"]
-    choose_block, place_few = choosing(tied)
-    program.launch(counts.few, place_few, team=TEAM)
+    program.launch(counts.few, place_few, team=TEAM, tied=tied)
     with program.if_nonzero(counts.many):
         for _ in range(ROUNDS):
-            program.launch(counts.born, choose_block)
+            program.launch(counts.born, choose_block, tied=tied)
             program.launch(counts.born, take_block)
         program.launch(1, place_rest, team=LIGHTEST_TEAM)

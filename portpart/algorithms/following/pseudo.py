@@ -7,7 +7,6 @@ where vertices die, are relieved as in Jet, which the paper has not.  Nothing mo
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from portpart.algorithms.following.pseudo_leaving import (
@@ -25,15 +24,15 @@ from portpart.algorithms.following.pseudo_rounds import (
     drop_move,
     end_round,
     enter_block,
-    find_block,
     find_prefix,
     keep_prefix,
     lay_out_entry,
     list_first,
     list_waiting,
+    strongest_tie,
 )
 from portpart.algorithms.following.pseudo_state import Pseudo, pseudo_for, room_of
-from portpart.algorithms.objectives.objective import Tables
+from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
 from portpart.algorithms.refinement.by_degree import UNRATED
 from portpart.algorithms.refinement.homes import pull_of
@@ -43,8 +42,6 @@ from portpart.algorithms.refinement.state import Run, Sizes
 from portpart.algorithms.refinement.trial import fill_key, order_by_gain_next, record_order
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     atomic_add,
     int64,
     kernel,
@@ -82,8 +79,7 @@ class PseudoBlock(MoveRule):
         with program.while_loop(more.words.running):
             _record_round(this, more)
         program.launch(1, look_for_overload, team=BLOCKS_TEAM)
-        program.launch(more.words.members, account_member(this.rules.distance),
-                       team=this.widths.team)
+        program.launch(more.words.members, account_member, team=this.widths.team)
 
     def record(self, this: Recording, more: Any) -> None:
         """Record nothing: nobody moves once the blocks are balanced, so that refinement ends."""
@@ -111,7 +107,7 @@ def _record_round(this: Recording, more: Any) -> None:
     program.launch(words.waiting, list_first, team=this.widths.team)
     with program.side_by_side():
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         this.by_degree(find_block, UNRATED), more)
+                         this.by_degree(strongest_tie, UNRATED), more)
     program.launch(1, try_all, team=WIDEST)
     with program.if_nonzero(more.sequence.too_heavy):
         record_order(program, this.run, more, fill_key, order_by_gain_next)
@@ -137,41 +133,36 @@ def look_for_overload(_, run: Run, trial: Pseudo):
             run.level.iteration_limit = 0
 
 
-@cache
-def account_member(distance: DeviceFunction) -> Kernel:
-    """The kernel for a distance of blocks."""
+@kernel
+def account_member(i, graph: Csr, run: Run, tables: Tables, trial: Pseudo, rules: Rules):
+    """Account for the move of a vertex that has been in the pseudo block, and list it.
 
-    @kernel
-    def account_member(i, graph: Csr, run: Run, tables: Tables, trial: Pseudo):
-        """Account for the move of a vertex that has been in the pseudo block, and list it.
-
-        It and its neighbours are looked at next where a block is too heavy.  An arc to a vertex
-        that has moved too is seen from both ends and counts half.  Atomic, order-free.
-        """
-        v = trial.members[i]
-        old = run.incumbent.best[v]
-        new = run.moves.part[v]
-        change = int64(0)
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            u = graph.targets[arc]
-            before = run.incumbent.best[u]
-            after = run.moves.part[u]
-            weight = value_or(graph.weights, arc, 1)
-            weight *= 2 if before == after else 1
-            change += weight * (distance(new, after, tables) - distance(old, before, tables))
-            if trial.words.overloaded != 0:
-                mark_dirty(u, run.cache, run.level)
-        change = team_sum(change if new != old else int64(0))
-        if lane() == 0:
-            if trial.words.overloaded != 0:
-                mark_dirty(v, run.cache, run.level)
-            if new != old:
-                weight = value_or(graph.vertex_weights, v, 1)
-                stripe = int64(v) % run.level.weight_stripes * run.level.blocks
-                atomic_add(run.moves.weight_sums, stripe + old, -weight)
-                atomic_add(run.moves.weight_sums, stripe + new, weight)
-                change += 2 * (pull_of(v, old, run.blocks) - pull_of(v, new, run.blocks))
-                atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
-                list_unsaved(v, run.incumbent, run.level)
-
-    return account_member
+    It and its neighbours are looked at next where a block is too heavy.  An arc to a vertex
+    that has moved too is seen from both ends and counts half.  Atomic, order-free.
+    """
+    v = trial.members[i]
+    old = run.incumbent.best[v]
+    new = run.moves.part[v]
+    change = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        u = graph.targets[arc]
+        before = run.incumbent.best[u]
+        after = run.moves.part[u]
+        weight = value_or(graph.weights, arc, 1)
+        weight *= 2 if before == after else 1
+        change += weight * (rules.distance(new, after, tables)
+                             - rules.distance(old, before, tables))
+        if trial.words.overloaded != 0:
+            mark_dirty(u, run.cache, run.level)
+    change = team_sum(change if new != old else int64(0))
+    if lane() == 0:
+        if trial.words.overloaded != 0:
+            mark_dirty(v, run.cache, run.level)
+        if new != old:
+            weight = value_or(graph.vertex_weights, v, 1)
+            stripe = int64(v) % run.level.weight_stripes * run.level.blocks
+            atomic_add(run.moves.weight_sums, stripe + old, -weight)
+            atomic_add(run.moves.weight_sums, stripe + new, weight)
+            change += 2 * (pull_of(v, old, run.blocks) - pull_of(v, new, run.blocks))
+            atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
+            list_unsaved(v, run.incumbent, run.level)

@@ -12,8 +12,6 @@ come first, and few rounds are left.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.following.pseudo_state import (
     LOWEST,
     Pseudo,
@@ -21,7 +19,7 @@ from portpart.algorithms.following.pseudo_state import (
     find_roomiest,
     room_of,
 )
-from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.best_prefix import exceeds, weight_offered
 from portpart.algorithms.refinement.state import Level, Run
@@ -135,47 +133,45 @@ def enter_move(v, block, tie, size, run: Run, trial: Pseudo):
     return there
 
 
-@cache
-def find_block(rules: Rules, valuation: Valuation) -> DeviceFunction:
-    """Body for an objective and a way to value blocks."""
-    bring, number, block_of, weight_of = valuation.connectivity.functions
+@device
+def find_block(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, trial: Pseudo,
+               ties_by: Connectivity):
+    """Find the block with room that v is tied to most, and enter the move there.
 
-    @device
-    def find_block(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found,
-                   trial: Pseudo):
-        """Find the block with room that v is tied to most, and enter the move there.
+    All lanes of a team together.
+    """
+    num_blocks = run.level.blocks
+    size = value_or(graph.vertex_weights, v, 1)
+    most = int64(0)
+    most_room = int64(LOWEST)
+    best = int64(num_blocks)
+    first = int64(0)
+    while first < num_blocks:
+        end = ties_by.bring(v, first, graph, run.moves.part, ties, num_blocks)
+        count = ties_by.number(v, first, end, graph, ties)
+        for j in range(lane(), count, team_size()):
+            block = int64(ties_by.block_of(j, v, first, end, graph, run.moves.part, ties))
+            weight = ties_by.weight_of(j, count, v, int32(block), first, end, graph, ties)
+            if block < num_blocks and weight >= max(most, int64(1)):
+                room = room_of(block, run)
+                if room >= size and is_better(weight, room, block, most, most_room, best):
+                    most = weight
+                    most_room = room
+                    best = block
+        team_sync()
+        first = end
+    top = team_max(most)
+    top_room = team_max(most_room if most == top else int64(LOWEST))
+    wins = most == top and most_room == top_room
+    best = team_min(best if wins else num_blocks)
+    if lane() == 0:
+        enter_move(v, best if best < num_blocks else int64(NONE), top, size, run, trial)
+    return v
 
-        All lanes of a team together.
-        """
-        num_blocks = run.level.blocks
-        size = value_or(graph.vertex_weights, v, 1)
-        most = int64(0)
-        most_room = int64(LOWEST)
-        best = int64(num_blocks)
-        first = int64(0)
-        while first < num_blocks:
-            end = bring(v, first, graph, run.moves.part, ties, num_blocks)
-            count = number(v, first, end, graph, ties)
-            for j in range(lane(), count, team_size()):
-                block = int64(block_of(j, v, first, end, graph, run.moves.part, ties))
-                weight = weight_of(j, count, v, int32(block), first, end, graph, ties)
-                if block < num_blocks and weight >= max(most, int64(1)):
-                    room = room_of(block, run)
-                    if room >= size and is_better(weight, room, block, most, most_room, best):
-                        most = weight
-                        most_room = room
-                        best = block
-            team_sync()
-            first = end
-        top = team_max(most)
-        top_room = team_max(most_room if most == top else int64(LOWEST))
-        wins = most == top and most_room == top_room
-        best = team_min(best if wins else num_blocks)
-        if lane() == 0:
-            enter_move(v, best if best < num_blocks else int64(NONE), top, size, run, trial)
-        return v
 
-    return find_block
+def strongest_tie(rules: Rules, valuation: Valuation) -> DeviceFunction:
+    """`find_block` for a way to find the blocks that a vertex touches."""
+    return find_block.bound(ties_by=valuation.connectivity)
 
 
 @kernel

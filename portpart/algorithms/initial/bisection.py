@@ -7,7 +7,6 @@ several times, and the best attempt is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -114,10 +113,10 @@ def _bisect(program: Program, run: Run, rule: GainRule, team: int) -> None:
     """One level."""
     with program.if_nonzero(run[Run.inherited]):
         program.launch(run[Run.attempts], inherit_side, team=256)
-        program.launch(run[Run.vertices_of_all], choose_for_stray(rule), team=team)
+        program.launch(run[Run.vertices_of_all], choose_for_stray, team=team, rule=rule)
         _begin_keys(program, run, rule, team)
     with program.otherwise():
-        program.launch(run[Run.vertices_of_all], begin_growing(rule), team=team)
+        program.launch(run[Run.vertices_of_all], begin_growing, team=team, rule=rule)
         _go_step_by_step(program, run, grow_side, rule)
     _go_step_by_step(program, run, refine_sides, rule)
     program.launch(run[Run.splits_of_all], split_sides, team=256)
@@ -135,10 +134,9 @@ def _begin_keys(program: Program, run: Run, rule: GainRule, team: int) -> None:
             program.launch(run[Run.net_groups], of_large, team=LARGE_NET_TEAM)
 
 
-def _go_step_by_step(program: Program, run: Run, kernel: Callable[[GainRule, int], Kernel],
-                     rule: GainRule) -> None:
+def _go_step_by_step(program: Program, run: Run, kernel: Kernel, rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
-    of_block, of_warp = (kernel(rule, rule.scratch(team)) for team in (256, 32))
+    of_block, of_warp = (kernel.bound(rule=rule, room=rule.scratch(team)) for team in (256, 32))
     with program.if_nonzero(run[Run.wide]):
         program.launch(run[Run.attempts], of_block, team=256, work=BISECTION_WORK)
     with program.otherwise():

@@ -12,8 +12,6 @@ That takes them less time than to keep groups: lanes that look through groups wa
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits, StartSizes
@@ -21,8 +19,8 @@ from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    DeviceFunction,
     Record,
+    StaticValue,
     Words,
     device,
     int8,
@@ -125,6 +123,8 @@ class Bisection(Record):
 
     Attributes
     ----------
+    attempt, split : int
+        Which attempt at which bisection.
     base, own : int
         Where vertices and positions of the candidate begin, and positions of the attempt.
     lower, upper : int
@@ -137,6 +137,8 @@ class Bisection(Record):
         Arc weights lose so many bits.
     """
 
+    attempt: int
+    split: int
     base: int
     own: int
     lower: int
@@ -148,32 +150,28 @@ class Bisection(Record):
     shift: int
 
 
-def on_attempt(work: DeviceFunction) -> DeviceFunction:
-    """Device function that does ``work(attempt, split, bisection, splits, graph, ...)``."""
-
-    @device
-    def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Working,
-                   run: Run):
-        """Do what there is to do for attempt i at the bisections of a level."""
-        attempt = i // run.splits
-        c = attempt // run.trials
-        split = run.first_split + i % run.splits
-        first = int64(splits.first[split])
-        segments = c * (run.blocks + 1)
-        lower = candidates.segment[segments + first]
-        upper = candidates.segment[segments + splits.last[split]]
-        base = c * run.vertices
-        own = attempt * run.vertices
-        groups = first_group(attempt, lower, first, run)
-        tally = TALLY * (attempt * run.blocks + first)
-        mask = mask_of(attempt, run)
-        bits = run.key_bits
-        shift = run.weight_shift
-        bisection = Bisection(base, own, lower, upper, groups, tally, mask, bits, shift)
-        work(attempt, split, bisection, splits, graph, candidates, attempts, run)
-        return 0
-
-    return on_attempt
+@device
+def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Working,
+               run: Run, work: StaticValue, rule: GainRule):
+    """Do ``work(bisection, splits, ..., rule)`` for attempt i at the bisections of a level."""
+    attempt = i // run.splits
+    c = attempt // run.trials
+    split = run.first_split + i % run.splits
+    first = int64(splits.first[split])
+    segments = c * (run.blocks + 1)
+    lower = candidates.segment[segments + first]
+    upper = candidates.segment[segments + splits.last[split]]
+    base = c * run.vertices
+    own = attempt * run.vertices
+    groups = first_group(attempt, lower, first, run)
+    tally = TALLY * (attempt * run.blocks + first)
+    mask = mask_of(attempt, run)
+    bits = run.key_bits
+    shift = run.weight_shift
+    bisection = Bisection(attempt, split, base, own, lower, upper, groups, tally, mask, bits,
+                          shift)
+    work(bisection, splits, graph, candidates, attempts, run, rule)
+    return 0
 
 
 @device
@@ -275,33 +273,26 @@ def keep_best(q, bisection: Bisection, attempts: Working):
                                                 attempts)
 
 
-@cache
-def move_by(rule: GainRule) -> DeviceFunction:
-    """Device function that moves a vertex."""
-    follow = rule.follow
+@device
+def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
+         attempts: Working, rule: GainRule):
+    """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
-    @device
-    def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-             attempts: Working):
-        """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
-
-        Neighbours in the state `opening` may leave side 1 from now on.
-        """
-        own = bisection.own
-        key = attempts.key[own + p]  # which does not follow; later it would take longer to read
-        v = follow(p, here, opening, bisection, graph, candidates, attempts)
-        if lane() == 0:
-            attempts.key[own + p] = turned(key, bisection)
-            attempts.side[own + p] = int8(1 - here + BARRED)
-        if team_size() == 1:
-            g = (p - bisection.lower) // GROUP
-            slot = bisection.groups + here * groups_of(bisection) + g
-            first = bisection.lower + GROUP * g
-            attempts.best[slot] = best_in_group(first, here, bisection, attempts)
-        team_sync()
-        return v
-
-    return move
+    Neighbours in the state `opening` may leave side 1 from now on.
+    """
+    own = bisection.own
+    key = attempts.key[own + p]  # which does not follow; later it would take longer to read
+    v = rule.follow(p, here, opening, bisection, graph, candidates, attempts)
+    if lane() == 0:
+        attempts.key[own + p] = turned(key, bisection)
+        attempts.side[own + p] = int8(1 - here + BARRED)
+    if team_size() == 1:
+        g = (p - bisection.lower) // GROUP
+        slot = bisection.groups + here * groups_of(bisection) + g
+        first = bisection.lower + GROUP * g
+        attempts.best[slot] = best_in_group(first, here, bisection, attempts)
+    team_sync()
+    return v
 
 
 @device

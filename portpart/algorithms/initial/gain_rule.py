@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.backends.language import DeviceFunction, Kernel
+from portpart.backends.language import DeviceFunction, Kernel, Static
 
 
-@dataclass(frozen=True, eq=False)
-class GainRule:
+@dataclass(frozen=True)
+class GainRule(Static):
     """How gains follow from sides: what compiled programs depend on.
 
     Attributes

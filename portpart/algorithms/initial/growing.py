@@ -10,8 +10,6 @@ nothing is next to the side, as in graphs of several components, it goes on from
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.algorithms.initial.fm_gains import (
     BARRED,
@@ -24,7 +22,7 @@ from portpart.algorithms.initial.fm_gains import (
     find_best_of_groups,
     key_of,
     mask_of,
-    move_by,
+    move,
     on_attempt,
     position_in,
     store_tally,
@@ -32,9 +30,8 @@ from portpart.algorithms.initial.fm_gains import (
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import goal_of, min_vertices
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     Record,
+    StaticValue,
     device,
     int8,
     int32,
@@ -116,117 +113,89 @@ def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Workin
     team_sync()
 
 
-@cache
-def grow_by(rule: GainRule) -> DeviceFunction:
-    """Device function that grows a side."""
-    move = move_by(rule)
-
-    @device
-    def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
-             attempts: Working):
-        """Let side 0 take vertices until it weighs what it should."""
-        goal = growth.goal
-        lower = bisection.lower
-        turn = int64(0)
-        weight = int64(0)
-        count = int64(0)
-        cut = int64(0)
-        while count < growth.max_count and (weight < goal or count < growth.min_count):
-            top = best_of_side(1, bisection, attempts)
-            p = position_in(top, bisection.mask, bisection.bits)
-            if top == LOWEST:
-                turn = next_untouched(turn, growth, bisection, attempts.side)
-                if turn < 0:
-                    break
-                p = lower + (growth.start - lower + turn) % (bisection.upper - lower)
-            heavy = value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
-            if count >= growth.min_count and goal - weight < (heavy + 1) // 2:
+@device
+def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
+         attempts: Working, rule: GainRule):
+    """Let side 0 take vertices until it weighs what it should."""
+    goal = growth.goal
+    lower = bisection.lower
+    turn = int64(0)
+    weight = int64(0)
+    count = int64(0)
+    cut = int64(0)
+    while count < growth.max_count and (weight < goal or count < growth.min_count):
+        top = best_of_side(1, bisection, attempts)
+        p = position_in(top, bisection.mask, bisection.bits)
+        if top == LOWEST:
+            turn = next_untouched(turn, growth, bisection, attempts.side)
+            if turn < 0:
                 break
-            cut -= attempts.key[bisection.own + p] >> bisection.bits
-            if growth.by_connection:
-                cut += candidates.inside[bisection.base + p]
-            weight += heavy
-            count += 1
-            team_sync()
-            move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts)
+            p = lower + (growth.start - lower + turn) % (bisection.upper - lower)
+        heavy = value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
+        if count >= growth.min_count and goal - weight < (heavy + 1) // 2:
+            break
+        cut -= attempts.key[bisection.own + p] >> bisection.bits
         if growth.by_connection:
-            turn_to_gains(bisection, candidates, attempts)
-        store_tally(attempts.tally, bisection.tally, weight, count, cut)
-        if lane() == 0:
-            attempts.tally[bisection.tally + Tally.grown_cut] = cut
-        return 0
-
-    return grow
-
-
-@cache
-def begin_growing(rule: GainRule) -> Kernel:
-    """Kernel that puts all vertices on side 1."""
-    inside = rule.inside
-
-    @kernel
-    def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
-        """Put vertex i on side 1 of its bisection, in all attempts; note what is `inside`."""
-        n = run.vertices
-        c = i // n
-        p = int64(candidates.place[i])
-        total = team_sum(inside(i, graph, candidates, run))
-        if lane() == 0:
-            candidates.inside[c * n + p] = total
-        trials = run.trials
-        for attempt in range(c * trials + lane(), (c + 1) * trials, team_size()):
-            known = int64(0) if goes_by_connection(attempt, run) else -total
-            attempts.side[attempt * n + p] = int8(UNTOUCHED)
-            attempts.key[attempt * n + p] = key_of(p, known, mask_of(attempt, run), run.key_bits)
-
-    return begin_growing
+            cut += candidates.inside[bisection.base + p]
+        weight += heavy
+        count += 1
+        team_sync()
+        move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts, rule)
+    if growth.by_connection:
+        turn_to_gains(bisection, candidates, attempts)
+    store_tally(attempts.tally, bisection.tally, weight, count, cut)
+    if lane() == 0:
+        attempts.tally[bisection.tally + Tally.grown_cut] = cut
+    return 0
 
 
-@cache
-def grow_attempt(rule: GainRule) -> DeviceFunction:
-    """Device function that grows side 0 in an attempt."""
-    grow = grow_by(rule)
-
-    @device
-    def grow_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
-                     candidates: Candidates, attempts: Working, run: Run):
-        """Grow side 0 of a bisection from a random vertex."""
-        middle = splits.middle[split]
-        lower = bisection.lower
-        size = bisection.upper - lower
-        total = int64(0)
-        for p in range(lower + lane(), bisection.upper, team_size()):
-            total += value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
-        total = team_sum(total)
-        find_best_of_groups(bisection, attempts)
-        drawn = hash_of((attempt << 32) + split, run.seed) & 0x7FFFFFFF
-        goal = goal_of(total, split, splits)
-        min_count = min_vertices(middle - splits.first[split], run)
-        max_count = size - min_vertices(splits.last[split] - middle, run)
-        start = lower + drawn % max(int64(1), size)
-        by_connection = goes_by_connection(attempt, run)
-        growth = Growth(goal, min_count, max_count, start, by_connection)
-        grow(growth, bisection, graph, candidates, attempts)
-        return 0
-
-    return grow_attempt
+@kernel
+def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run,
+                  rule: GainRule):
+    """Put vertex i on side 1 of its bisection, in all attempts; note what is `inside`."""
+    n = run.vertices
+    c = i // n
+    p = int64(candidates.place[i])
+    total = team_sum(rule.inside(i, graph, candidates, run))
+    if lane() == 0:
+        candidates.inside[c * n + p] = total
+    trials = run.trials
+    for attempt in range(c * trials + lane(), (c + 1) * trials, team_size()):
+        known = int64(0) if goes_by_connection(attempt, run) else -total
+        attempts.side[attempt * n + p] = int8(UNTOUCHED)
+        attempts.key[attempt * n + p] = key_of(p, known, mask_of(attempt, run), run.key_bits)
 
 
-@cache
-def grow_side(rule: GainRule, room: int) -> Kernel:
-    """Kernel that grows one side of each bisection, with scratch arrays of so many elements."""
-    grow_on_attempt = on_attempt(grow_attempt(rule))
+@device
+def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
+                 candidates: Candidates, attempts: Working, run: Run, rule: GainRule):
+    """Grow side 0 of a bisection from a random vertex."""
+    middle = splits.middle[bisection.split]
+    lower = bisection.lower
+    size = bisection.upper - lower
+    total = int64(0)
+    for p in range(lower + lane(), bisection.upper, team_size()):
+        total += value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
+    total = team_sum(total)
+    find_best_of_groups(bisection, attempts)
+    drawn = hash_of((bisection.attempt << 32) + bisection.split, run.seed) & 0x7FFFFFFF
+    goal = goal_of(total, bisection.split, splits)
+    min_count = min_vertices(middle - splits.first[bisection.split], run)
+    max_count = size - min_vertices(splits.last[bisection.split] - middle, run)
+    start = lower + drawn % max(int64(1), size)
+    by_connection = goes_by_connection(bisection.attempt, run)
+    growth = Growth(goal, min_count, max_count, start, by_connection)
+    grow(growth, bisection, graph, candidates, attempts, rule)
+    return 0
 
 
-    @kernel
-    def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                  run: Run):
-        """Grow side 0 of bisection i from a random vertex."""
-        working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
-                          best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
-                          shifts=team_array(int64, room), beside=team_array(int32, room),
-                          across=team_array(int32, room), change_beside=team_array(int64, room),
-                          change_across=team_array(int64, room))
-        grow_on_attempt(i, splits, graph, candidates, working, run)
-
-    return grow_side
+@kernel
+def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run,
+              rule: GainRule, room: StaticValue):
+    """Grow side 0 of bisection i from a random vertex."""
+    working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
+                      best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
+                      shifts=team_array(int64, room), beside=team_array(int32, room),
+                      across=team_array(int32, room), change_beside=team_array(int64, room),
+                      change_across=team_array(int64, room))
+    on_attempt(i, splits, graph, candidates, working, run, grow_attempt, rule)

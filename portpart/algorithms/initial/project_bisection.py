@@ -5,13 +5,10 @@ Two vertices are in the same bisection if they are in the same block so far.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally, key_of, mask_of
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends.language import (
-    Kernel,
     atomic_add,
     device,
     int8,
@@ -51,21 +48,15 @@ def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
         attempts.tally[TALLY * (c * k + first) + Tally.cut] = 0
 
 
-@cache
-def choose_for_stray(rule: GainRule) -> Kernel:
-    """Kernel that tells where strays want to be."""
-    pull_of = rule.pull
-
-    @kernel
-    def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
-        """Vertex i, a stray, wants to the side it is better connected to; noted in `moves`."""
-        p = i // run.vertices * run.vertices + candidates.place[i]
-        if attempts.side[p] == STRAY:
-            pull = team_sum(pull_of(i, graph, candidates, attempts, run))
-            if lane() == 0:
-                attempts.moves[p] = int32(pull > 0)
-
-    return choose_for_stray
+@kernel
+def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run,
+                     rule: GainRule):
+    """Vertex i, a stray, wants to the side it is better connected to; noted in `moves`."""
+    p = i // run.vertices * run.vertices + candidates.place[i]
+    if attempts.side[p] == STRAY:
+        pull = team_sum(rule.pull(i, graph, candidates, attempts, run))
+        if lane() == 0:
+            attempts.moves[p] = int32(pull > 0)
 
 
 @device

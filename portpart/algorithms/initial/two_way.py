@@ -6,8 +6,6 @@ of largest gain that the limits of the sides allow, and ends when moves do not p
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
@@ -18,7 +16,7 @@ from portpart.algorithms.initial.fm_gains import (
     Working,
     best_of_side,
     find_best_of_groups,
-    move_by,
+    move,
     on_attempt,
     position_in,
     store_tally,
@@ -36,8 +34,7 @@ from portpart.algorithms.initial.side_weights import (
     weight_at,
 )
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     device,
     float64,
     int8,
@@ -138,82 +135,68 @@ def may_still_pay(moves, stall_limit, gain_sum, square_sum):
     return moves < stall_limit and not hopeless
 
 
-@cache
-def one_pass_by(rule: GainRule) -> DeviceFunction:
-    """Device function that makes a pass."""
-    move = move_by(rule)
+@device
+def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
+             attempts: Working, run: Run, rule: GainRule):
+    """Move vertices one by one; returns how many were moved, and how many moves to keep."""
+    size = bisection.upper - bisection.lower
+    end = min(size, run.max_moves)
+    weight = attempts.tally[bisection.tally + Tally.weight]
+    count = attempts.tally[bisection.tally + Tally.count]
+    cut = attempts.tally[bisection.tally + Tally.cut]
+    best_excess = excess(weight, count, size, limits)
+    best_cut = cut
+    made = int64(0)
+    kept = int64(0)
+    gain_sum = float64(0)
+    square_sum = float64(0)
+    team_sync()
+    while made < end and may_still_pay(made - kept, run.stall_limit, gain_sum, square_sum):
+        chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
+        if chosen == LOWEST:
+            break
+        here = chosen & 1
+        p = position_in(chosen >> 1, bisection.mask, bisection.bits)
+        heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
+        weight += (2 * here - 1) * heavy
+        count += 2 * here - 1
+        gain = (chosen >> 1) >> bisection.bits
+        cut -= gain
+        gain_sum += float64(gain)
+        square_sum += float64(gain) * float64(gain)
+        move(p, here, -1, bisection, graph, candidates, attempts, rule)
+        attempts.moves[bisection.own + bisection.lower + made] = int32(p)
+        made += 1
+        now = excess(weight, count, size, limits)
+        if now < best_excess or (now == best_excess and cut < best_cut):
+            best_excess = now
+            best_cut = cut
+            kept = made
+            gain_sum = float64(0)
+            square_sum = float64(0)
+            store_tally(attempts.tally, bisection.tally, weight, count, cut)
+    team_sync()
+    return (made << 32) | kept
 
-    @device
-    def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
-                 attempts: Working, run: Run):
-        """Move vertices one by one; returns how many were moved, and how many moves to keep."""
-        size = bisection.upper - bisection.lower
-        end = min(size, run.max_moves)
-        weight = attempts.tally[bisection.tally + Tally.weight]
-        count = attempts.tally[bisection.tally + Tally.count]
-        cut = attempts.tally[bisection.tally + Tally.cut]
-        best_excess = excess(weight, count, size, limits)
-        best_cut = cut
-        made = int64(0)
-        kept = int64(0)
-        gain_sum = float64(0)
-        square_sum = float64(0)
+
+@device
+def refine(passes, limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
+           attempts: Working, run: Run, rule: GainRule):
+    """Passes until one brings nothing."""
+    own = bisection.own
+    for turn in range(passes):
+        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+            attempts.side[own + p] = int8(attempts.side[own + p] & 1)
         team_sync()
-        while made < end and may_still_pay(made - kept, run.stall_limit, gain_sum, square_sum):
-            chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
-            if chosen == LOWEST:
-                break
-            here = chosen & 1
-            p = position_in(chosen >> 1, bisection.mask, bisection.bits)
-            heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
-            weight += (2 * here - 1) * heavy
-            count += 2 * here - 1
-            gain = (chosen >> 1) >> bisection.bits
-            cut -= gain
-            gain_sum += float64(gain)
-            square_sum += float64(gain) * float64(gain)
-            move(p, here, -1, bisection, graph, candidates, attempts)
-            attempts.moves[bisection.own + bisection.lower + made] = int32(p)
-            made += 1
-            now = excess(weight, count, size, limits)
-            if now < best_excess or (now == best_excess and cut < best_cut):
-                best_excess = now
-                best_cut = cut
-                kept = made
-                gain_sum = float64(0)
-                square_sum = float64(0)
-                store_tally(attempts.tally, bisection.tally, weight, count, cut)
-        team_sync()
-        return (made << 32) | kept
-
-    return one_pass
-
-
-@cache
-def refine_by(rule: GainRule) -> DeviceFunction:
-    """Device function that refines a bisection."""
-    one_pass, take_back = one_pass_by(rule), rule.take_back
-
-    @device
-    def refine(passes, limits: SideLimits, bisection: Bisection, graph: Csr,
-               candidates: Candidates, attempts: Working, run: Run):
-        """Passes until one brings nothing."""
-        own = bisection.own
-        for turn in range(passes):
-            for p in range(bisection.lower + lane(), bisection.upper, team_size()):
-                attempts.side[own + p] = int8(attempts.side[own + p] & 1)
-            team_sync()
-            find_best_of_groups(bisection, attempts)
-            result = one_pass(limits, bisection, graph, candidates, attempts, run)
-            made = result >> 32
-            kept = result & 0xFFFFFFFF
-            again = kept > 0 and turn + 1 < passes
-            take_back(made, kept, again, bisection, graph, candidates, attempts)
-            if not again:
-                break
-        return 0
-
-    return refine
+        find_best_of_groups(bisection, attempts)
+        result = one_pass(limits, bisection, graph, candidates, attempts, run, rule)
+        made = result >> 32
+        kept = result & 0xFFFFFFFF
+        again = kept > 0 and turn + 1 < passes
+        rule.take_back(made, kept, again, bisection, graph, candidates, attempts)
+        if not again:
+            break
+    return 0
 
 
 @device
@@ -229,56 +212,41 @@ def passes_for(attempt, first, tally, run: Run):
     return run.passes if better < run.refined_trials else int64(0)
 
 
-@cache
-def refine_attempt(rule: GainRule) -> DeviceFunction:
-    """Device function that refines the bisection of an attempt."""
-    refine = refine_by(rule)
-
-    @device
-    def refine_attempt(attempt, split, bisection: Bisection, splits: Splits, graph: Csr,
-                       candidates: Candidates, attempts: Working, run: Run):
-        """Refine a bisection, and tell its tally how heavy the sides are then."""
-        first = int64(splits.first[split])
-        middle = splits.middle[split]
-        last = splits.last[split]
-        total = weigh(bisection, graph, candidates, attempts)
-        goal = goal_of(total, split, splits)
-        cap0 = cap_of(first, middle, splits)
-        cap1 = cap_of(middle, last, splits)
-        limit0 = limit_of(goal, cap0, levels_for(last - first))
-        limit1 = limit_of(total - goal, cap1, levels_for(last - first))
-        min0 = min_vertices(middle - first, run)
-        min1 = min_vertices(last - middle, run)
-        limits = SideLimits(total, goal, limit0, limit1, min0, min1)
-        passes = passes_for(attempt, first, attempts.tally, run)
-        refine(passes, limits, bisection, graph, candidates, attempts, run)
-        size = bisection.upper - bisection.lower
-        weight = attempts.tally[bisection.tally + Tally.weight]
-        count = attempts.tally[bisection.tally + Tally.count]
-        attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
-        zero = int64(0)
-        caps = SideLimits(total, goal, cap0, cap1, zero, zero)
-        attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
-        return 0
-
-    return refine_attempt
+@device
+def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
+                   candidates: Candidates, attempts: Working, run: Run, rule: GainRule):
+    """Refine a bisection, and tell its tally how heavy the sides are then."""
+    first = int64(splits.first[bisection.split])
+    middle = splits.middle[bisection.split]
+    last = splits.last[bisection.split]
+    total = weigh(bisection, graph, candidates, attempts)
+    goal = goal_of(total, bisection.split, splits)
+    cap0 = cap_of(first, middle, splits)
+    cap1 = cap_of(middle, last, splits)
+    limit0 = limit_of(goal, cap0, levels_for(last - first))
+    limit1 = limit_of(total - goal, cap1, levels_for(last - first))
+    min0 = min_vertices(middle - first, run)
+    min1 = min_vertices(last - middle, run)
+    limits = SideLimits(total, goal, limit0, limit1, min0, min1)
+    passes = passes_for(bisection.attempt, first, attempts.tally, run)
+    refine(passes, limits, bisection, graph, candidates, attempts, run, rule)
+    size = bisection.upper - bisection.lower
+    weight = attempts.tally[bisection.tally + Tally.weight]
+    count = attempts.tally[bisection.tally + Tally.count]
+    attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
+    zero = int64(0)
+    caps = SideLimits(total, goal, cap0, cap1, zero, zero)
+    attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
+    return 0
 
 
-@cache
-def refine_sides(rule: GainRule, room: int) -> Kernel:
-    """Kernel that refines each bisection, with scratch arrays of so many elements."""
-    refine_on_attempt = on_attempt(refine_attempt(rule))
-
-
-    @kernel
-    def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                     run: Run):
-        """Refine bisection i."""
-        working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
-                          best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
-                          shifts=team_array(int64, room), beside=team_array(int32, room),
-                          across=team_array(int32, room), change_beside=team_array(int64, room),
-                          change_across=team_array(int64, room))
-        refine_on_attempt(i, splits, graph, candidates, working, run)
-
-    return refine_sides
+@kernel
+def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+                 run: Run, rule: GainRule, room: StaticValue):
+    """Refine bisection i."""
+    working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
+                      best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
+                      shifts=team_array(int64, room), beside=team_array(int32, room),
+                      across=team_array(int32, room), change_beside=team_array(int64, room),
+                      change_across=team_array(int64, room))
+    on_attempt(i, splits, graph, candidates, working, run, refine_attempt, rule)

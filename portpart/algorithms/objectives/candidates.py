@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import cast
 
 import numpy as np
@@ -13,8 +12,7 @@ from portpart.algorithms.objectives.pin_state import BITS, MAX_SMALL, bit_of, si
 from portpart.algorithms.objectives.total import add_costs
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     atomic_add,
     device,
     int32,
@@ -89,17 +87,18 @@ def costs_and_weights(graph: EitherGraph, parts: Parts, num_blocks: int,
     costs, weights = count * STRIPES, count * num_blocks
     words = space.zeros(costs + weights, np.int64)
     if objective.rules.price is None:
-        space.parallel_for(count * n, add_costs(objective.rules.distance), graph.csr,
-                           parts.joined, n, objective.tables, words[:costs],
-                           team=team_for_all(graph))
+        add_all = add_costs.bound(distance=objective.rules.distance)
+        space.parallel_for(count * n, add_all, graph.csr, parts.joined, n, objective.tables,
+                           words[:costs], team=team_for_all(graph))
     else:
         nets = cast(NetStructure, graph)
-        small, large = adding_nets(objective.rules.price)
+        price = objective.rules.price
         given = (cast(Hypergraph, graph).nets, parts.joined, nets.num_nets, n, num_blocks,
                  words[:costs])
-        space.parallel_for(count * nets.num_nets, small, *given)
+        space.parallel_for(count * nets.num_nets, add_small_net.bound(price=price), *given)
         if nets.max_net_size > MAX_SMALL:
-            space.parallel_for(count * nets.num_nets, large, *given, team=TEAM_OF_LARGE)
+            space.parallel_for(count * nets.num_nets, add_large_net.bound(price=price), *given,
+                               team=TEAM_OF_LARGE)
     space.parallel_for(count * n, weigh_in_parts, graph.vertex_weights, parts.joined, n,
                        num_blocks, words[costs:])
     found = space.to_host(words)
@@ -154,28 +153,23 @@ def add_cost(cost, which, net, nets: Nets, sums):
     return cost
 
 
-@cache
-def adding_nets(price: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for a price: for nets of few pins, and for those of many."""
+@kernel
+def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: StaticValue):
+    """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
+    net = i % num_nets
+    which = i // num_nets
+    if size_of_net(net, nets) <= MAX_SMALL:
+        spread = spread_of_small(net, nets, parts, which * n, num_blocks)
+        add_cost(price(spread), which, net, nets, sums)
 
-    @kernel
-    def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums):
-        """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
-        net = i % num_nets
-        which = i // num_nets
-        if size_of_net(net, nets) <= MAX_SMALL:
-            spread = spread_of_small(net, nets, parts, which * n, num_blocks)
+
+@kernel
+def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: StaticValue):
+    """The same for nets of many pins, by a team."""
+    counts = team_array(int32, BITS)
+    net = i % num_nets
+    which = i // num_nets
+    if size_of_net(net, nets) > MAX_SMALL:
+        spread = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
+        if lane() == 0:
             add_cost(price(spread), which, net, nets, sums)
-
-    @kernel
-    def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums):
-        """The same for nets of many pins, by a team."""
-        counts = team_array(int32, BITS)
-        net = i % num_nets
-        which = i // num_nets
-        if size_of_net(net, nets) > MAX_SMALL:
-            spread = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
-            if lane() == 0:
-                add_cost(price(spread), which, net, nets, sums)
-
-    return add_small_net, add_large_net

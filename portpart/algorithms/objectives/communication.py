@@ -9,14 +9,12 @@ one step for each level.
 
 from __future__ import annotations
 
-from functools import cache, partial
-
 from portpart.algorithms.objectives.connectivity import Ties, summed_up
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM, MAX_IN_TABLE
 from portpart.algorithms.objectives.distance_values import (
     MAX_ALONG,
+    FewByDistance,
     far_from_all,
-    few_by_distance,
     many_by_distance,
 )
 from portpart.algorithms.objectives.distances import (
@@ -67,7 +65,6 @@ def capacity_for(num_elements: int) -> int:
     return next((room for room in (FEW_COUNTED, MAX_COUNTED) if num_elements <= room), 0)
 
 
-@cache
 def communication_rules(kind: str, capacity: int) -> Rules:
     """The functions for a kind of distance; many arcs are counted for so many elements."""
     distance = DISTANCE[kind]
@@ -75,7 +72,7 @@ def communication_rules(kind: str, capacity: int) -> Rules:
     if capacity:
         many = Valuation(summed_up(capacity), VALUE_OF_COUNTED[kind])
     return Rules(f"J, {kind}, {capacity}", distance, False, far_from_all,
-                 partial(few_by_distance, distance), many,
+                 FewByDistance(distance), many,
                  COUNTING_TEAM if capacity <= FEW_COUNTED else HUB_TEAM)
 
 

@@ -19,12 +19,13 @@ A connectivity is used like this, by all lanes of a team together, `first` being
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
     Record,
+    Static,
+    StaticValue,
     device,
     int8,
     int32,
@@ -69,7 +70,7 @@ class Ties(Record):
 
 
 @dataclass(frozen=True)
-class Connectivity:
+class Connectivity(Static):
     """Device functions as above, and how much they want in scratch memory.
 
     Attributes
@@ -86,16 +87,6 @@ class Connectivity:
     blocks: int = 1
     weights: int = 1
     order: int = 1
-
-    @property
-    def functions(self) -> tuple[DeviceFunction, DeviceFunction, DeviceFunction, DeviceFunction]:
-        """What to do, in turn."""
-        return self.bring, self.number, self.block_of, self.weight_of
-
-    @property
-    def scratch(self) -> tuple[int, int, int]:
-        """Sizes of the three arrays."""
-        return self.blocks, self.weights, self.order
 
 
 @device
@@ -146,7 +137,6 @@ def weight_of_head(j, count, v, block, first, end, graph: Csr, ties: Ties):
     return total
 
 
-@cache
 def pairwise(max_arcs: int) -> Connectivity:
     """Heads are compared with each other, for at most so many."""
     return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, max_arcs,
@@ -159,7 +149,6 @@ def weight_of_one(j, count, v, block, first, end, graph: Csr, ties: Ties):
     return int64(ties.weights[j])
 
 
-@cache
 def one_by_one(max_arcs: int) -> Connectivity:
     """Heads and weights of at most so many arcs.
 
@@ -172,48 +161,36 @@ def one_by_one(max_arcs: int) -> Connectivity:
 # few arcs: a hash table of their blocks ------------------------------------------------------
 
 
-@cache
-def bring_table(slots: int) -> DeviceFunction:
-    """Device function for tables of so many slots; `weights` has one word more."""
+@device
+def bring_table(v, first, graph: Csr, part, ties: Ties, num_blocks, slots: StaticValue):
+    """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
 
-    @device
-    def bring_table(v, first, graph: Csr, part, ties: Ties, num_blocks):
-        """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
-
-        The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
-        """
-        for slot in range(lane(), slots, team_size()):
-            ties.blocks[slot] = int32(EMPTY)
-            ties.weights[slot] = 0
-        if lane() == 0:
-            ties.weights[slots] = 0
-        team_sync()
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            block = part[graph.targets[arc]]
-            slot = int64(block) & (slots - 1)
+    The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
+    """
+    for slot in range(lane(), slots, team_size()):
+        ties.blocks[slot] = int32(EMPTY)
+        ties.weights[slot] = 0
+    if lane() == 0:
+        ties.weights[slots] = 0
+    team_sync()
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        block = part[graph.targets[arc]]
+        slot = int64(block) & (slots - 1)
+        found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
+        while found != EMPTY and found != block:
+            slot = (slot + 1) & (slots - 1)
             found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
-            while found != EMPTY and found != block:
-                slot = (slot + 1) & (slots - 1)
-                found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
-            if found == EMPTY:
-                ties.order[int64(team_atomic_add(ties.weights, int64(slots), 1))] = int8(slot)
-            team_atomic_add(ties.weights, slot, value_or(graph.weights, arc, 1))
-        team_sync()
-        return num_blocks
-
-    return bring_table
+        if found == EMPTY:
+            ties.order[int64(team_atomic_add(ties.weights, int64(slots), 1))] = int8(slot)
+        team_atomic_add(ties.weights, slot, value_or(graph.weights, arc, 1))
+    team_sync()
+    return num_blocks
 
 
-@cache
-def number_in_table(slots: int) -> DeviceFunction:
-    """Device function for tables of so many slots."""
-
-    @device
-    def number_in_table(v, first, end, graph: Csr, ties: Ties):
-        """One candidate a block."""
-        return int64(ties.weights[slots])
-
-    return number_in_table
+@device
+def number_in_table(v, first, end, graph: Csr, ties: Ties, slots: StaticValue):
+    """One candidate a block."""
+    return int64(ties.weights[slots])
 
 
 @device
@@ -228,11 +205,10 @@ def weight_in_table(j, count, v, block, first, end, graph: Csr, ties: Ties):
     return int64(ties.weights[int64(ties.order[j])])
 
 
-@cache
 def in_table(slots: int) -> Connectivity:
     """Blocks are put into a hash table of so many slots."""
-    return Connectivity(bring_table(slots), number_in_table(slots), block_in_table,
-                        weight_in_table, slots, slots + 1, slots)
+    return Connectivity(bring_table.bound(slots=slots), number_in_table.bound(slots=slots),
+                        block_in_table, weight_in_table, slots, slots + 1, slots)
 
 
 # many arcs: the weights into all blocks, some at a time --------------------------------------
@@ -336,7 +312,6 @@ def weight_between(j, count, v, block, first, end, graph: Csr, ties: Ties):
     return int64(ties.weights[j + 1]) - int64(ties.weights[j])
 
 
-@cache
 def summed_up(capacity: int) -> Connectivity:
     """Weights into blocks are counted and added up from left to right, for so many blocks."""
     return Connectivity(sum_up_weights, number_of_blocks, block_at, weight_between,

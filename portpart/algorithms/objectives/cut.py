@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.connectivity import (
     CAPACITY,
     COUNTED,
@@ -66,9 +64,8 @@ def mean_of_admitted(found: Found, tables: Tables):
     return result
 
 
-@cache
 def value_of_few(max_degree: int) -> Valuation:
-    """For vertices with at max_degree so many neighbours."""
+    """For vertices with at most this many neighbours."""
     connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
     return Valuation(connectivity, weight_itself)
 

@@ -6,7 +6,7 @@ to, from a hash table; else the arcs again, where nothing better is known of the
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import (
     ALONG_ARCS,
@@ -16,7 +16,7 @@ from portpart.algorithms.objectives.connectivity import (
     one_by_one,
 )
 from portpart.algorithms.objectives.objective import Found, Tables, Valuation
-from portpart.backends.language import DeviceFunction, device, int64, value_or
+from portpart.backends.language import DeviceFunction, StaticValue, device, int64, value_or
 from portpart.graphs.rows import Csr
 
 MAX_ALONG = 8
@@ -32,63 +32,52 @@ def far_from_all(found: Found, tables: Tables):
     return -(tables.max_distance * found.total)
 
 
-@cache
-def value_by_heads(distance: DeviceFunction) -> DeviceFunction:
-    """Device function for arcs that are in scratch memory."""
-
-    @device
-    def value_by_heads(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
-        """Less the cost of v in a block."""
-        cost = int64(0)
-        for j in range(count):
-            cost += ties.weights[j] * distance(block, ties.blocks[j], tables)
-        return -cost
-
-    return value_by_heads
+@device
+def value_by_heads(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+                   distance: StaticValue):
+    """Less the cost of v in a block."""
+    cost = int64(0)
+    for j in range(count):
+        cost += ties.weights[j] * distance(block, ties.blocks[j], tables)
+    return -cost
 
 
-@cache
-def value_by_table(distance: DeviceFunction) -> DeviceFunction:
-    """Device function for a hash table."""
-
-    @device
-    def value_by_table(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
-        """Less the cost of v in a block."""
-        cost = int64(0)
-        for other in range(count):
-            slot = int64(ties.order[other])
-            cost += ties.weights[slot] * distance(block, ties.blocks[slot], tables)
-        return -cost
-
-    return value_by_table
+@device
+def value_by_table(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+                   distance: StaticValue):
+    """Less the cost of v in a block."""
+    cost = int64(0)
+    for other in range(count):
+        slot = int64(ties.order[other])
+        cost += ties.weights[slot] * distance(block, ties.blocks[slot], tables)
+    return -cost
 
 
-@cache
-def value_along_arcs(distance: DeviceFunction) -> DeviceFunction:
-    """Device function for arcs that are nowhere but in the graph."""
-
-    @device
-    def value_along_arcs(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
-        """Less the cost of v in a block."""
-        cost = int64(0)
-        for arc in range(graph.begin[v], graph.end[v]):
-            there = part[graph.targets[arc]]
-            cost += value_or(graph.weights, arc, 1) * distance(block, there, tables)
-        return -cost
-
-    return value_along_arcs
+@device
+def value_along_arcs(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+                     distance: StaticValue):
+    """Less the cost of v in a block."""
+    cost = int64(0)
+    for arc in range(graph.begin[v], graph.end[v]):
+        there = part[graph.targets[arc]]
+        cost += value_or(graph.weights, arc, 1) * distance(block, there, tables)
+    return -cost
 
 
-@cache
-def few_by_distance(distance: DeviceFunction, max_degree: int) -> Valuation:
-    """For vertices with at most so many neighbours."""
-    if max_degree > MAX_ALONG:
-        slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
-        return Valuation(in_table(slots), value_by_table(distance))
-    return Valuation(one_by_one(max(1, max_degree)), value_by_heads(distance))
+@dataclass(frozen=True)
+class FewByDistance:
+    """From the most neighbours, how the blocks of such a vertex are valued."""
+
+    distance: DeviceFunction
+
+    def __call__(self, max_degree: int) -> Valuation:
+        if max_degree > MAX_ALONG:
+            slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
+            return Valuation(in_table(slots), value_by_table.bound(distance=self.distance))
+        return Valuation(one_by_one(max(1, max_degree)),
+                         value_by_heads.bound(distance=self.distance))
 
 
-@cache
 def many_by_distance(distance: DeviceFunction) -> Valuation:
     """For vertices with any number of neighbours."""
-    return Valuation(ALONG_ARCS, value_along_arcs(distance))
+    return Valuation(ALONG_ARCS, value_along_arcs.bound(distance=distance))

@@ -9,14 +9,12 @@ stays but what is tied to that block.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found
 from portpart.algorithms.objectives.pin_state import NetRows, PinState, spread_of
 from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
 from portpart.backends.language import (
-    DeviceFunction,
+    StaticValue,
     atomic_add,
     device,
     int32,
@@ -51,47 +49,43 @@ COPY = BOTH_KINDS + 1
 banks."""
 
 
-@cache
-def add_to_sums(price: DeviceFunction, copies: int) -> DeviceFunction:
-    """Device function for a price, and copies of the sums of a piece."""
-    add_ties = add_ties_of_one_word(price, True)
+@device
+def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, price: StaticValue,
+                copies: StaticValue):
+    """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
 
-    @device
-    def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties):
-        """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
-
-        Nobody asks for the weight of split nets where it is known that there are some.  All lanes
-        of a team together.
-        """
-        num_blocks = int64(graph.state.words.blocks)
-        for b in range(lane(), num_blocks, team_size()):
-            for copy in range(copies):
-                ties.weights[copy * COPY + b] = 0
-                ties.weights[copy * COPY + STAYING + b] = 0
-        team_sync()
-        staying = team_sum(add_ties(begin, end, here, lane() % copies * COPY, graph, ties))
-        split = int64(0)
-        if not knows_split:
-            split = team_sum(weight_of_split(begin, end, graph))
-        team_sync()
-        first = first_sum(v, graph.state)
-        for b in range(lane(), num_blocks, team_size()):
-            leaves = int64(0)
-            stays = int64(0)
-            for copy in range(copies):
-                leaves += ties.weights[copy * COPY + b]
-                stays += ties.weights[copy * COPY + STAYING + b]
-            if leaves != 0:
-                atomic_add(graph.state.hub_sums, first + b, leaves)
-            if stays != 0:
-                atomic_add(graph.state.hub_sums, first + num_blocks + b, stays)
-        if lane() == 0:
-            atomic_add(graph.state.hub_sums, first + 2 * num_blocks, staying)
-            atomic_add(graph.state.hub_sums, first + 2 * num_blocks + 1, split)
-        team_sync()
-        return staying
-
-    return add_to_sums
+    Nobody asks for the weight of split nets where it is known that there are some.  All lanes
+    of a team together.
+    """
+    num_blocks = int64(graph.state.words.blocks)
+    for b in range(lane(), num_blocks, team_size()):
+        for copy in range(copies):
+            ties.weights[copy * COPY + b] = 0
+            ties.weights[copy * COPY + STAYING + b] = 0
+    team_sync()
+    copy_begin = lane() % copies * COPY
+    staying = team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, ties, price,
+                                            True))
+    split = int64(0)
+    if not knows_split:
+        split = team_sum(weight_of_split(begin, end, graph))
+    team_sync()
+    first = first_sum(v, graph.state)
+    for b in range(lane(), num_blocks, team_size()):
+        leaves = int64(0)
+        stays = int64(0)
+        for copy in range(copies):
+            leaves += ties.weights[copy * COPY + b]
+            stays += ties.weights[copy * COPY + STAYING + b]
+        if leaves != 0:
+            atomic_add(graph.state.hub_sums, first + b, leaves)
+        if stays != 0:
+            atomic_add(graph.state.hub_sums, first + num_blocks + b, stays)
+    if lane() == 0:
+        atomic_add(graph.state.hub_sums, first + 2 * num_blocks, staying)
+        atomic_add(graph.state.hub_sums, first + 2 * num_blocks + 1, split)
+    team_sync()
+    return staying
 
 
 @device

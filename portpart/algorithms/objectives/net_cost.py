@@ -10,7 +10,6 @@ ties to it (`net_ties.py`), as it is for the cut of a graph.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -41,13 +40,15 @@ from portpart.algorithms.objectives.pin_state import (
     is_present,
     spread_of,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, net_at, weight_at
+from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at, weight_at
 from portpart.backends.language import (
     DeviceFunction,
+    StaticValue,
     device,
     int64,
     lane,
     popcount,
+    static_range,
     team_size,
     team_sum,
     value_or,
@@ -125,84 +126,64 @@ def is_split(v, graph: NetRows, part):
     return team_sum(outside) > 0
 
 
-@cache
-def loss_at(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
+@device
+def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
+    """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
 
-    @device
-    def loss_at(place, end, here, there, graph: NetRows):
-        """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
-
-        Places behind the end cost nothing.  No branches, so that several are asked at once.
-        """
-        net = net_at(place, end, graph)
-        present = graph.state.sets[2 * net]
-        stays = graph.state.sets[2 * net + 1] & here == 0
-        counts = int64(stays) * int64(present & there == 0)
-        spread = popcount(present)
-        return counts * (price(spread + 1) - price(spread)) * weight_at(place, end, net, graph)
-
-    return loss_at
+    Places behind the end cost nothing.  No branches, so that several are asked at once.
+    """
+    net = net_at(place, end, graph)
+    present = graph.state.sets[2 * net]
+    stays = graph.state.sets[2 * net + 1] & here == 0
+    counts = int64(stays) * int64(present & there == 0)
+    spread = popcount(present)
+    return counts * (price(spread + 1) - price(spread)) * weight_at(place, end, net, graph)
 
 
-@cache
-def losses_of_one_word(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    loss = loss_at(price)
-
-    @device
-    def losses_of_one_word(v, here, block, graph: NetRows):
-        """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
-        begin = int64(graph.begin[v]) + lane()
-        end = int64(graph.end[v])
-        width = team_size()
-        bit = bit_of(here)
-        there = bit_of(block)
-        total = int64(0)
-        for place in range(begin, end, AT_ONCE * width):
-            loss_0 = loss(place, end, bit, there, graph)
-            loss_1 = loss(place + width, end, bit, there, graph)
-            loss_2 = loss(place + 2 * width, end, bit, there, graph)
-            loss_3 = loss(place + 3 * width, end, bit, there, graph)
-            total += loss_0 + loss_1 + loss_2 + loss_3
-        return total
-
-    return losses_of_one_word
+@device
+def losses_of_one_word(v, here, block, graph: NetRows, price: StaticValue):
+    """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
+    begin = int64(graph.begin[v]) + lane()
+    end = int64(graph.end[v])
+    width = team_size()
+    bit = bit_of(here)
+    there = bit_of(block)
+    total = int64(0)
+    losses = AtOnce()
+    for place in range(begin, end, AT_ONCE * width):
+        for j in static_range(AT_ONCE):
+            losses[j] = loss_at(place + j * width, end, bit, there, graph, price)
+        for j in static_range(AT_ONCE):
+            total += losses[j]
+    return total
 
 
-@cache
-def note_losses(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    tie_of_pin, losses = tie_of(price), losses_of_one_word(price)
+@device
+def note_losses(v, graph: NetRows, part, found: Found, price: StaticValue):
+    """found.own = what nets cost more that v brings to its best block, if it moves there.
 
-    @device
-    def note_losses(v, graph: NetRows, part, found: Found):
-        """found.own = what nets cost more that v brings to its best block, if it moves there.
-
-        These are what a move really loses: a net that is in both blocks and stays there loses
-        nothing.  All lanes of a team together.
-        """
-        block = int64(0)
-        if lane() == 0:
-            block = found.block
-        block = team_sum(block)
-        here = int64(part[v])
-        loss = int64(0)
-        if block >= 0:
-            if graph.state.words.width == 1 and team_size() > 1:
-                loss = losses(v, here, block, graph)
-            else:
-                for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                    net = graph.targets[place]
-                    if not is_present(net, block, graph):
-                        if not is_alone(net, here, graph):
-                            loss += tie_of_pin(net, here, graph)
-        loss = team_sum(loss)
-        if lane() == 0:
-            found.own = loss
-        return loss
-
-    return note_losses
+    These are what a move really loses: a net that is in both blocks and stays there loses
+    nothing.  All lanes of a team together.
+    """
+    block = int64(0)
+    if lane() == 0:
+        block = found.block
+    block = team_sum(block)
+    here = int64(part[v])
+    loss = int64(0)
+    if block >= 0:
+        if graph.state.words.width == 1 and team_size() > 1:
+            loss = losses_of_one_word(v, here, block, graph, price)
+        else:
+            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+                net = graph.targets[place]
+                if not is_present(net, block, graph):
+                    if not is_alone(net, here, graph):
+                        loss += tie_of(net, here, graph, price)
+    loss = team_sum(loss)
+    if lane() == 0:
+        found.own = loss
+    return loss
 
 
 def max_of_few(shape: Shape) -> int:
@@ -210,13 +191,19 @@ def max_of_few(shape: Shape) -> int:
     return MAX_FEW if shape.widest_team == 1 else min(MAX_FEW, MAX_ROUNDS * shape.team)
 
 
-@cache
 def net_objective(name: str) -> Objective:
     """One of `PRICES` as an objective."""
-    price = PRICES[name]
+    return OBJECTIVES[name]
+
+
+def _objective(name: str, price: DeviceFunction) -> Objective:
     counted = Valuation(counted_ties(price), weight_itself)
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
-                  COUNTING_TEAM, crosses=is_split, note=note_losses(price), price=price)
+                  COUNTING_TEAM, crosses=is_split, note=note_losses.bound(price=price),
+                  price=price)
     rules = replace(rules, summed=replace(
         rules, many=SUMMED, crosses=is_split_by_sums, note=note_loss_by_sums))
     return Objective(rules, Tables(max_distance=1), max_of_few, wide_degree=32, lone_lanes=False)
+
+
+OBJECTIVES = {name: _objective(name, price) for name, price in PRICES.items()}

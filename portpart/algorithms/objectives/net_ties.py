@@ -7,8 +7,6 @@ them: it weighs where other nets lead, but makes no block a candidate, unless th
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.pin_state import (
     BITS,
@@ -24,6 +22,7 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.algorithms.objectives.word_ties import add_ties_of_one_word
 from portpart.backends.language import (
     DeviceFunction,
+    StaticValue,
     ctz,
     device,
     int32,
@@ -46,20 +45,14 @@ BASE, WIDEST, NOTES = 0, 1, 2
 that makes them candidates; and how much that is."""
 
 
-@cache
-def tie_of(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-
-    @device
-    def tie_of(net, here, graph: NetRows):
-        """What a pin in block `here` ties to each block of the net's other pins."""
-        others = spread_without(net, here, graph)
-        step = price(others + 1) - price(others)
-        if step != 0:
-            step *= value_or(graph.nets.weights, net, 1)
-        return step
-
-    return tie_of
+@device
+def tie_of(net, here, graph: NetRows, price: StaticValue):
+    """What a pin in block `here` ties to each block of the net's other pins."""
+    others = spread_without(net, here, graph)
+    step = price(others + 1) - price(others)
+    if step != 0:
+        step *= value_or(graph.nets.weights, net, 1)
+    return step
 
 
 @device
@@ -119,82 +112,68 @@ def first_touched(net, first, end, graph: NetRows):
     return found
 
 
-@cache
-def note_words(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    tie_of_pin = tie_of(price)
+@device
+def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: StaticValue):
+    """Note the next word of blocks, from `first` on, and how many a net may touch.
 
-    @device
-    def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks):
-        """Note the next word of blocks, from `first` on, and how many a net may touch.
-
-        With a single word it is that one.  All lanes of a team together.
-        """
-        found = int64(first)
-        widest = int64(BITS)
-        if graph.state.words.width != 1:
-            if first == 0:
-                narrowest = int64(num_blocks)
-                for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                    spread = spread_of(graph.targets[place], graph.state)
-                    if spread < narrowest and tie_of_pin(graph.targets[place], here, graph) != 0:
-                        narrowest = spread
-                widest = max(widest, team_min(narrowest))
-            else:
-                widest = int64(ties.blocks[WIDEST])
-            found = int64(num_blocks)
+    With a single word it is that one.  All lanes of a team together.
+    """
+    found = int64(first)
+    widest = int64(BITS)
+    if graph.state.words.width != 1:
+        if first == 0:
+            narrowest = int64(num_blocks)
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                net = graph.targets[place]
-                if spread_of(net, graph.state) <= widest:
-                    found = first_touched(net, first, found, graph)
-            found = team_min(found)
-        if lane() == 0:
-            ties.blocks[BASE] = int32(found)
-            if first == 0:
-                ties.blocks[WIDEST] = int32(widest)
-        return found
-
-    return note_words
-
-
-@cache
-def count_ties(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    tie_of_pin, note = tie_of(price), note_words(price)
-    add_ties = add_ties_of_one_word(price, False)
-
-    @device
-    def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks):
-        """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
-        here = int64(part[v])
-        base = note(v, first, here, graph, ties, num_blocks)
-        end = min(num_blocks, base + CAPACITY)
-        for place in range(lane(), end - base, team_size()):
-            ties.weights[place] = 0
-        team_sync()
-        widest = int64(ties.blocks[WIDEST])
-        wide = int64(0)
-        if graph.state.words.width == 1:
-            add_ties(int64(graph.begin[v]), int64(graph.end[v]), here, 0, graph, ties)
+                spread = spread_of(graph.targets[place], graph.state)
+                if spread < narrowest and tie_of(graph.targets[place], here, graph, price) != 0:
+                    narrowest = spread
+            widest = max(widest, team_min(narrowest))
         else:
-            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                net = graph.targets[place]
-                if spread_of(net, graph.state) > widest:
-                    wide += 1
-                else:
-                    tie = tie_of_pin(net, here, graph)
-                    if tie != 0:
-                        add_tie(net, here, tie, base, end, graph, ties)
-        team_sync()
-        if wide != 0 and base < end:
-            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                net = graph.targets[place]
-                if spread_of(net, graph.state) > widest:
-                    add_wide_tie(net, here, tie_of_pin(net, here, graph), base, graph, ties)
-        team_sync()
-        return end
+            widest = int64(ties.blocks[WIDEST])
+        found = int64(num_blocks)
+        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            net = graph.targets[place]
+            if spread_of(net, graph.state) <= widest:
+                found = first_touched(net, first, found, graph)
+        found = team_min(found)
+    if lane() == 0:
+        ties.blocks[BASE] = int32(found)
+        if first == 0:
+            ties.blocks[WIDEST] = int32(widest)
+    return found
 
-    return count_ties
+
+@device
+def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: StaticValue):
+    """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
+    here = int64(part[v])
+    base = note_words(v, first, here, graph, ties, num_blocks, price)
+    end = min(num_blocks, base + CAPACITY)
+    for place in range(lane(), end - base, team_size()):
+        ties.weights[place] = 0
+    team_sync()
+    widest = int64(ties.blocks[WIDEST])
+    wide = int64(0)
+    if graph.state.words.width == 1:
+        add_ties_of_one_word(int64(graph.begin[v]), int64(graph.end[v]), here, 0, graph, ties,
+                             price, False)
+    else:
+        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            net = graph.targets[place]
+            if spread_of(net, graph.state) > widest:
+                wide += 1
+            else:
+                tie = tie_of(net, here, graph, price)
+                if tie != 0:
+                    add_tie(net, here, tie, base, end, graph, ties)
+    team_sync()
+    if wide != 0 and base < end:
+        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            net = graph.targets[place]
+            if spread_of(net, graph.state) > widest:
+                add_wide_tie(net, here, tie_of(net, here, graph, price), base, graph, ties)
+    team_sync()
+    return end
 
 
 @device
@@ -215,8 +194,7 @@ def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
     return int64(ties.weights[j])
 
 
-@cache
 def counted_ties(price: DeviceFunction) -> Connectivity:
     """The blocks that a vertex is tied to, word by word, for a price."""
-    return Connectivity(count_ties(price), number_of_blocks, block_counted, weight_counted,
-                        NOTES, CAPACITY)
+    return Connectivity(count_ties.bound(price=price), number_of_blocks, block_counted,
+                        weight_counted, NOTES, CAPACITY)

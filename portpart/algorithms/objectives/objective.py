@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from portpart.algorithms.objectives.connectivity import Connectivity, has_arc_outside
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import DeviceFunction, Record, Word, Words
+from portpart.backends.language import DeviceFunction, Record, Static, Word, Words
 
 
 class Tables(Record):
@@ -43,8 +43,8 @@ class Found(Words):
 NUM_FOUND = len(Found.indices)
 
 
-@dataclass(frozen=True, eq=False)
-class Valuation:
+@dataclass(frozen=True)
+class Valuation(Static):
     """How the blocks that a vertex touches are found, and valued.
 
     Attributes
@@ -59,8 +59,8 @@ class Valuation:
     value: DeviceFunction
 
 
-@dataclass(frozen=True, eq=False)
-class Rules:
+@dataclass(frozen=True)
+class Rules(Static):
     """The functions of an objective: what compiled programs depend on.
 
     Attributes

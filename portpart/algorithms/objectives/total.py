@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import cast
 
 import numpy as np
@@ -28,7 +27,7 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     DeviceFunction,
-    Kernel,
+    StaticValue,
     atomic_add,
     device,
     int64,
@@ -74,13 +73,14 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
     sums = space.zeros(STRIPES, np.int64) if sums is None else sums
     if price is None:
         n = graph.num_vertices
-        space.parallel_for(n, add_costs(objective.rules.distance), rows, part, n,
-                           objective.tables, sums, team=team_for_all(graph))
+        add_all = add_costs.bound(distance=objective.rules.distance)
+        space.parallel_for(n, add_all, rows, part, n, objective.tables, sums,
+                           team=team_for_all(graph))
         return sums
     assert isinstance(rows, NetRows)
     nets = cast(NetStructure, graph)
     find_sets(nets, part, rows)
-    space.parallel_for(nets.num_nets, add_net_costs(price), rows, sums)
+    space.parallel_for(nets.num_nets, add_net_costs.bound(price=price), rows, sums)
     return sums
 
 
@@ -91,7 +91,7 @@ def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
     find_sets(hypergraph, part, rows)
     sums = space.zeros(len(prices) * STRIPES, np.int64)
     for each, price in enumerate(prices.values()):
-        space.parallel_for(hypergraph.num_nets, add_net_costs(price), rows,
+        space.parallel_for(hypergraph.num_nets, add_net_costs.bound(price=price), rows,
                            sums[each * STRIPES : (each + 1) * STRIPES])
     values = space.to_host(sums).reshape(-1, STRIPES).sum(1).tolist()
     return {name: value // 2 for name, value in zip(prices, values, strict=True)}
@@ -110,48 +110,29 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)
 
 
-@cache
-def add_net_costs(price: DeviceFunction) -> Kernel:
-    """The kernel for a price."""
-
-    @kernel
-    def add_net_costs(net, graph: NetRows, sums):
-        """Add twice what a net costs; atomic, order-free."""
-        cost = price(int64(graph.state.spread[net])) * value_or(graph.nets.weights, net, 1)
-        if cost > 0:
-            atomic_add(sums, net % STRIPES, 2 * cost)
-
-    return add_net_costs
+@kernel
+def add_net_costs(net, graph: NetRows, sums, price: StaticValue):
+    """Add twice what a net costs; atomic, order-free."""
+    cost = price(int64(graph.state.spread[net])) * value_or(graph.nets.weights, net, 1)
+    if cost > 0:
+        atomic_add(sums, net % STRIPES, 2 * cost)
 
 
-@cache
-def cost_of_arcs(distance: DeviceFunction) -> DeviceFunction:
-    """Device function for a distance."""
-
-    @device
-    def cost_of_arcs(v, graph: Csr, part, first, tables: Tables):
-        """What v's arcs cost in the partition from `first` on; all lanes of a team together."""
-        cost = int64(0)
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            length = distance(part[first + v], part[first + graph.targets[arc]], tables)
-            if length != 0:
-                cost += value_or(graph.weights, arc, 1) * length
-        return team_sum(cost)
-
-    return cost_of_arcs
+@device
+def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: StaticValue):
+    """What v's arcs cost in the partition from `first` on; all lanes of a team together."""
+    cost = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        length = distance(part[first + v], part[first + graph.targets[arc]], tables)
+        if length != 0:
+            cost += value_or(graph.weights, arc, 1) * length
+    return team_sum(cost)
 
 
-@cache
-def add_costs(distance: DeviceFunction) -> Kernel:
-    """The kernel for a distance."""
-    cost_at = cost_of_arcs(distance)
-
-    @kernel
-    def add_costs(i, graph: Csr, parts, n, tables: Tables, sums):
-        """Add what the arcs of vertex i % n cost in partition i // n; atomic, order-free."""
-        v = i % n
-        cost = cost_at(v, graph, parts, i - v, tables)
-        if lane() == 0 and cost > 0:
-            atomic_add(sums, i // n * STRIPES + v % STRIPES, cost)
-
-    return add_costs
+@kernel
+def add_costs(i, graph: Csr, parts, n, tables: Tables, sums, distance: StaticValue):
+    """Add what the arcs of vertex i % n cost in partition i // n; atomic, order-free."""
+    v = i % n
+    cost = cost_of_arcs(v, graph, parts, i - v, tables, distance)
+    if lane() == 0 and cost > 0:
+        atomic_add(sums, i // n * STRIPES + v % STRIPES, cost)

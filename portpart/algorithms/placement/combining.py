@@ -5,8 +5,6 @@ That is so while vertices stay in their sections: what runs between sections cos
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
@@ -16,8 +14,8 @@ from portpart.algorithms.objectives.distances import DISTANCE, Distances, Distan
 from portpart.algorithms.objectives.total import cost_of_arcs
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    Kernel,
     Record,
+    StaticValue,
     atomic_add,
     kernel,
     lane,
@@ -71,8 +69,9 @@ def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance
 def _costs(graph: Graph, sections: Sections, distances: Distances, part: Array) -> np.ndarray:
     """What the arcs of the vertices of each section cost."""
     sums = graph.space.zeros(sections.count, np.int64)
-    graph.space.parallel_for(graph.num_vertices, add_section_costs(distances.kind), graph.csr, part,
-                             distances.tables, sections, sums, team=team_for(graph.mean_degree))
+    add_costs = add_section_costs.bound(distance=DISTANCE[distances.kind])
+    graph.space.parallel_for(graph.num_vertices, add_costs, graph.csr, part, distances.tables,
+                             sections, sums, team=team_for(graph.mean_degree))
     return graph.space.to_host(sums)
 
 
@@ -86,19 +85,13 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
     return worst
 
 
-@cache
-def add_section_costs(kind: str) -> Kernel:
-    """The kernel for a kind of distance."""
-    cost_at = cost_of_arcs(DISTANCE[kind])
-
-    @kernel
-    def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums):
-        """Add what v's arcs cost to its section; atomic, order-free."""
-        cost = cost_at(v, graph, part, 0, tables)
-        if lane() == 0 and cost > 0:
-            atomic_add(sums, value_or(sections.first_block, v, 0) // sections.width, cost)
-
-    return add_section_costs
+@kernel
+def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums,
+                      distance: StaticValue):
+    """Add what v's arcs cost to its section; atomic, order-free."""
+    cost = cost_of_arcs(v, graph, part, 0, tables, distance)
+    if lane() == 0 and cost > 0:
+        atomic_add(sums, value_or(sections.first_block, v, 0) // sections.width, cost)
 
 
 @kernel

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from portpart.algorithms.objectives.objective import Tables
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     Words,
     atomic_add,
     atomic_max,
@@ -101,22 +98,17 @@ class Proposals(WorkRecord):
     winner: Array = work(np.int32, of_blocks)
 
 
-@cache
-def fill_table(distance: DeviceFunction) -> Kernel:
-    """The kernel for the distance of an objective."""
-
-    @kernel
-    def fill_table(i, graph: Csr, tables: Tables, places: Places, rounds: Rounds):
-        """table[a * k + p] = what block a would cost on element p."""
-        a = i // rounds.blocks
-        p = i % rounds.blocks
-        cost = int64(0)
-        for arc in range(graph.begin[a], graph.end[a]):
-            there = places.place[graph.targets[arc]]
-            cost += value_or(graph.weights, arc, 1) * distance(p, there, tables)
-        places.table[i] = cost
-
-    return fill_table
+@kernel
+def fill_table(i, graph: Csr, tables: Tables, places: Places, rounds: Rounds,
+               distance: StaticValue):
+    """table[a * k + p] = what block a would cost on element p."""
+    a = i // rounds.blocks
+    p = i % rounds.blocks
+    cost = int64(0)
+    for arc in range(graph.begin[a], graph.end[a]):
+        there = places.place[graph.targets[arc]]
+        cost += value_or(graph.weights, arc, 1) * distance(p, there, tables)
+    places.table[i] = cost
 
 
 @device
@@ -143,42 +135,36 @@ def may_swap(here, there, places: Places):
     return value_or(places.group, here, 0) == value_or(places.group, there, 0)
 
 
-@cache
-def propose_swap(distance: DeviceFunction) -> Kernel:
-    """The kernel for the distance of an objective."""
+@kernel
+def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
+                 rounds: Rounds, distance: StaticValue):
+    """Find the block whose place block a should best take in exchange for its own.
 
-    @kernel
-    def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
-                     rounds: Rounds):
-        """Find the block whose place block a should best take in exchange for its own.
-
-        By the table the arc between the two would vanish: it counts too much in both rows.
-        """
-        k = rounds.blocks
-        here = int64(places.place[a])
-        best = int64(0)
-        best_hash = int64(LOWEST)
-        best_block = int32(NONE)
-        for b in range(lane(), k, team_size()):
-            there = int64(places.place[b])
-            saved = places.table[a * k + here] - places.table[a * k + there]
-            saved += places.table[b * k + there] - places.table[b * k + here]
-            if saved > 0 and saved >= best and b != a and may_swap(here, there, places):
-                saved -= 2 * weight_between(a, b, graph) * distance(here, there, tables)
-                hashed = pair_hash(a, b, rounds.seed)
-                if saved > best or (saved == best and saved > 0 and hashed > best_hash):
-                    best = saved
-                    best_hash = hashed
-                    best_block = int32(b)
-        top = team_max(best)
-        best_block = team_winner(best, best_hash, best_block)
-        if lane() == 0:
-            proposals.gain[a] = top
-            proposals.partner[a] = best_block
-            proposals.lead[a] = int64(NONE)
-            proposals.winner[a] = int32(NONE)
-
-    return propose_swap
+    By the table the arc between the two would vanish: it counts too much in both rows.
+    """
+    k = rounds.blocks
+    here = int64(places.place[a])
+    best = int64(0)
+    best_hash = int64(LOWEST)
+    best_block = int32(NONE)
+    for b in range(lane(), k, team_size()):
+        there = int64(places.place[b])
+        saved = places.table[a * k + here] - places.table[a * k + there]
+        saved += places.table[b * k + there] - places.table[b * k + here]
+        if saved > 0 and saved >= best and b != a and may_swap(here, there, places):
+            saved -= 2 * weight_between(a, b, graph) * distance(here, there, tables)
+            hashed = pair_hash(a, b, rounds.seed)
+            if saved > best or (saved == best and saved > 0 and hashed > best_hash):
+                best = saved
+                best_hash = hashed
+                best_block = int32(b)
+    top = team_max(best)
+    best_block = team_winner(best, best_hash, best_block)
+    if lane() == 0:
+        proposals.gain[a] = top
+        proposals.partner[a] = best_block
+        proposals.lead[a] = int64(NONE)
+        proposals.winner[a] = int32(NONE)
 
 
 @device
@@ -216,31 +202,25 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
                 atomic_add(rounds, Rounds.swaps, 1)
 
 
-@cache
-def update_table(distance: DeviceFunction) -> Kernel:
-    """The kernel for the distance of an objective."""
-
-    @kernel
-    def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
-                     rounds: Rounds):
-        """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
-        k = rounds.blocks
-        if proposals.winner[a] != NONE:
-            here = places.place[a]
-            there = places.place[proposals.winner[a]]
-            for p in range(lane(), k, team_size()):
-                change = distance(p, there, tables)
-                change -= distance(p, here, tables)
-                if change != 0:
-                    for arc in range(graph.begin[a], graph.end[a]):
-                        weight = int64(value_or(graph.weights, arc, 1))
-                        atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
-                    b = int64(proposals.winner[a])
-                    for arc in range(graph.begin[b], graph.end[b]):
-                        weight = int64(value_or(graph.weights, arc, 1))
-                        atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
-
-    return update_table
+@kernel
+def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
+                 rounds: Rounds, distance: StaticValue):
+    """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
+    k = rounds.blocks
+    if proposals.winner[a] != NONE:
+        here = places.place[a]
+        there = places.place[proposals.winner[a]]
+        for p in range(lane(), k, team_size()):
+            change = distance(p, there, tables)
+            change -= distance(p, here, tables)
+            if change != 0:
+                for arc in range(graph.begin[a], graph.end[a]):
+                    weight = int64(value_or(graph.weights, arc, 1))
+                    atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
+                b = int64(proposals.winner[a])
+                for arc in range(graph.begin[b], graph.end[b]):
+                    weight = int64(value_or(graph.weights, arc, 1))
+                    atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
 
 
 @kernel

@@ -79,12 +79,12 @@ def _record(records: dict[str, Record | Words], rules: Rules) -> Program:
     rounds = program.records["rounds"]
     assert isinstance(rounds, Rounds)
     blocks = rounds[Rounds.blocks]
-    program.launch(rounds[Rounds.pairs], fill_table(rules.distance))
+    program.launch(rounds[Rounds.pairs], fill_table, distance=rules.distance)
     with program.while_loop(rounds[Rounds.running]):
-        program.launch(blocks, propose_swap(rules.distance), team=32)
+        program.launch(blocks, propose_swap, team=32, distance=rules.distance)
         program.launch(blocks, claim_both)
         program.launch(blocks, choose_swap)
-        program.launch(blocks, update_table(rules.distance), team=256)
+        program.launch(blocks, update_table, team=256, distance=rules.distance)
         program.launch(blocks, carry_out)
         program.launch(1, end_round)
     return program

@@ -13,8 +13,6 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Level, Run
 from portpart.algorithms.refinement.trial import (
@@ -27,7 +25,7 @@ from portpart.algorithms.refinement.trial import (
 )
 from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.language import (
-    Kernel,
+    StaticValue,
     atomic_add,
     atomic_next,
     device,
@@ -70,10 +68,10 @@ def record_cut(program: Program, run: Run, trial: Trial, by_sum: bool) -> None:
     The prefix is the longest balanced one or, `by_sum`, of these the one that gains most.
     """
     program.launch(run.level.moves, lay_out_move)
-    program.launch(1, walk_moves(by_sum), team=WIDEST)
+    program.launch(1, walk_moves, team=WIDEST, by_sum=by_sum)
     program.launch(run.level.blocks, reset_trial)
     program.launch(trial.sequence.kept, try_move)
-    program.launch(1, fill_up_rooms(by_sum), team=WIDEST)
+    program.launch(1, fill_up_rooms, team=WIDEST, by_sum=by_sum)
     program.launch(run.level.moves, list_move)
     program.launch(1, shorten_list)
 
@@ -133,54 +131,48 @@ def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Level):
     return change - exceeds(reached, there, blocks, level)
 
 
-@cache
-def walk_moves(by_sum: bool) -> Kernel:
-    """Kernel for the longest prefix, or for the one that gains most."""
+@kernel
+def walk_moves(_, run: Run, trial: Trial, by_sum: StaticValue):
+    """Find the best prefix of moves after which no block is too heavy.  One team.
 
-    @kernel
-    def walk_moves(_, run: Run, trial: Trial):
-        """Find the best prefix of moves after which no block is too heavy.  One team.
-
-        Of those that gain most it is the longest; without any gain there is none.
-        """
-        moves = run.level.moves
-        heavy = int64(0)
-        gained = int64(0)
-        most = int64(0)
-        kept = int64(0)
-        base = int64(0)
-        while base < moves:
-            i = base + lane()
-            change = int64(0)
-            gain = gained
-            if i < moves:
-                change = change_by_move(i, base, run.blocks, trial, run.level)
-            until = heavy + team_scan(change)
-            if by_sum:
-                own = int64(0)
-                if i < moves:
-                    own = trial.gain[trial.other_list[i]]
-                gain += team_scan(own)
-                gained = team_last(gain)
-            if until == 0 and gain >= most:
-                kept = min(i + 1, moves)
-                most = gain
-            heavy = team_last(until)
-            team_sync()
-            if i < moves:
-                team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
-                team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
-            team_sync()
-            base += team_size()
+    Of those that gain most it is the longest; without any gain there is none.
+    """
+    moves = run.level.moves
+    heavy = int64(0)
+    gained = int64(0)
+    most = int64(0)
+    kept = int64(0)
+    base = int64(0)
+    while base < moves:
+        i = base + lane()
+        change = int64(0)
+        gain = gained
+        if i < moves:
+            change = change_by_move(i, base, run.blocks, trial, run.level)
+        until = heavy + team_scan(change)
         if by_sum:
-            top = team_max(most)
-            kept = kept if most == top and top > 0 else int64(0)
-        kept = team_max(kept)
-        if lane() == 0:
-            trial.sequence.kept = kept
-            trial.sequence.made = kept
-
-    return walk_moves
+            own = int64(0)
+            if i < moves:
+                own = trial.gain[trial.other_list[i]]
+            gain += team_scan(own)
+            gained = team_last(gain)
+        if until == 0 and gain >= most:
+            kept = min(i + 1, moves)
+            most = gain
+        heavy = team_last(until)
+        team_sync()
+        if i < moves:
+            team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
+            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+        team_sync()
+        base += team_size()
+    if by_sum:
+        top = team_max(most)
+        kept = kept if most == top and top > 0 else int64(0)
+    kept = team_max(kept)
+    if lane() == 0:
+        trial.sequence.kept = kept
+        trial.sequence.made = kept
 
 
 @kernel
@@ -206,35 +198,29 @@ def weight_offered(i, first, trial: Trial):
     return total
 
 
-@cache
-def fill_up_rooms(by_sum: bool) -> Kernel:
-    """Kernel for moves that all gain, or for those whose gains depend on others'."""
+@kernel
+def fill_up_rooms(_, run: Run, trial: Trial, by_sum: StaticValue):
+    """Drop moves behind the prefix, but for those for which their block has room.  One team.
 
-    @kernel
-    def fill_up_rooms(_, run: Run, trial: Trial):
-        """Drop moves behind the prefix, but for those for which their block has room.  One team.
-
-        There is room if the block can take all that is offered to it up to this move, leave who
-        may.
-        """
-        base = trial.sequence.kept
-        while base < run.level.moves:
-            i = base + lane()
-            if i < run.level.moves:
-                there = trial.other_keys[i] & LOW_HALF
-                weight = trial.block_weight[there] + weight_offered(i, base, trial)
-                drops = trial.fill_rooms == 0
-                if by_sum:
-                    drops = drops or trial.gain[trial.other_list[i]] <= 0
-                if drops or exceeds(weight, there, run.blocks, run.level) != 0:
-                    run.moves.moved_in[trial.other_list[i]] = int32(NEVER)
-            team_sync()
-            if i < run.level.moves:
-                team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
-            team_sync()
-            base += team_size()
-
-    return fill_up_rooms
+    There is room if the block can take all that is offered to it up to this move, leave who
+    may.
+    """
+    base = trial.sequence.kept
+    while base < run.level.moves:
+        i = base + lane()
+        if i < run.level.moves:
+            there = trial.other_keys[i] & LOW_HALF
+            weight = trial.block_weight[there] + weight_offered(i, base, trial)
+            drops = trial.fill_rooms == 0
+            if by_sum:
+                drops = drops or trial.gain[trial.other_list[i]] <= 0
+            if drops or exceeds(weight, there, run.blocks, run.level) != 0:
+                run.moves.moved_in[trial.other_list[i]] = int32(NEVER)
+        team_sync()
+        if i < run.level.moves:
+            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+        team_sync()
+        base += team_size()
 
 
 @kernel

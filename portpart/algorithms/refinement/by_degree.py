@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
-from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import is_for
 from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
+    Static,
     Word,
     ctz,
     device,
@@ -42,7 +42,7 @@ class More(WorkRecord):
 
 
 @dataclass(frozen=True)
-class Asking:
+class Asking(Static):
     """Device functions that say which vertices a body is for.
 
     Attributes
@@ -78,6 +78,26 @@ def has_many(v, graph: Csr, level: Level):
 
 
 @dataclass(frozen=True)
+class Job(Static):
+    """What is done with vertices, and how the blocks that they touch are found.
+
+    Attributes
+    ----------
+    body : DeviceFunction
+        ``body(v, graph, run, ties, tables, found, more)``
+    asking : Asking
+    ties : Connectivity
+    counter : Word
+        Type of numbers that hold any sum of weights.
+    """
+
+    body: DeviceFunction
+    asking: Asking
+    ties: Connectivity
+    counter: Word
+
+
+@dataclass(frozen=True)
 class ByDegree:
     """The kernels of one body for an objective.
 
@@ -97,77 +117,58 @@ class ByDegree:
 
         A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
         """
-        valuation = self.rules.few(max_degree)
-        return kernel_of_few(self.body, self.asking, self.rules, valuation, counter)
+        return of_few.bound(job=self._job(self.rules, self.rules.few(max_degree), counter))
 
     def many(self, counter: Word) -> Kernel:
         """For vertices with more that are no hubs."""
-        return kernel_of_many(self.body, self.asking, self.rules, counter)
+        return of_many.bound(job=self._job(self.rules, self.rules.many, counter))
 
     def of_hub(self, counter: Word, summed: bool = False) -> Kernel:
         """For hubs; their ties may be summed up already."""
         rules = self.rules.summed if summed else self.rules
         assert rules is not None
-        return kernel_of_hub(self.body, self.asking, rules, counter)
+        return of_hub.bound(job=self._job(rules, rules.many, counter))
+
+    def _job(self, rules: Rules, valuation: Valuation, counter: Word) -> Job:
+        return Job(self.body(rules, valuation), self.asking, valuation.connectivity, counter)
 
 
-@cache
-def kernel_of_few(body: Body, asking: Asking, rules: Rules, valuation: Valuation,
-                  counter: Word) -> Kernel:
-    """The kernel for vertices with few neighbours."""
-    work, asks = body(rules, valuation), asking.few
-    num_blocks, num_weights, num_order = valuation.connectivity.scratch
-
-    @kernel
-    def of_few(i, graph: Csr, run: Run, tables: Tables, more: More, one_lane):
-        """Do what there is to do for vertex i of the list, if it has few neighbours."""
-        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
-                    order=team_array(int8, num_order))
-        found = Found(lane_array(int64, NUM_FOUND))
-        v = asks(i, one_lane, graph, run)
-        if v >= 0:
-            work(v, graph, run, ties, tables, found, more)
-
-    return of_few
+@kernel
+def of_few(i, graph: Csr, run: Run, tables: Tables, more: More, one_lane, job: Job):
+    """Do what there is to do for vertex i of the list, if it has few neighbours."""
+    ties = Ties(blocks=team_array(int32, job.ties.blocks),
+                weights=team_array(job.counter, job.ties.weights),
+                order=team_array(int8, job.ties.order))
+    found = Found(lane_array(int64, NUM_FOUND))
+    v = job.asking.few(i, one_lane, graph, run)
+    if v >= 0:
+        job.body(v, graph, run, ties, tables, found, more)
 
 
-@cache
-def kernel_of_many(body: Body, asking: Asking, rules: Rules, counter: Word) -> Kernel:
-    """The kernel for vertices with many neighbours."""
-    work, asks, member = body(rules, rules.many), asking.many, asking.member
-    num_blocks, num_weights, num_order = rules.many.connectivity.scratch
-
-    @kernel
-    def of_many(i, graph: Csr, run: Run, tables: Tables, more: More):
-        """Do what there is to do for the vertices of group i that have many neighbours."""
-        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
-                    order=team_array(int8, num_order))
-        found = Found(lane_array(int64, NUM_FOUND))
-        chosen = asks(i, graph, run)
-        while chosen != 0:
-            work(member(i, ctz(uint64(chosen)), run), graph, run, ties, tables, found, more)
-            chosen &= chosen - 1
-
-    return of_many
+@kernel
+def of_many(i, graph: Csr, run: Run, tables: Tables, more: More, job: Job):
+    """Do what there is to do for the vertices of group i that have many neighbours."""
+    ties = Ties(blocks=team_array(int32, job.ties.blocks),
+                weights=team_array(job.counter, job.ties.weights),
+                order=team_array(int8, job.ties.order))
+    found = Found(lane_array(int64, NUM_FOUND))
+    chosen = job.asking.many(i, graph, run)
+    while chosen != 0:
+        v = job.asking.member(i, ctz(uint64(chosen)), run)
+        job.body(v, graph, run, ties, tables, found, more)
+        chosen &= chosen - 1
 
 
-@cache
-def kernel_of_hub(body: Body, asking: Asking, rules: Rules, counter: Word) -> Kernel:
-    """The kernel for hubs."""
-    work, asks = body(rules, rules.many), asking.hub
-    num_blocks, num_weights, num_order = rules.many.connectivity.scratch
-
-    @kernel
-    def of_hub(i, graph: Csr, run: Run, tables: Tables, more: More):
-        """Do what there is to do for hub i."""
-        ties = Ties(blocks=team_array(int32, num_blocks), weights=team_array(counter, num_weights),
-                    order=team_array(int8, num_order))
-        found = Found(lane_array(int64, NUM_FOUND))
-        v = asks(i, run)
-        if v >= 0:
-            work(v, graph, run, ties, tables, found, more)
-
-    return of_hub
+@kernel
+def of_hub(i, graph: Csr, run: Run, tables: Tables, more: More, job: Job):
+    """Do what there is to do for hub i."""
+    ties = Ties(blocks=team_array(int32, job.ties.blocks),
+                weights=team_array(job.counter, job.ties.weights),
+                order=team_array(int8, job.ties.order))
+    found = Found(lane_array(int64, NUM_FOUND))
+    v = job.asking.hub(i, run)
+    if v >= 0:
+        job.body(v, graph, run, ties, tables, found, more)
 
 
 # vertices whose best target is out of date ---------------------------------------------------

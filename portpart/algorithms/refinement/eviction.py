@@ -6,8 +6,6 @@ others it is counted (`rebalance.py`).
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.refinement.active_sets import (
     BATCH,
     FEW,
@@ -34,8 +32,6 @@ from portpart.algorithms.refinement.state import (
     Run,
 )
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     atomic_add,
     atomic_next,
     ctz,
@@ -60,35 +56,24 @@ ROUNDS = 8
 """Vertices that a lane looks at before its team adds to a list."""
 
 
-@cache
-def may_leave(relief: Relief) -> DeviceFunction:
-    """Device function for a relief."""
-    all_leave, doubled = all_may_leave(relief), relief.doubled
+@device
+def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level, relief: Relief):
+    """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
 
-    @device
-    def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level):
-        """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
-
-        Fixed vertices stay.
-        """
-        block = moves.part[v]
-        here = blocks.weight[block]
-        result = (here > blocks.limits[block] + level.slack
-                  and value_or(blocks.fixed, v, NONE) == NONE)
-        if result:
-            excess = here - blocks.means[block]
-            whole = all_leave(block, blocks, level)
-            weight = value_or(graph.vertex_weights, v, 1)
-            heaviest = excess + excess // 2 if level.strong == 0 or not doubled else 2 * excess
-            result = (whole != slight and weight > 0 and weight <= heaviest
-                      and level.destinations > 0)
-        return result
-
-    return may_leave
-
-
-may_leave_by_weight = may_leave(BY_WEIGHT)
-all_may_leave_by_weight = all_may_leave(BY_WEIGHT)
+    Fixed vertices stay.
+    """
+    block = moves.part[v]
+    here = blocks.weight[block]
+    result = (here > blocks.limits[block] + level.slack
+              and value_or(blocks.fixed, v, NONE) == NONE)
+    if result:
+        excess = here - blocks.means[block]
+        whole = all_may_leave(block, blocks, level, relief)
+        weight = value_or(graph.vertex_weights, v, 1)
+        heaviest = excess + excess // 2 if level.strong == 0 or not relief.doubled else 2 * excess
+        result = (whole != slight and weight > 0 and weight <= heaviest
+                  and level.destinations > 0)
+    return result
 
 
 @device
@@ -100,65 +85,45 @@ def list_unrated(v, graph: Csr, leavers: Leavers, level: Level):
     return v
 
 
-@cache
-def cached_block(room_of: DeviceFunction) -> DeviceFunction:
-    """Device function for rooms."""
+@device
+def cached_block(v, cache: GainCache, blocks: Blocks, level: Level, relief: Relief):
+    """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
-    @device
-    def cached_block(v, cache: GainCache, blocks: Blocks, level: Level):
-        """Where v goes if its cache tells: its best block, or one by chance if it touches none.
-
-        NONE if its best block has no room.
-        """
-        block = cache.best_target[v]
-        if block < NONE:
-            block = failed(block)
-        if block == NONE:
-            block = blocks.destinations[chance(v, level) % level.destinations]
-        elif room_of(block, blocks, level) <= 0:
-            block = int32(NONE)
-        return block
-
-    return cached_block
+    NONE if its best block has no room.
+    """
+    block = cache.best_target[v]
+    if block < NONE:
+        block = failed(block)
+    if block == NONE:
+        block = blocks.destinations[chance(v, level) % level.destinations]
+    elif relief.rooms.room_of(block, blocks, level) <= 0:
+        block = int32(NONE)
+    return block
 
 
-@cache
-def rate_by_cache(relief: Relief) -> DeviceFunction:
-    """Device function for a relief."""
-    find, enter = cached_block(relief.rooms.room_of), enter_bucket(relief.bucket_of)
+@device
+def rate_by_cache(v, graph: Csr, run: Run, relief: Relief):
+    """Rate v if the cache tells what it loses, else list it.
 
-    @device
-    def rate_by_cache(v, graph: Csr, run: Run):
-        """Rate v if the cache tells what it loses, else list it.
-
-        Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
-        """
-        block = find(v, run.cache, run.blocks, run.level)
-        if block == NONE:
-            list_unrated(v, graph, run.leavers, run.level)
-        else:
-            run.moves.target[v] = block
-            enter(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
-                  run.buckets, run.level)
-        return v
-
-    return rate_by_cache
+    Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
+    """
+    block = cached_block(v, run.cache, run.blocks, run.level, relief)
+    if block == NONE:
+        list_unrated(v, graph, run.leavers, run.level)
+    else:
+        run.moves.target[v] = block
+        enter_bucket(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
+                     run.buckets, run.level, relief)
+    return v
 
 
-@cache
-def list_movable_leavers(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
-    rate = rate_by_cache(relief)
-
-    @kernel
-    def list_movable_leavers(i, graph: Csr, run: Run):
-        """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
-        v = movable_vertex(i, run.active, run.level)
-        if may_leave_by_weight(v, True, graph, run.moves, run.blocks, run.level):
-            run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
-            rate(v, graph, run)
-
-    return list_movable_leavers
+@kernel
+def list_movable_leavers(i, graph: Csr, run: Run, relief: Relief):
+    """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
+    v = movable_vertex(i, run.active, run.level)
+    if may_leave(v, True, graph, run.moves, run.blocks, run.level, BY_WEIGHT):
+        run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
+        rate_by_cache(v, graph, run, relief)
 
 
 @device
@@ -172,7 +137,7 @@ def is_leaver(v, graph: Csr, run: Run):
     if run.active.flags[v] & IS_MOVABLE != 0:
         result = False
     if result:
-        result = may_leave_by_weight(v, True, graph, run.moves, run.blocks, run.level)
+        result = may_leave(v, True, graph, run.moves, run.blocks, run.level, BY_WEIGHT)
     return result
 
 
@@ -182,21 +147,14 @@ def looks_at_others(level: Level):
     return level.wide != 0 or level.short != 0 or level.on_boundary <= FEW
 
 
-@cache
-def list_other_leavers(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
-    rate = rate_by_cache(relief)
-
-    @kernel
-    def list_other_leavers(i, graph: Csr, run: Run):
-        """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
-        if looks_at_others(run.level) and i < run.level.on_boundary:
-            v = boundary_vertex(i, run.active, run.level)
-            if is_leaver(v, graph, run):
-                run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
-                rate(v, graph, run)
-
-    return list_other_leavers
+@kernel
+def list_other_leavers(i, graph: Csr, run: Run, relief: Relief):
+    """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
+    if looks_at_others(run.level) and i < run.level.on_boundary:
+        v = boundary_vertex(i, run.active, run.level)
+        if is_leaver(v, graph, run):
+            run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
+            rate_by_cache(v, graph, run, relief)
 
 
 @device
@@ -237,33 +195,19 @@ def gather_other_leavers(i, graph: Csr, run: Run):
         first += ROUNDS * team_size()
 
 
-@cache
-def rate_gathered(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
-    rate = rate_by_cache(relief)
-
-    @kernel
-    def rate_gathered(i, graph: Csr, run: Run):
-        """Rate vertex i of those that may leave, if it has only been listed so far."""
-        v = run.leavers.listed[i]
-        if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
-            if not all_may_leave_by_weight(run.moves.part[v], run.blocks, run.level):
-                rate(v, graph, run)
-
-    return rate_gathered
+@kernel
+def rate_gathered(i, graph: Csr, run: Run, relief: Relief):
+    """Rate vertex i of those that may leave, if it has only been listed so far."""
+    v = run.leavers.listed[i]
+    if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
+        if not all_may_leave(run.moves.part[v], run.blocks, run.level, BY_WEIGHT):
+            rate_by_cache(v, graph, run, relief)
 
 
-@cache
-def list_all_leavers(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
-    leaves = may_leave(relief)
-
-    @kernel
-    def list_all_leavers(v, graph: Csr, run: Run):
-        """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
-        run.leavers.leaving[v] = 0
-        if leaves(v, False, graph, run.moves, run.blocks, run.level):
-            run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)
-            list_unrated(v, graph, run.leavers, run.level)
-
-    return list_all_leavers
+@kernel
+def list_all_leavers(v, graph: Csr, run: Run, relief: Relief):
+    """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
+    run.leavers.leaving[v] = 0
+    if may_leave(v, False, graph, run.moves, run.blocks, run.level, relief):
+        run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)
+        list_unrated(v, graph, run.leavers, run.level)

@@ -7,8 +7,6 @@ of the few vertices beside a move afresh takes no memory and fewer dependent acc
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import (
@@ -19,7 +17,7 @@ from portpart.algorithms.refinement.active_sets import (
     list_on_boundary,
 )
 from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.candidate import best_candidate
+from portpart.algorithms.refinement.candidate import Search, best_candidate
 from portpart.algorithms.refinement.homes import is_away
 from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
@@ -72,79 +70,57 @@ def any_block(v, block, graph: Csr, run: Run):
     return True
 
 
-@cache
-def keep_best_target(rules: Rules) -> DeviceFunction:
-    """Device function for an objective."""
-    distance, unknown = rules.distance, rules.unknown
+@device
+def keep_best_target(v, run: Run, tables: Tables, found: Found, rules: Rules):
+    """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  One lane.
 
-    @device
-    def keep_best_target(v, graph: Csr, run: Run, tables: Tables, found: Found):
-        """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  One lane.
+    What a move loses is compared with what v's arcs inside its block gain in distance; with a
+    filter ratio of 0 no move may lose.  Fixed vertices fail.
+    """
+    block = int32(found.block)
+    value = found.value
+    kept = int64(0)
+    if block == NONE:
+        value = rules.unknown(found, tables)
+    else:
+        kept = found.own * rules.distance(run.moves.part[v], block, tables)
+    gain = value - found.here
+    passes = gain >= 0 or -gain < int64(run.cache.filter_ratio * float64(kept))
+    passes = passes and value_or(run.blocks.fixed, v, NONE) == NONE
+    run.cache.best_target[v] = block if passes else failed(block)
+    run.cache.gain[v] = gain
+    run.cache.dirty[v] = int32(0)
+    list_on_boundary(v, run.active, run.level)
+    if is_movable(v, run.cache):
+        list_movable(v, run.active, run.level)
+    return gain
 
-        What a move loses is compared with what v's arcs inside its block gain in distance; with a
-        filter ratio of 0 no move may lose.  Fixed vertices fail.
-        """
-        block = int32(found.block)
-        value = found.value
-        kept = int64(0)
-        if block == NONE:
-            value = unknown(found, tables)
-        else:
-            kept = found.own * distance(run.moves.part[v], block, tables)
-        gain = value - found.here
-        passes = gain >= 0 or -gain < int64(run.cache.filter_ratio * float64(kept))
-        passes = passes and value_or(run.blocks.fixed, v, NONE) == NONE
-        run.cache.best_target[v] = block if passes else failed(block)
-        run.cache.gain[v] = gain
+
+@device
+def refresh_gain(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More,
+                 search: Search):
+    """Bring the best target of v up to date.  All lanes of a team together.
+
+    Of a vertex in the interior, which is at home and not on the list, nothing is known.
+    """
+    crosses = run.active.flags[v] & ON_BOUNDARY != 0
+    if not crosses:
+        crosses = is_away(v, run.moves.part, run.blocks)
+    if not crosses:
+        crosses = search.rules.crosses(v, graph, run.moves.part)
+    if crosses:
+        best_candidate(v, graph, run, ties, tables, found, search)
+        if search.rules.note:
+            search.rules.note(v, graph, run.moves.part, found)
+        if lane() == 0:
+            keep_best_target(v, run, tables, found, search.rules)
+    elif lane() == 0:
+        run.cache.best_target[v] = int32(NONE)
+        run.cache.gain[v] = 0
         run.cache.dirty[v] = int32(0)
-        list_on_boundary(v, run.active, run.level)
-        if is_movable(v, run.cache):
-            list_movable(v, run.active, run.level)
-        return gain
-
-    return keep_best_target
+    return crosses
 
 
-@cache
-def noting(find: DeviceFunction, note: DeviceFunction | None) -> DeviceFunction:
-    """Device function that finds the best block, and notes what the filter needs beside it."""
-    if note is None:
-        return find
-
-    @device
-    def find_and_note(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found):
-        """Find the best block of v.  All lanes of a team together."""
-        find(v, graph, run, ties, tables, found)
-        return note(v, graph, run.moves.part, found)
-
-    return find_and_note
-
-
-@cache
-def refresh_gain(rules: Rules, valuation: Valuation) -> DeviceFunction:
-    """Body for an objective and a way to value blocks."""
-    find = noting(best_candidate(rules, valuation, any_block, False), rules.note)
-    keep, is_on_boundary = keep_best_target(rules), rules.crosses
-
-    @device
-    def refresh_gain(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):
-        """Bring the best target of v up to date.  All lanes of a team together.
-
-        Of a vertex in the interior, which is at home and not on the list, nothing is known.
-        """
-        crosses = run.active.flags[v] & ON_BOUNDARY != 0
-        if not crosses:
-            crosses = is_away(v, run.moves.part, run.blocks)
-        if not crosses:
-            crosses = is_on_boundary(v, graph, run.moves.part)
-        if crosses:
-            find(v, graph, run, ties, tables, found)
-            if lane() == 0:
-                keep(v, graph, run, tables, found)
-        elif lane() == 0:
-            run.cache.best_target[v] = int32(NONE)
-            run.cache.gain[v] = 0
-            run.cache.dirty[v] = int32(0)
-        return crosses
-
-    return refresh_gain
+def refreshed(rules: Rules, valuation: Valuation) -> DeviceFunction:
+    """`refresh_gain` for an objective and a way to value blocks."""
+    return refresh_gain.bound(search=Search(rules, valuation, any_block))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.hub_ties import COPY, add_to_sums, first_sum
@@ -16,8 +16,8 @@ from portpart.algorithms.refinement.active_sets import ON_BOUNDARY
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    Static,
+    StaticValue,
     Word,
     atomic_add,
     int8,
@@ -33,6 +33,23 @@ from portpart.graphs.rows import degree_of
 COPIES = 16
 """Copies of the sums of a piece, if they are of 32 bits: lanes that add to the same one wait for
 each other.  Copies of 64 bits would take more scratch memory than there is."""
+
+
+@dataclass(frozen=True)
+class PieceSums(Static):
+    """Scratch memory for the sums of a piece, as numbers of a type."""
+
+    counter: Word
+
+    @property
+    def copies(self) -> int:
+        """How many there are."""
+        return COPIES if self.counter is int32 else 1
+
+    @property
+    def words(self) -> int:
+        """Words of all of them."""
+        return self.copies * COPY
 
 
 @kernel
@@ -59,21 +76,13 @@ def clear_sums(i, graph: NetRows, run: Run):
             graph.state.hub_sums[first + j] = 0
 
 
-@cache
-def sum_piece(price: DeviceFunction, counter: Word) -> Kernel:
-    """Kernel for a price, and numbers that hold any sum of weights."""
-    copies = COPIES if counter is int32 else 1
-    add, num_weights = add_to_sums(price, copies), copies * COPY
-
-    @kernel
-    def sum_piece(p, graph: NetRows, run: Run):
-        """Add piece p to the sums of its hub, if these are made anew."""
-        ties = Ties(blocks=team_array(int32, 1), weights=team_array(counter, num_weights),
-                    order=team_array(int8, 1))
-        v = graph.state.piece_vertex[p]
-        if run.cache.dirty[v] != 0:
-            crosses = run.active.flags[v] & ON_BOUNDARY != 0
-            add(v, graph.state.piece_begin[p], end_of_piece(p, graph), int64(run.moves.part[v]),
-                crosses, graph, ties)
-
-    return sum_piece
+@kernel
+def sum_piece(p, graph: NetRows, run: Run, price: StaticValue, sums: PieceSums):
+    """Add piece p to the sums of its hub, if these are made anew."""
+    ties = Ties(blocks=team_array(int32, 1), weights=team_array(sums.counter, sums.words),
+                order=team_array(int8, 1))
+    v = graph.state.piece_vertex[p]
+    if run.cache.dirty[v] != 0:
+        crosses = run.active.flags[v] & ON_BOUNDARY != 0
+        add_to_sums(v, graph.state.piece_begin[p], end_of_piece(p, graph), int64(run.moves.part[v]),
+                    crosses, graph, ties, price, sums.copies)

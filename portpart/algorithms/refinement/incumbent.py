@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.refinement.active_sets import (
     is_at_rest,
     is_crowded,
@@ -22,8 +20,6 @@ from portpart.algorithms.refinement.state import (
 )
 from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     atomic_add,
     device,
     float64,
@@ -109,47 +105,43 @@ def keep_if_better(improvement, cost, overload, level: Level):
     return improvement
 
 
-@cache
-def plan_next(relief: Relief) -> DeviceFunction:
-    """Device function for a relief."""
-    weak_again, until_balanced = relief.weak_again, relief.until_balanced
-
-    @device
-    def plan_next(improvement, balanced, too_many, level: Level):
-        """Count what was done and set the flags of the next iteration."""
-        iteration = level.iteration
-        at_rest = False
-        if iteration >= 0 and level.balanced != 0:
-            level.last_propagation = iteration
-            level.rebalancings = 0
-            turn_movable(level)
-            at_rest = is_at_rest(level) and balanced
-            if until_balanced and too_many:
+@device
+def plan_next(improvement, balanced, too_many, level: Level, relief: Relief):
+    """Count what was done and set the flags of the next iteration."""
+    iteration = level.iteration
+    at_rest = False
+    if iteration >= 0 and level.balanced != 0:
+        level.last_propagation = iteration
+        level.rebalancings = 0
+        turn_movable(level)
+        at_rest = is_at_rest(level) and balanced
+        if relief.until_balanced:
+            if too_many:
                 level.thinned = 1
-        elif iteration >= 0:
-            level.rebalancings += 1
-            if weak_again and level.strong != 0:
+    elif iteration >= 0:
+        level.rebalancings += 1
+        if relief.weak_again:
+            if level.strong != 0:
                 level.rebalancings = 0
-            level.short = 0
-            level.wide = level.next_wide
-            level.next_wide = 0
-        counts = int64(1)
-        if until_balanced and not balanced and level.rebalancings < level.weak_limit:
+        level.short = 0
+        level.wide = level.next_wide
+        level.next_wide = 0
+    counts = int64(1)
+    if relief.until_balanced:
+        if not balanced and level.rebalancings < level.weak_limit:
             counts = int64(0)
-        level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + counts
-        level.iteration = iteration + 1
-        level.balanced = int64(balanced)
-        level.overloaded = 1 - int64(balanced)
-        level.crowded = int64(is_crowded(level))
-        plan_gathering(level)
-        level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
-        level.running = int64(
-            level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
-            and not at_rest
-        )
-        return iteration
-
-    return plan_next
+    level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + counts
+    level.iteration = iteration + 1
+    level.balanced = int64(balanced)
+    level.overloaded = 1 - int64(balanced)
+    level.crowded = int64(is_crowded(level))
+    plan_gathering(level)
+    level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
+    level.running = int64(
+        level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
+        and not at_rest
+    )
+    return iteration
 
 
 @device
@@ -168,72 +160,56 @@ def plan_work(heavily, level: Level):
     return level.saves
 
 
-@cache
-def is_heavily_overloaded(relief: Relief) -> DeviceFunction:
-    """Device function for a relief."""
-    slight_share = relief.slight_share
-
-    @device
-    def is_heavily_overloaded(b, weight, blocks: Blocks, level: Level):
-        """Whether block b weighs far more than it may."""
-        too_heavy = weight > blocks.limits[b] + level.slack
-        return too_heavy and weight - blocks.means[b] > blocks.limits[b] // slight_share
-
-    return is_heavily_overloaded
+@device
+def is_heavily_overloaded(b, weight, blocks: Blocks, level: Level, relief: Relief):
+    """Whether block b weighs far more than it may."""
+    too_heavy = weight > blocks.limits[b] + level.slack
+    return too_heavy and weight - blocks.means[b] > blocks.limits[b] // relief.slight_share
 
 
-@cache
-def evaluate(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
-    is_heavy, plan, rooms = is_heavily_overloaded(relief), plan_next(relief), relief.rooms
-    note_weight, find_destinations = rooms.note_weight, rooms.find
-    until_balanced = relief.until_balanced
+@kernel
+def evaluate(_, run: Run, relief: Relief):
+    """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
 
-    @kernel
-    def evaluate(_, run: Run):
-        """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
-
-        The overload is the most by which a block exceeds its limit.  The level is read and written
-        as a whole: one word after the other would wait for memory each time.
-        """
-        level = Level(team_array(int64, SIZE))
-        for word in range(lane(), SIZE, team_size()):
-            level[word] = run.level[word]
-        sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
-        twice = int64(0)
-        for stripe in range(lane(), STRIPES, team_size()):
-            twice += run.moves.cost_sums[stripe]
-        twice = team_sum(twice)
-        overload = int64(LOWEST)
-        heavily = int64(0)
-        surplus = int64(0)
-        total = int64(0)
-        for b in range(lane(), run.level.blocks, team_size()):
-            weight = run.blocks.weight[b]
-            note_weight(b, weight, run.blocks, run.level)
-            overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
-            total += weight
-            surplus += max(int64(0), weight - run.blocks.limits[b] - run.level.slack)
-            if is_heavy(b, weight, run.blocks, run.level):
-                heavily = int64(1)
-        overload = team_max(overload)
-        heavily = team_max(heavily)
-        if until_balanced:
-            surplus = team_sum(surplus)
-            total = team_sum(total)
-        team_sync()
-        if overload > 0:
-            find_destinations(run.blocks, level)
-        if lane() == 0:
-            improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
-            keep_if_better(improvement, twice // 2, overload, level)
-            plan(improvement, overload <= 0, surplus > total // CROWDED, level)
-            plan_work(heavily, level)
-        team_sync()
-        for word in range(lane(), SIZE, team_size()):
-            run.level[word] = level[word]
-
-    return evaluate
+    The overload is the most by which a block exceeds its limit.  The level is read and written
+    as a whole: one word after the other would wait for memory each time.
+    """
+    level = Level(team_array(int64, SIZE))
+    for word in range(lane(), SIZE, team_size()):
+        level[word] = run.level[word]
+    sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
+    twice = int64(0)
+    for stripe in range(lane(), STRIPES, team_size()):
+        twice += run.moves.cost_sums[stripe]
+    twice = team_sum(twice)
+    overload = int64(LOWEST)
+    heavily = int64(0)
+    surplus = int64(0)
+    total = int64(0)
+    for b in range(lane(), run.level.blocks, team_size()):
+        weight = run.blocks.weight[b]
+        relief.rooms.note_weight(b, weight, run.blocks, run.level)
+        overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
+        total += weight
+        surplus += max(int64(0), weight - run.blocks.limits[b] - run.level.slack)
+        if is_heavily_overloaded(b, weight, run.blocks, run.level, relief):
+            heavily = int64(1)
+    overload = team_max(overload)
+    heavily = team_max(heavily)
+    if relief.until_balanced:
+        surplus = team_sum(surplus)
+        total = team_sum(total)
+    team_sync()
+    if overload > 0:
+        relief.rooms.find(run.blocks, level)
+    if lane() == 0:
+        improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
+        keep_if_better(improvement, twice // 2, overload, level)
+        plan_next(improvement, overload <= 0, surplus > total // CROWDED, level, relief)
+        plan_work(heavily, level)
+    team_sync()
+    for word in range(lane(), SIZE, team_size()):
+        run.level[word] = level[word]
 
 
 @device

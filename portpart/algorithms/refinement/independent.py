@@ -9,12 +9,10 @@ they come after those that gain.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
-from portpart.algorithms.refinement.candidate import best_candidate
+from portpart.algorithms.refinement.candidate import Search, best_candidate
 from portpart.algorithms.refinement.state import ActiveSets, Blocks, Level, Moves, Run
 from portpart.algorithms.refinement.trial import Sequence, Trial
 from portpart.backends.language import (
@@ -83,31 +81,30 @@ def admits_legal(v, block, graph: Csr, run: Run):
     return has_room(block, value_or(graph.vertex_weights, v, 1), run.blocks, run.level)
 
 
-@cache
-def find_legal(rules: Rules, valuation: Valuation) -> DeviceFunction:
-    """Body for an objective and a way to value blocks."""
-    find = best_candidate(rules, valuation, admits_legal, False)
+@device
+def find_legal(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, trial: Trial,
+               search: Search):
+    """trial.legal[v] = the block with room where v gains most, if there is one.
 
-    @device
-    def find_legal(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, trial: Trial):
-        """trial.legal[v] = the block with room where v gains most, if there is one.
+    All lanes of a team together.
+    """
+    best_candidate(v, graph, run, ties, tables, found, search)
+    if lane() == 0 and found.block != NONE:
+        gain = found.value - found.here
+        block = int32(found.block)
+        legal = gain > 0
+        if gain == 0 and trial.zero_gain != 0:
+            size = value_or(graph.vertex_weights, v, 1)
+            legal = evens_out(run.moves.part[v], block, size, run.blocks)
+        if legal:
+            trial.legal[v] = block
+            trial.gain[v] = gain
+    return v
 
-        All lanes of a team together.
-        """
-        find(v, graph, run, ties, tables, found)
-        if lane() == 0 and found.block != NONE:
-            gain = found.value - found.here
-            block = int32(found.block)
-            legal = gain > 0
-            if gain == 0 and trial.zero_gain != 0:
-                size = value_or(graph.vertex_weights, v, 1)
-                legal = evens_out(run.moves.part[v], block, size, run.blocks)
-            if legal:
-                trial.legal[v] = block
-                trial.gain[v] = gain
-        return v
 
-    return find_legal
+def legal(rules: Rules, valuation: Valuation) -> DeviceFunction:
+    """`find_legal` for an objective and a way to value blocks."""
+    return find_legal.bound(search=Search(rules, valuation, admits_legal))
 
 
 @device

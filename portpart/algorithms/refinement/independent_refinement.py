@@ -8,7 +8,6 @@ heavy, which the paper does not have.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
@@ -24,9 +23,9 @@ from portpart.algorithms.refinement.held_limits import (
 from portpart.algorithms.refinement.independent import (
     begin_sequence,
     choose_legal,
-    find_legal,
     keep_independent,
     keep_independent_hubs,
+    legal,
 )
 from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
@@ -84,7 +83,6 @@ def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balan
                    rule=IndependentSets(options))
 
 
-@cache
 def shared(options: IndependentOptions) -> RefinementOptions:
     """What all refinement has, whatever moves vertices."""
     return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
@@ -99,4 +97,4 @@ def record_legal_moves(this: Recording, trial: Trial) -> None:
         program.launch(level.movable, choose_legal)
     with program.side_by_side():
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         this.by_degree(find_legal, UNRATED), trial)
+                         this.by_degree(legal, UNRATED), trial)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from portpart.algorithms.objectives.objective import Tables
+from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.loss_buckets import chance
 from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     atomic_next,
     device,
     int32,
@@ -58,59 +54,47 @@ def rest_by_chance(i, run: Run):
         run.moves.locked_in[v] = int32(run.level.last_propagation)
 
 
-@cache
-def move_if_it_pays(distance: DeviceFunction) -> DeviceFunction:
-    """The afterburner for a distance of blocks."""
+@device
+def move_if_it_pays(v, graph: Csr, run: Run, tables: Tables, rules: Rules):
+    """Move v if it still does not lose once better moves are made.
 
-    @device
-    def move_if_it_pays(v, graph: Csr, run: Run, tables: Tables):
-        """Move v if it still does not lose once better moves are made.
-
-        A neighbour's move counts as made if its gain is larger, or equal and its id smaller
-        (equation 4.1).
-        """
-        here = run.moves.part[v]
-        there = run.cache.best_target[v]
-        own_gain = run.cache.gain[v]
-        total = int64(0)
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            u = graph.targets[arc]
-            block = run.moves.part[u]
-            other_gain = run.cache.gain[u]
-            if other_gain > own_gain or (other_gain == own_gain and u < v):
-                if wants_to_move(u, run.moves, run.cache, run.level):
-                    block = run.cache.best_target[u]
-            nearer = distance(here, block, tables) - distance(there, block, tables)
-            if nearer != 0:
-                total += value_or(graph.weights, arc, 1) * nearer
-        total = team_sum(total)
-        total += pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks)
-        if lane() == 0 and total >= 0:
-            commit_move(v, there, run.moves, run.level)
-        return total
-
-    return move_if_it_pays
+    A neighbour's move counts as made if its gain is larger, or equal and its id smaller
+    (equation 4.1).
+    """
+    here = run.moves.part[v]
+    there = run.cache.best_target[v]
+    own_gain = run.cache.gain[v]
+    total = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        u = graph.targets[arc]
+        block = run.moves.part[u]
+        other_gain = run.cache.gain[u]
+        if other_gain > own_gain or (other_gain == own_gain and u < v):
+            if wants_to_move(u, run.moves, run.cache, run.level):
+                block = run.cache.best_target[u]
+        nearer = rules.distance(here, block, tables) - rules.distance(there, block, tables)
+        if nearer != 0:
+            total += value_or(graph.weights, arc, 1) * nearer
+    total = team_sum(total)
+    total += pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks)
+    if lane() == 0 and total >= 0:
+        commit_move(v, there, run.moves, run.level)
+    return total
 
 
-@cache
-def afterburner(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for a distance of blocks: for movable vertices that are no hubs, and for hubs."""
-    move = move_if_it_pays(distance)
+@kernel
+def keep_paying_moves(i, graph: Csr, run: Run, tables: Tables, one_lane, rules: Rules):
+    """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
+    if is_for(one_lane, run.level.movable, run.level):
+        v = movable_vertex(i, run.active, run.level)
+        is_hub = degree_of(v, graph) > run.level.hub_degree
+        if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
+            move_if_it_pays(v, graph, run, tables, rules)
 
-    @kernel
-    def keep_paying_moves(i, graph: Csr, run: Run, tables: Tables, one_lane):
-        """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
-        if is_for(one_lane, run.level.movable, run.level):
-            v = movable_vertex(i, run.active, run.level)
-            is_hub = degree_of(v, graph) > run.level.hub_degree
-            if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
-                move(v, graph, run, tables)
 
-    @kernel
-    def keep_paying_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables):
-        """Move a hub that wants to and still gains."""
-        v = run.active.hubs[i]
-        if wants_to_move(v, run.moves, run.cache, run.level):
-            move(v, graph, run, tables)
-
-    return keep_paying_moves, keep_paying_moves_of_hubs
+@kernel
+def keep_paying_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables, rules: Rules):
+    """Move a hub that wants to and still gains."""
+    v = run.active.hubs[i]
+    if wants_to_move(v, run.moves, run.cache, run.level):
+        move_if_it_pays(v, graph, run, tables, rules)

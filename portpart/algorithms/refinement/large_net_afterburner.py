@@ -6,20 +6,18 @@ from or to blocks that may lose all pins, or have none, tell anything.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     bit_of,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE
+from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.net_turns import Turns
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     Record,
+    StaticValue,
     atomic_add,
     ctz,
     device,
@@ -28,6 +26,7 @@ from portpart.backends.language import (
     kernel,
     lane,
     popcount,
+    static_range,
     team_array,
     team_atomic_add,
     team_last,
@@ -43,20 +42,14 @@ MAX_GROUP = 128
 """Moves of a large net that a team makes at once: each lane looks at those before its own."""
 
 
-@cache
-def tell_gain(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-
-    @device
-    def tell_gain(v, net, spread, step, graph: NetRows):
-        """Tell v that by its move the net, of this spread, touches so many blocks more."""
-        gain = price(spread) - price(spread + step)
-        if gain != 0:
-            gain *= value_or(graph.nets.weights, net, 1)
-            atomic_add(graph.state.after, v, gain)
-        return gain
-
-    return tell_gain
+@device
+def tell_gain(v, net, spread, step, graph: NetRows, price: StaticValue):
+    """Tell v that by its move the net, of this spread, touches so many blocks more."""
+    gain = price(spread) - price(spread + step)
+    if gain != 0:
+        gain *= value_or(graph.nets.weights, net, 1)
+        atomic_add(graph.state.after, v, gain)
+    return gain
 
 
 @device
@@ -109,80 +102,64 @@ def matters(v, critical, run: Run):
     return (here | there) & critical != 0
 
 
-@cache
-def who_joins(wants: DeviceFunction, in_line: DeviceFunction) -> DeviceFunction:
-    """Device function for those who want to move, and where they stand."""
-
-    @device
-    def joins_at(place, end, critical, graph: NetRows, run: Run):
-        """1 if who stands there wants to move from or to a critical block, else 0."""
-        v = in_line(min(place, end - 1), graph)
-        asks = wants(v, run.moves, run.cache, run.level)
-        return int64(place < end and matters(v, critical, run)) * int64(asks)
-
-    @device
-    def who_joins(place, end, critical, graph: NetRows, run: Run):
-        """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
-        joins_0 = joins_at(place, end, critical, graph, run)
-        joins_1 = joins_at(place + 1, end, critical, graph, run)
-        joins_2 = joins_at(place + 2, end, critical, graph, run)
-        joins_3 = joins_at(place + 3, end, critical, graph, run)
-        return uint64(joins_0 + 2 * joins_1 + 4 * joins_2 + 8 * joins_3)
-
-    return who_joins
+@device
+def joins_at(place, end, critical, graph: NetRows, run: Run, wants: StaticValue, turns: Turns):
+    """1 if who stands there wants to move from or to a critical block, else 0."""
+    v = turns.in_line(min(place, end - 1), graph)
+    asks = wants(v, run.moves, run.cache, run.level)
+    return int64(place < end and matters(v, critical, run)) * int64(asks)
 
 
-@cache
-def list_group(in_line: DeviceFunction) -> DeviceFunction:
-    """Device function for who stands in line."""
-
-    @device
-    def list_group(joins, number, place, listed, graph: NetRows):
-        """List those of a lane that join, the first of whom is that number of the group."""
-        left = uint64(joins)
-        mine = int64(number)
-        while left != 0:
-            if mine >= 0 and mine < group_size():
-                listed[mine] = in_line(place + ctz(left), graph)
-            mine += 1
-            left &= left - uint64(1)
-        return mine
-
-    return list_group
+@device
+def who_joins(place, end, critical, graph: NetRows, run: Run, wants: StaticValue, turns: Turns):
+    """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
+    joins = AtOnce()
+    for j in static_range(AT_ONCE):
+        joins[j] = joins_at(place + j, end, critical, graph, run, wants, turns)
+    bits = int64(0)
+    for j in static_range(AT_ONCE):
+        bits += joins[j] << j
+    return uint64(bits)
 
 
-@cache
-def burn_group(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-    tell = tell_gain(price)
+@device
+def list_group(joins, number, place, listed, graph: NetRows, turns: Turns):
+    """List those of a lane that join, the first of whom is that number of the group."""
+    left = uint64(joins)
+    mine = int64(number)
+    while left != 0:
+        if mine >= 0 and mine < group_size():
+            listed[mine] = turns.in_line(place + ctz(left), graph)
+        mine += 1
+        left &= left - uint64(1)
+    return mine
 
-    @device
-    def burn_group(count, net, spread, movers: Movers, graph: NetRows, run: Run):
-        """Tell the movers that `movers.left` lists, and count them where they want to be.
 
-        Returns how many blocks more the net touches then.  All lanes of a team together.
-        """
-        first = int64(graph.state.row[net]) * graph.state.words.blocks
-        team_sync()
-        v = int64(0)
-        moves = lane() < min(count, group_size())
-        if moves:
-            v = int64(movers.left[lane()])
-            movers.left[lane()] = run.moves.part[v]
-            movers.reached[lane()] = run.cache.best_target[v]
-        team_sync()
-        step = int64(0)
-        if moves:
-            step = step_in_group(lane(), movers, first, graph)
-        until = team_scan(step)
-        team_sync()
-        if moves:
-            tell(v, net, spread + until - step, step, graph)
-            shift_counters(first, movers.left[lane()], movers.reached[lane()], graph)
-        team_sync()
-        return team_last(until)
+@device
+def burn_group(count, net, spread, movers: Movers, graph: NetRows, run: Run, price: StaticValue):
+    """Tell the movers that `movers.left` lists, and count them where they want to be.
 
-    return burn_group
+    Returns how many blocks more the net touches then.  All lanes of a team together.
+    """
+    first = int64(graph.state.row[net]) * graph.state.words.blocks
+    team_sync()
+    v = int64(0)
+    moves = lane() < min(count, group_size())
+    if moves:
+        v = int64(movers.left[lane()])
+        movers.left[lane()] = run.moves.part[v]
+        movers.reached[lane()] = run.cache.best_target[v]
+    team_sync()
+    step = int64(0)
+    if moves:
+        step = step_in_group(lane(), movers, first, graph)
+    until = team_scan(step)
+    team_sync()
+    if moves:
+        tell_gain(v, net, spread + until - step, step, graph, price)
+        shift_counters(first, movers.left[lane()], movers.reached[lane()], graph)
+    team_sync()
+    return team_last(until)
 
 
 @device
@@ -203,73 +180,54 @@ def critical_blocks(first, graph: NetRows):
     return critical
 
 
-@cache
-def burn_line(price: DeviceFunction, wants: DeviceFunction,
-              in_line: DeviceFunction) -> DeviceFunction:
-    """Device function for a price, those who want to move, and where they stand."""
-    joining, listing, burn = who_joins(wants, in_line), list_group(in_line), burn_group(price)
-
-    @device
-    def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run):
-        """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
-        spread = int64(graph.state.spread[net])
-        for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
-            place = base + AT_ONCE * lane()
-            joins = joining(place, end, critical, graph, run)
-            until = team_scan(popcount(joins))
-            total = team_last(until)
-            number = until - popcount(joins)
-            for begin in range(0, total, group_size()):
-                listing(joins, number - begin, place, movers.left, graph)
-                spread += burn(total - begin, net, spread, movers, graph, run)
-        return spread
-
-    return burn_line
+@device
+def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run, price: StaticValue,
+              wants: StaticValue, turns: Turns):
+    """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
+    spread = int64(graph.state.spread[net])
+    for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
+        place = base + AT_ONCE * lane()
+        joins = who_joins(place, end, critical, graph, run, wants, turns)
+        until = team_scan(popcount(joins))
+        total = team_last(until)
+        number = until - popcount(joins)
+        for begin in range(0, total, group_size()):
+            list_group(joins, number - begin, place, movers.left, graph, turns)
+            spread += burn_group(total - begin, net, spread, movers, graph, run, price)
+    return spread
 
 
-@cache
-def count_back(wants: DeviceFunction) -> DeviceFunction:
-    """Device function for those who want to move."""
+@device
+def count_back(net, first, own, critical, graph: NetRows, run: Run, wants: StaticValue):
+    """Counters of a net are again what they were; `own` was that of the lane, if each has one.
 
-    @device
-    def count_back(net, first, own, critical, graph: NetRows, run: Run):
-        """Counters of a net are again what they were; `own` was that of the lane, if each has one.
-
-        All lanes of a team together.
-        """
-        if graph.state.words.blocks <= team_size():
-            if lane() < graph.state.words.blocks:
-                graph.state.counts[first + lane()] = own
-        else:
-            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
-                v = graph.nets.pins[place]
-                if wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
-                    shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
-        return own
-
-    return count_back
-
-
-@cache
-def burn_large_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> Kernel:
-    """The kernel for nets with counters."""
-    burn, back, line_up = burn_line(price, wants, turns.in_line), count_back(wants), turns.line_up
-
-    @kernel
-    def burn_large_net(i, graph: NetRows, run: Run):
-        """Tell the pins of net i the same; its counters go along and come back."""
-        movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
-        net = graph.state.large_list[i]
-        first = int64(graph.state.row[net]) * graph.state.words.blocks
-        own = int32(0)
+    All lanes of a team together.
+    """
+    if graph.state.words.blocks <= team_size():
         if lane() < graph.state.words.blocks:
-            own = graph.state.counts[first + lane()]
-        critical = critical_blocks(first, graph)
-        end = line_up(net, graph, run)
-        team_sync()
-        burn(net, end, critical, movers, graph, run)
-        back(net, first, own, critical, graph, run)
-        if lane() == 0:
-            graph.state.is_listed[net] = int32(0)
+            graph.state.counts[first + lane()] = own
+    else:
+        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+            v = graph.nets.pins[place]
+            if wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
+                shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
+    return own
 
-    return burn_large_net
+
+@kernel
+def burn_large_net(i, graph: NetRows, run: Run, price: StaticValue, wants: StaticValue,
+                   turns: Turns):
+    """Tell the pins of net i the same; its counters go along and come back."""
+    movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
+    net = graph.state.large_list[i]
+    first = int64(graph.state.row[net]) * graph.state.words.blocks
+    own = int32(0)
+    if lane() < graph.state.words.blocks:
+        own = graph.state.counts[first + lane()]
+    critical = critical_blocks(first, graph)
+    end = turns.line_up(net, graph, run)
+    team_sync()
+    burn_line(net, end, critical, movers, graph, run, price, wants, turns)
+    count_back(net, first, own, critical, graph, run, wants)
+    if lane() == 0:
+        graph.state.is_listed[net] = int32(0)

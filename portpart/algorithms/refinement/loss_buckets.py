@@ -7,14 +7,10 @@ the limit.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.refinement.active_sets import FEW
 from portpart.algorithms.refinement.relief import Relief, all_may_leave
 from portpart.algorithms.refinement.state import BUCKETS, Buckets, Level, Moves, Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     atomic_add,
     device,
     int32,
@@ -45,27 +41,22 @@ def chance(v, level: Level):
     return hash_of(v, level.seed + level.iteration) & NOT_NEGATIVE
 
 
-@cache
-def enter_bucket(bucket_of: DeviceFunction) -> DeviceFunction:
-    """Device function for buckets."""
+@device
+def slot_for(v, loss, weight, buckets: Buckets, level: Level, relief: Relief):
+    """Slot of v: its bucket and, by chance, a sub-bucket of it."""
+    bucket = relief.bucket_of(loss, weight, level)
+    return bucket * buckets.sub_buckets + ((chance(v, level) >> 20) & (buckets.sub_buckets - 1))
 
-    @device
-    def slot_for(v, loss, weight, buckets: Buckets, level: Level):
-        """Slot of v: its bucket and, by chance, a sub-bucket of it."""
-        bucket = bucket_of(loss, weight, level)
-        return bucket * buckets.sub_buckets + ((chance(v, level) >> 20) & (buckets.sub_buckets - 1))
 
-    @device
-    def enter_bucket(v, loss, weight, moves: Moves, buckets: Buckets, level: Level):
-        """Put v into its bucket and its slot; atomic, order-free."""
-        slot = slot_for(v, loss, weight, buckets, level)
-        buckets.slot_of[v] = int32(slot)
-        first = int64(moves.part[v]) * BUCKETS
-        atomic_add(buckets.bucket_weight, first + slot // buckets.sub_buckets, weight)
-        atomic_add(buckets.slot_weight, first * buckets.sub_buckets + slot, weight)
-        return slot
-
-    return enter_bucket
+@device
+def enter_bucket(v, loss, weight, moves: Moves, buckets: Buckets, level: Level, relief: Relief):
+    """Put v into its bucket and its slot; atomic, order-free."""
+    slot = slot_for(v, loss, weight, buckets, level, relief)
+    buckets.slot_of[v] = int32(slot)
+    first = int64(moves.part[v]) * BUCKETS
+    atomic_add(buckets.bucket_weight, first + slot // buckets.sub_buckets, weight)
+    atomic_add(buckets.slot_weight, first * buckets.sub_buckets + slot, weight)
+    return slot
 
 
 @device
@@ -114,40 +105,33 @@ def scope_after(b, bucket, buckets: Buckets, level: Level):
     return result
 
 
-@cache
-def set_threshold(relief: Relief) -> Kernel:
-    """Kernel for a relief."""
-    all_leave = all_may_leave(relief)
+@kernel
+def set_threshold(b, run: Run, relief: Relief):
+    """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
-    @kernel
-    def set_threshold(b, run: Run):
-        """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
-
-        If that takes vertices that lose something, all have to be in their buckets, beside those
-        that are there; and probably so the next time.
-        """
-        overload = run.blocks.weight[b] - run.blocks.limits[b] - run.level.slack
-        slot = int64(-1)
-        if overload > 0:
-            bucket = first_reaching(run.buckets.bucket_weight, b * BUCKETS, int64(BUCKETS),
-                                    overload)
-            before = int64(0)
-            for j in range(lane(), bucket, team_size()):
-                before += run.buckets.bucket_weight[b * BUCKETS + j]
-            before = team_sum(before)
-            first = (b * BUCKETS + bucket) * run.buckets.sub_buckets
-            within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
-                                    overload - before)
-            slot = bucket * run.buckets.sub_buckets + within
-            if lane() == 0 and not all_leave(b, run.blocks, run.level):
-                run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
-        if lane() == 0:
-            run.buckets.threshold[b] = slot
-            if run.buckets.scope[b] != ONLY_MOVABLE:
-                run.level.next_wide = 1
-            if b == 0:
-                run.level.rated = run.level.leavers
-                run.level.unrated = 0
-                run.level.unrated_hubs = 0
-
-    return set_threshold
+    If that takes vertices that lose something, all have to be in their buckets, beside those
+    that are there; and probably so the next time.
+    """
+    overload = run.blocks.weight[b] - run.blocks.limits[b] - run.level.slack
+    slot = int64(-1)
+    if overload > 0:
+        bucket = first_reaching(run.buckets.bucket_weight, b * BUCKETS, int64(BUCKETS),
+                                overload)
+        before = int64(0)
+        for j in range(lane(), bucket, team_size()):
+            before += run.buckets.bucket_weight[b * BUCKETS + j]
+        before = team_sum(before)
+        first = (b * BUCKETS + bucket) * run.buckets.sub_buckets
+        within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
+                                overload - before)
+        slot = bucket * run.buckets.sub_buckets + within
+        if lane() == 0 and not all_may_leave(b, run.blocks, run.level, relief):
+            run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
+    if lane() == 0:
+        run.buckets.threshold[b] = slot
+        if run.buckets.scope[b] != ONLY_MOVABLE:
+            run.level.next_wide = 1
+        if b == 0:
+            run.level.rated = run.level.leavers
+            run.level.unrated = 0
+            run.level.unrated_hubs = 0

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from portpart.algorithms.objectives.objective import Tables
+from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.state import GainCache, Incumbent, Level, Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
     atomic_add,
     atomic_cas,
     atomic_load,
@@ -68,64 +64,52 @@ def weigh_vertex(v, graph: Csr, run: Run):
     return weight
 
 
-@cache
-def weigh_move(distance: DeviceFunction) -> DeviceFunction:
-    """The device function for a distance of blocks."""
+@device
+def weigh_move(v, graph: Csr, run: Run, tables: Tables, rules: Rules):
+    """Account for the move of v to its target; the gains of its neighbours are out of date.
 
-    @device
-    def weigh_move(v, graph: Csr, run: Run, tables: Tables):
-        """Account for the move of v to its target; the gains of its neighbours are out of date.
-
-        An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
-        order-free.
-        """
-        here = run.moves.part[v]
-        there = run.moves.target[v]
-        iteration = int32(run.level.iteration)
-        change = int64(0)
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-            u = graph.targets[arc]
-            weight = value_or(graph.weights, arc, 1)
-            before = run.moves.part[u]
-            after = before
-            if run.moves.moved_in[u] == iteration:
-                after = run.moves.target[u]
-            else:
-                weight *= 2
-            farther = distance(there, after, tables) - distance(here, before, tables)
-            change += weight * farther
-            mark_dirty(u, run.cache, run.level)
-        change = team_sum(change)
-        if lane() == 0:
-            weigh_vertex(v, graph, run)
-            if change != 0:
-                atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
-        return change
-
-    return weigh_move
+    An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
+    order-free.
+    """
+    here = run.moves.part[v]
+    there = run.moves.target[v]
+    iteration = int32(run.level.iteration)
+    change = int64(0)
+    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        u = graph.targets[arc]
+        weight = value_or(graph.weights, arc, 1)
+        before = run.moves.part[u]
+        after = before
+        if run.moves.moved_in[u] == iteration:
+            after = run.moves.target[u]
+        else:
+            weight *= 2
+        farther = rules.distance(there, after, tables) - rules.distance(here, before, tables)
+        change += weight * farther
+        mark_dirty(u, run.cache, run.level)
+    change = team_sum(change)
+    if lane() == 0:
+        weigh_vertex(v, graph, run)
+        if change != 0:
+            atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
+    return change
 
 
-@cache
-def weighing(distance: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels for a distance of blocks: for moving vertices that are no hubs, and for hubs."""
-    weigh = weigh_move(distance)
+@kernel
+def weigh_moves(i, graph: Csr, run: Run, tables: Tables, one_lane, rules: Rules):
+    """Account for a move, unless a hub makes it."""
+    v = run.moves.listed[i]
+    is_hub = degree_of(v, graph) > run.level.hub_degree
+    if is_for(one_lane, run.level.moves, run.level) and not is_hub:
+        weigh_move(v, graph, run, tables, rules)
 
-    @kernel
-    def weigh_moves(i, graph: Csr, run: Run, tables: Tables, one_lane):
-        """Account for a move, unless a hub makes it."""
-        v = run.moves.listed[i]
-        is_hub = degree_of(v, graph) > run.level.hub_degree
-        if is_for(one_lane, run.level.moves, run.level) and not is_hub:
-            weigh(v, graph, run, tables)
 
-    @kernel
-    def weigh_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables):
-        """Account for the move of a hub, if it moves."""
-        v = run.active.hubs[i]
-        if int64(run.moves.moved_in[v]) == run.level.iteration:
-            weigh(v, graph, run, tables)
-
-    return weigh_moves, weigh_moves_of_hubs
+@kernel
+def weigh_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables, rules: Rules):
+    """Account for the move of a hub, if it moves."""
+    v = run.active.hubs[i]
+    if int64(run.moves.moved_in[v]) == run.level.iteration:
+        weigh_move(v, graph, run, tables, rules)
 
 
 @kernel

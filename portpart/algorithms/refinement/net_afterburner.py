@@ -8,23 +8,19 @@ it is that of gains, the largest first, and of ids where gains are equal.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     NetRows,
     size_of_net,
 )
 from portpart.algorithms.refinement.large_net_afterburner import (
-    burn_large_nets,
     step_of,
     tell_gain,
 )
 from portpart.algorithms.refinement.net_turns import Turns
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     device,
     int8,
     int32,
@@ -51,52 +47,38 @@ def step_in_net(j, size, before, after):
     return step_of(there_now, here_now)
 
 
-def burning(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> tuple[Kernel, Kernel]:
-    """The kernels for nets without counters, and for those with them.
-
-    For a price, those who want to move, and in what order.
-    """
-    return burn_small_nets(price, wants, turns), burn_large_nets(price, wants, turns)
-
-
-@cache
-def burn_small_nets(price: DeviceFunction, wants: DeviceFunction, turns: Turns) -> Kernel:
-    """The kernel for nets without counters."""
-    tell, turn_of = tell_gain(price), turns.turn_of
-
-    @kernel
-    def burn_small_net(i, graph: NetRows, run: Run):
-        """Tell the pins of net i that want to move what it gains by each."""
-        before = team_array(int32, MAX_SMALL)
-        after = team_array(int32, MAX_SMALL)
-        number = team_array(int8, MAX_SMALL)
-        net = graph.state.small_list[i]
-        begin = int64(graph.nets.begin[net])
-        size = size_of_net(net, graph.nets)
-        for j in range(lane(), size, team_size()):
-            turn = turn_of(j, begin, size, graph, run)
-            v = graph.nets.pins[begin + j]
-            number[turn] = int8(j)
-            before[turn] = run.moves.part[v]
-            after[turn] = before[turn]
-            if wants(v, run.moves, run.cache, run.level):
-                after[turn] = run.cache.best_target[v]
-        team_sync()
-        spread = int64(graph.state.spread[net])
-        for base in range(0, size, team_size()):
-            j = base + lane()
-            step = int64(0)
-            moves = False
-            if j < size:
-                moves = before[j] != after[j]
-            if moves:
-                step = step_in_net(j, size, before, after)
-            until = team_scan(step)
-            if moves:
-                v = graph.nets.pins[begin + int64(number[j])]
-                tell(v, net, spread + until - step, step, graph)
-            spread += team_last(until)
-        if lane() == 0:
-            graph.state.is_listed[net] = int32(0)
-
-    return burn_small_net
+@kernel
+def burn_small_net(i, graph: NetRows, run: Run, price: StaticValue, wants: StaticValue,
+                   turns: Turns):
+    """Tell the pins of net i that want to move what it gains by each."""
+    before = team_array(int32, MAX_SMALL)
+    after = team_array(int32, MAX_SMALL)
+    number = team_array(int8, MAX_SMALL)
+    net = graph.state.small_list[i]
+    begin = int64(graph.nets.begin[net])
+    size = size_of_net(net, graph.nets)
+    for j in range(lane(), size, team_size()):
+        turn = turns.turn_of(j, begin, size, graph, run)
+        v = graph.nets.pins[begin + j]
+        number[turn] = int8(j)
+        before[turn] = run.moves.part[v]
+        after[turn] = before[turn]
+        if wants(v, run.moves, run.cache, run.level):
+            after[turn] = run.cache.best_target[v]
+    team_sync()
+    spread = int64(graph.state.spread[net])
+    for base in range(0, size, team_size()):
+        j = base + lane()
+        step = int64(0)
+        moves = False
+        if j < size:
+            moves = before[j] != after[j]
+        if moves:
+            step = step_in_net(j, size, before, after)
+        until = team_scan(step)
+        if moves:
+            v = graph.nets.pins[begin + int64(number[j])]
+            tell_gain(v, net, spread + until - step, step, graph, price)
+        spread += team_last(until)
+    if lane() == 0:
+        graph.state.is_listed[net] = int32(0)

@@ -11,7 +11,7 @@ from portpart.algorithms.objectives.pin_state import (
     PinState,
     end_of_piece,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, net_at
+from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.active_sets import is_for
 from portpart.algorithms.refinement.moves import weigh_vertex
 from portpart.algorithms.refinement.state import Run
@@ -25,6 +25,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    static_range,
     team_last,
     team_scan,
     team_size,
@@ -86,27 +87,25 @@ def list_claimed(net, claimed, place, large, state: PinState):
 
 
 @device
-def list_nets(net_0, net_1, net_2, net_3, asked, small, large, state: PinState):
-    """Put those of four nets of a lane whose bits are `asked` on the lists of their kinds, once.
+def list_nets(nets: AtOnce, asked, small, large, state: PinState):
+    """Put those nets of a lane whose bits are `asked` on the lists of their kinds, once.
 
-    Each access is made for all four before anything waits for it.  All lanes of a team together;
+    Each access is made for all of them before anything waits for it.  All lanes of a team together;
     in any order.
     """
-    listed_0 = atomic_load(state.is_listed, net_0)
-    listed_1 = atomic_load(state.is_listed, net_1)
-    listed_2 = atomic_load(state.is_listed, net_2)
-    listed_3 = atomic_load(state.is_listed, net_3)
-    claimed_0 = claim_net(net_0, listed_0, asked & 1, state)
-    claimed_1 = claim_net(net_1, listed_1, asked & 2, state)
-    claimed_2 = claim_net(net_2, listed_2, asked & 4, state)
-    claimed_3 = claim_net(net_3, listed_3, asked & 8, state)
-    count = claimed_0 * int64(state.row[net_0] < 0) + claimed_1 * int64(state.row[net_1] < 0)
-    count += claimed_2 * int64(state.row[net_2] < 0) + claimed_3 * int64(state.row[net_3] < 0)
+    listed = AtOnce()
+    claimed = AtOnce()
+    for j in static_range(AT_ONCE):
+        listed[j] = atomic_load(state.is_listed, nets[j])
+    for j in static_range(AT_ONCE):
+        claimed[j] = claim_net(nets[j], listed[j], asked & (1 << j), state)
+    count = int64(0)
+    for j in static_range(AT_ONCE):
+        count += claimed[j] * int64(state.row[nets[j]] < 0)
     place = places_on_list(count, small, state)
-    place = list_claimed(net_0, claimed_0, place, large, state)
-    place = list_claimed(net_1, claimed_1, place, large, state)
-    place = list_claimed(net_2, claimed_2, place, large, state)
-    return list_claimed(net_3, claimed_3, place, large, state)
+    for j in static_range(AT_ONCE):
+        place = list_claimed(nets[j], claimed[j], place, large, state)
+    return place
 
 
 @device
@@ -121,10 +120,11 @@ def count_move(net, moves, here, there, state: PinState):
 
 @device
 def nets_within(place, end):
-    """A bit for each of the four places of a lane from `place` on that is before the end."""
-    within = int64(place < end) + 2 * int64(place + team_size() < end)
-    within += 4 * int64(place + 2 * team_size() < end)
-    return within + 8 * int64(place + 3 * team_size() < end)
+    """A bit for each of the places of a lane from `place` on that is before the end."""
+    within = int64(0)
+    for j in static_range(AT_ONCE):
+        within += int64(place + j * team_size() < end) << j
+    return within
 
 
 @device
@@ -136,19 +136,15 @@ def touch_nets(v, begin, end, graph: NetRows, run: Run):
     here = run.moves.part[v]
     there = run.moves.target[v]
     width = team_size()
+    nets = AtOnce()
     for base in range(begin, end, AT_ONCE * width):
         place = base + lane()
-        net_0 = net_at(place, end, graph)
-        net_1 = net_at(place + width, end, graph)
-        net_2 = net_at(place + 2 * width, end, graph)
-        net_3 = net_at(place + 3 * width, end, graph)
+        for j in static_range(AT_ONCE):
+            nets[j] = net_at(place + j * width, end, graph)
         within = nets_within(place, end)
-        list_nets(net_0, net_1, net_2, net_3, within, NetWords.small_touched,
-                  NetWords.large_touched, graph.state)
-        count_move(net_0, within & 1, here, there, graph.state)
-        count_move(net_1, within & 2, here, there, graph.state)
-        count_move(net_2, within & 4, here, there, graph.state)
-        count_move(net_3, within & 8, here, there, graph.state)
+        list_nets(nets, within, NetWords.small_touched, NetWords.large_touched, graph.state)
+        for j in static_range(AT_ONCE):
+            count_move(nets[j], within & (1 << j), here, there, graph.state)
     if lane() == 0 and begin == graph.begin[v]:
         weigh_vertex(v, graph, run)
     return v

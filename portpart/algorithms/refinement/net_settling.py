@@ -5,8 +5,6 @@ The sets of blocks of a net are made anew; if they change, the gains of its pins
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.net_sets import store_large, store_small
 from portpart.algorithms.objectives.pin_state import (
     ALONE_CHANGED,
@@ -14,12 +12,11 @@ from portpart.algorithms.objectives.pin_state import (
     NetRows,
     size_of_net,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE
+from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.state import Level, Moves, Run
 from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
+    StaticValue,
     atomic_add,
     atomic_load,
     device,
@@ -27,6 +24,7 @@ from portpart.backends.language import (
     int64,
     kernel,
     lane,
+    static_range,
     team_array,
     team_size,
     team_sync,
@@ -60,17 +58,11 @@ def concerns_few(changed):
     return True
 
 
-@cache
-def ties_pins(price: DeviceFunction) -> DeviceFunction:
-    """Device function for a price."""
-
-    @device
-    def ties_pins(spread):
-        """Whether a net that touches so many blocks ties a pin to any of them."""
-        below = max(int64(0), spread - 1)
-        return price(spread + 1) != price(spread) or price(spread) != price(below)
-
-    return ties_pins
+@device
+def ties_pins(spread, price: StaticValue):
+    """Whether a net that touches so many blocks ties a pin to any of them."""
+    below = max(int64(0), spread - 1)
+    return price(spread + 1) != price(spread) or price(spread) != price(below)
 
 
 @device
@@ -104,33 +96,21 @@ def mark_if(asks, place, graph: NetRows, run: Run):
     return asks
 
 
-@cache
-def mark_pins(asks: DeviceFunction) -> DeviceFunction:
-    """Device function for the pins that ask to be marked."""
+@device
+def mark_pins(net, first, graph: NetRows, run: Run, asks: StaticValue):
+    """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
 
-    @device
-    def mark_pins(net, first, graph: NetRows, run: Run):
-        """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
-
-        Several pins of a lane ask at once.
-        """
-        end = int64(graph.nets.end[net])
-        width = team_size()
-        for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
-            asks_0 = asks(place, end, first, graph, run)
-            asks_1 = asks(place + width, end, first, graph, run)
-            asks_2 = asks(place + 2 * width, end, first, graph, run)
-            asks_3 = asks(place + 3 * width, end, first, graph, run)
-            mark_if(asks_0, place, graph, run)
-            mark_if(asks_1, place + width, graph, run)
-            mark_if(asks_2, place + 2 * width, graph, run)
-            mark_if(asks_3, place + 3 * width, graph, run)
-        return net
-
-    return mark_pins
-
-
-mark_many, mark_some = mark_pins(asks_for_all), mark_pins(asks_for_some)
+    Several pins of a lane ask at once.
+    """
+    end = int64(graph.nets.end[net])
+    width = team_size()
+    asked = AtOnce()
+    for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
+        for j in static_range(AT_ONCE):
+            asked[j] = asks(place + j * width, end, first, graph, run)
+        for j in static_range(AT_ONCE):
+            mark_if(asked[j], place + j * width, graph, run)
+    return net
 
 
 @device
@@ -141,66 +121,53 @@ def mark_few(net, graph: NetRows, run: Run):
     return net
 
 
-@cache
-def settle_net(price: DeviceFunction, concerns: DeviceFunction) -> DeviceFunction:
-    """Device function for a price, and for changes that concern some of the pins only."""
-    ties = ties_pins(price)
+@device
+def settle_net(net, spread_before, changed, graph: NetRows, run: Run, price: StaticValue,
+               concerns: StaticValue):
+    """Account for what a net costs more, and mark its pins if their gains are out of date.
 
-    @device
-    def settle_net(net, spread_before, changed, graph: NetRows, run: Run):
-        """Account for what a net costs more, and mark its pins if their gains are out of date.
-
-        All lanes of a team together.
-        """
-        team_sync()
-        spread = int64(graph.state.spread[net])
-        if lane() == 0:
-            graph.state.is_listed[net] = int32(0)
-            change = price(spread) - price(spread_before)
-            if change != 0:
-                change *= 2 * value_or(graph.nets.weights, net, 1)
-                atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
-        if changed != 0 and (ties(spread_before) or ties(spread)):
-            row = int64(graph.state.row[net])
-            first = row * graph.state.words.blocks
-            if row < 0:
-                mark_few(net, graph, run)
-            elif concerns(changed):
-                mark_some(net, first, graph, run)
-            else:
-                mark_many(net, first, graph, run)
-        return changed
-
-    return settle_net
+    All lanes of a team together.
+    """
+    team_sync()
+    spread = int64(graph.state.spread[net])
+    if lane() == 0:
+        graph.state.is_listed[net] = int32(0)
+        change = price(spread) - price(spread_before)
+        if change != 0:
+            change *= 2 * value_or(graph.nets.weights, net, 1)
+            atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
+    if changed != 0 and (ties_pins(spread_before, price) or ties_pins(spread, price)):
+        row = int64(graph.state.row[net])
+        first = row * graph.state.words.blocks
+        if row < 0:
+            mark_few(net, graph, run)
+        elif concerns(changed):
+            mark_pins(net, first, graph, run, asks_for_some)
+        else:
+            mark_pins(net, first, graph, run, asks_for_all)
+    return changed
 
 
-@cache
-def settling(price: DeviceFunction,
-             concerns: DeviceFunction = concerns_some) -> tuple[Kernel, Kernel]:
-    """The kernels for a price: for nets without counters, and for those with them."""
-    settle = settle_net(price, concerns)
+@kernel
+def settle_small_net(i, graph: NetRows, run: Run, price: StaticValue, concerns: StaticValue):
+    """Make the sets of net i of the list anew, from the blocks of its pins."""
+    blocks = team_array(int32, MAX_SMALL)
+    net = graph.state.small_list[i]
+    size = size_of_net(net, graph.nets)
+    begin = int64(graph.nets.begin[net])
+    spread = int64(graph.state.spread[net])
+    for j in range(lane(), size, team_size()):
+        blocks[j] = block_after(graph.nets.pins[begin + j], run.moves, run.level)
+    team_sync()
+    changed = store_small(net, size, blocks, graph)
+    settle_net(net, spread, changed, graph, run, price, concerns)
 
-    @kernel
-    def settle_small_net(i, graph: NetRows, run: Run):
-        """Make the sets of net i of the list anew, from the blocks of its pins."""
-        blocks = team_array(int32, MAX_SMALL)
-        net = graph.state.small_list[i]
-        size = size_of_net(net, graph.nets)
-        begin = int64(graph.nets.begin[net])
-        spread = int64(graph.state.spread[net])
-        for j in range(lane(), size, team_size()):
-            blocks[j] = block_after(graph.nets.pins[begin + j], run.moves, run.level)
-        team_sync()
-        changed = store_small(net, size, blocks, graph)
-        settle(net, spread, changed, graph, run)
 
-    @kernel
-    def settle_large_net(i, graph: NetRows, run: Run):
-        """Make the sets of net i of the list anew, from its counters."""
-        net = graph.state.large_list[i]
-        spread = int64(graph.state.spread[net])
-        team_sync()
-        changed = store_large(net, graph.state)
-        settle(net, spread, changed, graph, run)
-
-    return settle_small_net, settle_large_net
+@kernel
+def settle_large_net(i, graph: NetRows, run: Run, price: StaticValue, concerns: StaticValue):
+    """Make the sets of net i of the list anew, from its counters."""
+    net = graph.state.large_list[i]
+    spread = int64(graph.state.spread[net])
+    team_sync()
+    changed = store_large(net, graph.state)
+    settle_net(net, spread, changed, graph, run, price, concerns)

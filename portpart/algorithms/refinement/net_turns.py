@@ -7,13 +7,14 @@ each; those of a net with counters are gathered and sorted.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from portpart.algorithms.objectives.pin_state import NetRows
 from portpart.algorithms.refinement.state import GainCache, Run
 from portpart.backends.language import (
     DeviceFunction,
+    Static,
+    StaticValue,
     device,
     int32,
     int64,
@@ -25,7 +26,8 @@ from portpart.backends.language import (
 )
 
 
-class Turns(NamedTuple):
+@dataclass(frozen=True)
+class Turns(Static):
     """An order of moves, as device functions.
 
     Attributes
@@ -51,12 +53,12 @@ ORDERS = ("id", "gain")
 """What they are called in options."""
 
 
-@cache
 def turns_by(order: str, wants: DeviceFunction) -> Turns:
     """One of `ORDERS`, of the moves of those who want to move."""
     if order == "id":
         return Turns(turn_by_id, all_pins, pin_at)
-    return Turns(turn_by_gain(wants), line_up_by_gain(wants), mover_at, sorts=True)
+    return Turns(turn_by_gain.bound(wants=wants), line_up_by_gain.bound(wants=wants), mover_at,
+                 sorts=True)
 
 
 @device
@@ -92,56 +94,44 @@ def goes_before(u, v, cache: GainCache):
     return first
 
 
-@cache
-def turn_by_gain(wants: DeviceFunction) -> DeviceFunction:
-    """Device function for those who want to move."""
-
-    @device
-    def turn_by_gain(j, begin, size, graph: NetRows, run: Run):
-        """How many pins go before pin j: those that want to move go before the others."""
-        v = graph.nets.pins[begin + j]
-        v_wants = wants(v, run.moves, run.cache, run.level)
-        turn = int64(0)
-        for other in range(size):
-            u = graph.nets.pins[begin + other]
-            u_wants = wants(u, run.moves, run.cache, run.level)
-            first = u_wants
-            if u_wants == v_wants:
-                first = other < j
-                if v_wants:
-                    first = goes_before(u, v, run.cache)
-            turn += int64(first)
-        return turn
-
-    return turn_by_gain
+@device
+def turn_by_gain(j, begin, size, graph: NetRows, run: Run, wants: StaticValue):
+    """How many pins go before pin j: those that want to move go before the others."""
+    v = graph.nets.pins[begin + j]
+    v_wants = wants(v, run.moves, run.cache, run.level)
+    turn = int64(0)
+    for other in range(size):
+        u = graph.nets.pins[begin + other]
+        u_wants = wants(u, run.moves, run.cache, run.level)
+        first = u_wants
+        if u_wants == v_wants:
+            first = other < j
+            if v_wants:
+                first = goes_before(u, v, run.cache)
+        turn += int64(first)
+    return turn
 
 
-@cache
-def line_up_by_gain(wants: DeviceFunction) -> DeviceFunction:
-    """Device function for those who want to move."""
-
-    @device
-    def line_up_by_gain(net, graph: NetRows, run: Run):
-        """Gather the pins of a net that want to move, and sort them."""
-        begin = int64(graph.nets.begin[net])
-        end = int64(graph.nets.end[net])
-        count = int64(0)
-        for base in range(begin, end, team_size()):
-            place = base + lane()
-            joins = int64(0)
-            v = int32(-1)
-            if place < end:
-                v = graph.nets.pins[place]
-                joins = int64(wants(v, run.moves, run.cache, run.level))
-            until = team_scan(joins)
-            if joins != 0:
-                graph.state.line[begin + count + until - 1] = v
-            count += team_last(until)
-        team_sync()
-        sort_line(begin, count, graph.state.line, run.cache)
-        return begin + count
-
-    return line_up_by_gain
+@device
+def line_up_by_gain(net, graph: NetRows, run: Run, wants: StaticValue):
+    """Gather the pins of a net that want to move, and sort them."""
+    begin = int64(graph.nets.begin[net])
+    end = int64(graph.nets.end[net])
+    count = int64(0)
+    for base in range(begin, end, team_size()):
+        place = base + lane()
+        joins = int64(0)
+        v = int32(-1)
+        if place < end:
+            v = graph.nets.pins[place]
+            joins = int64(wants(v, run.moves, run.cache, run.level))
+        until = team_scan(joins)
+        if joins != 0:
+            graph.state.line[begin + count + until - 1] = v
+        count += team_last(until)
+    team_sync()
+    sort_line(begin, count, graph.state.line, run.cache)
+    return begin + count
 
 
 @device

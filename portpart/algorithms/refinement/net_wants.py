@@ -6,15 +6,13 @@ propagation and sequences of moves share the rest.
 
 from __future__ import annotations
 
-from functools import cache
-
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     NetWords,
     PinState,
     end_of_piece,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, net_at
+from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
@@ -23,12 +21,14 @@ from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
+    StaticValue,
     atomic_add,
     device,
     int32,
     int64,
     kernel,
     lane,
+    static_range,
     team_size,
 )
 from portpart.graphs.rows import degree_of
@@ -61,23 +61,19 @@ def announce(v, begin, end, graph: NetRows, run: Run):
     if lane() == 0 and begin == graph.begin[v]:
         graph.state.after[v] = (pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks))
     width = team_size()
+    nets = AtOnce()
+    rows = AtOnce()
     for base in range(begin, end, AT_ONCE * width):
         place = base + lane()
-        net_0 = net_at(place, end, graph)
-        net_1 = net_at(place + width, end, graph)
-        net_2 = net_at(place + 2 * width, end, graph)
-        net_3 = net_at(place + 3 * width, end, graph)
-        row_0 = graph.state.row[net_0]
-        row_1 = graph.state.row[net_1]
-        row_2 = graph.state.row[net_2]
-        row_3 = graph.state.row[net_3]
+        for j in static_range(AT_ONCE):
+            nets[j] = net_at(place + j * width, end, graph)
+        for j in static_range(AT_ONCE):
+            rows[j] = graph.state.row[nets[j]]
         within = nets_within(place, end)
-        asked = must_be_asked(row_0, within & 1, here, there, graph.state)
-        asked += 2 * must_be_asked(row_1, within & 2, here, there, graph.state)
-        asked += 4 * must_be_asked(row_2, within & 4, here, there, graph.state)
-        asked += 8 * must_be_asked(row_3, within & 8, here, there, graph.state)
-        list_nets(net_0, net_1, net_2, net_3, asked, NetWords.small_listed,
-                  NetWords.large_listed, graph.state)
+        asked = int64(0)
+        for j in static_range(AT_ONCE):
+            asked += must_be_asked(rows[j], within & (1 << j), here, there, graph.state) << j
+        list_nets(nets, asked, NetWords.small_listed, NetWords.large_listed, graph.state)
     return v
 
 
@@ -101,55 +97,46 @@ def forget_leaving(row, here, state: PinState):
     return row
 
 
-@cache
-def move_if_nets_agree(agree: DeviceFunction) -> DeviceFunction:
-    """Device function for what nets agree to."""
+@device
+def move_if_nets_agree(v, begin, end, graph: NetRows, run: Run, agree: StaticValue):
+    """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
 
-    @device
-    def move_if_nets_agree(v, begin, end, graph: NetRows, run: Run):
-        """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
-
-        All lanes of a team together.
-        """
-        here = run.moves.part[v]
-        width = team_size()
-        for place in range(begin + lane(), end, AT_ONCE * width):
-            row_0 = graph.state.row[net_at(place, end, graph)]
-            row_1 = graph.state.row[net_at(place + width, end, graph)]
-            row_2 = graph.state.row[net_at(place + 2 * width, end, graph)]
-            row_3 = graph.state.row[net_at(place + 3 * width, end, graph)]
-            forget_leaving(row_0, here, graph.state)
-            forget_leaving(row_1, here, graph.state)
-            forget_leaving(row_2, here, graph.state)
-            forget_leaving(row_3, here, graph.state)
-        if lane() == 0 and begin == graph.begin[v] and agree(v, graph):
-            commit_move(v, run.cache.best_target[v], run.moves, run.level)
-        return v
-
-    return move_if_nets_agree
-
-
-@cache
-def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels that act for those who want to move: for vertices that are no hubs, and for hubs.
-
-    What is done is `announce`, or `move_if_nets_agree` to something.
+    All lanes of a team together.
     """
+    here = run.moves.part[v]
+    width = team_size()
+    rows = AtOnce()
+    for place in range(begin + lane(), end, AT_ONCE * width):
+        for j in static_range(AT_ONCE):
+            rows[j] = graph.state.row[net_at(place + j * width, end, graph)]
+        for j in static_range(AT_ONCE):
+            forget_leaving(rows[j], here, graph.state)
+    if lane() == 0 and begin == graph.begin[v] and agree(v, graph):
+        commit_move(v, run.cache.best_target[v], run.moves, run.level)
+    return v
 
-    @kernel
-    def act_for_movable(i, graph: NetRows, run: Run, one_lane):
-        """Act for movable vertex i if it wants to move, unless it is a hub."""
-        if is_for(one_lane, run.level.movable, run.level):
-            v = movable_vertex(i, run.active, run.level)
-            is_hub = degree_of(v, graph) > run.level.hub_degree
-            if not is_hub and wants(v, run.moves, run.cache, run.level):
-                act(v, int64(graph.begin[v]), int64(graph.end[v]), graph, run)
 
-    @kernel
-    def act_for_pieces(p, graph: NetRows, run: Run):
-        """Act for a piece of a hub that wants to move."""
-        v = graph.state.piece_vertex[p]
-        if wants(v, run.moves, run.cache, run.level):
-            act(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, run)
+@kernel
+def act_for_movable(i, graph: NetRows, run: Run, one_lane, wants: StaticValue, act: StaticValue):
+    """Act for movable vertex i if it wants to move, unless it is a hub."""
+    if is_for(one_lane, run.level.movable, run.level):
+        v = movable_vertex(i, run.active, run.level)
+        is_hub = degree_of(v, graph) > run.level.hub_degree
+        if not is_hub and wants(v, run.moves, run.cache, run.level):
+            act(v, int64(graph.begin[v]), int64(graph.end[v]), graph, run)
 
-    return act_for_movable, act_for_pieces
+
+@kernel
+def act_for_pieces(p, graph: NetRows, run: Run, wants: StaticValue, act: StaticValue):
+    """Act for a piece of a hub that wants to move."""
+    v = graph.state.piece_vertex[p]
+    if wants(v, run.moves, run.cache, run.level):
+        act(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, run)
+
+
+def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
+    """The kernels that act for vertices that want to move: those that are no hubs, and hubs.
+
+    What is done is `announce`, or `move_if_nets_agree` bound to something.
+    """
+    return act_for_movable.bound(wants=wants, act=act), act_for_pieces.bound(wants=wants, act=act)

@@ -21,15 +21,25 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.refinement.active_sets import keep_movable
-from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
+from portpart.algorithms.refinement.hub_pieces import (
+    PieceSums,
+    clear_sums,
+    sum_piece,
+    take_to_pieces,
+)
 from portpart.algorithms.refinement.label_propagation import wants_to_move
-from portpart.algorithms.refinement.net_afterburner import burning
+from portpart.algorithms.refinement.large_net_afterburner import burn_large_net
+from portpart.algorithms.refinement.net_afterburner import burn_small_net
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
-from portpart.algorithms.refinement.net_settling import concerns_some, settling
+from portpart.algorithms.refinement.net_settling import (
+    concerns_some,
+    settle_large_net,
+    settle_small_net,
+)
 from portpart.algorithms.refinement.net_turns import Turns, turns_by
 from portpart.algorithms.refinement.net_wants import (
     announce,
@@ -84,8 +94,8 @@ class OnNets(MoveRule):
 
     def record_sums(self, this: Recording) -> None:
         """Record how pieces of hubs are summed up."""
-        this.program.launch(_words(this).pieces, sum_piece(_price(this), this.widths.counter),
-                            team=HUB_TEAM)
+        this.program.launch(_words(this).pieces, sum_piece, team=HUB_TEAM,
+                            sums=PieceSums(this.widths.counter))
 
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
@@ -104,22 +114,24 @@ class OnNets(MoveRule):
             program.launch(movable, keep_movable)
             launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many,
                              words.pieces)
-        small, large = burning(_price(this), self.wants, self.turns)
+        given: dict[str, Any] = {"wants": self.wants, "turns": self.turns}
         with program.side_by_side():
-            program.launch(words.small_listed, small, team=SMALL_TEAM)
-            program.launch(words.large_listed, large, team=LARGE_TEAM)
-        launch_with_hubs(this, movable, of_wanting(self.wants, move_if_nets_agree(self.agree)),
-                         this.widths.of_many, words.pieces)
+            program.launch(words.small_listed, burn_small_net, team=SMALL_TEAM, **given)
+            program.launch(words.large_listed, burn_large_net, team=LARGE_TEAM, **given)
+        move = move_if_nets_agree.bound(agree=self.agree)
+        launch_with_hubs(this, movable, of_wanting(self.wants, move), this.widths.of_many,
+                         words.pieces)
 
     def record_accounting(self, this: Recording) -> None:
         """Record how weights, nets and costs change with the moves."""
         program, words = this.program, _words(this)
         launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_pieces),
                          this.widths.team, words.pieces)
-        small, large = settling(_price(this), self.concerns)
         with program.side_by_side():
-            program.launch(words.small_touched, small, team=SMALL_TEAM)
-            program.launch(words.large_touched, large, team=LARGE_TEAM)
+            program.launch(words.small_touched, settle_small_net, team=SMALL_TEAM,
+                           concerns=self.concerns)
+            program.launch(words.large_touched, settle_large_net, team=LARGE_TEAM,
+                           concerns=self.concerns)
 
     def record_end(self, this: Recording) -> None:
         """Record what is emptied while a partition is evaluated."""
@@ -137,8 +149,3 @@ def _words(this: Recording) -> Any:
     """The words of the nets of the level, as slots."""
     rows: Any = this.program.records["graph"]
     return rows.state.words
-
-
-def _price(this: Recording) -> DeviceFunction:
-    assert this.rules.price is not None
-    return this.rules.price

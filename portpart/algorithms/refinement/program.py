@@ -22,18 +22,27 @@ from portpart.algorithms.refinement.eviction import (
     list_other_leavers,
     rate_gathered,
 )
-from portpart.algorithms.refinement.gain_cache import begin_vertex, refresh_gain
+from portpart.algorithms.refinement.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.incumbent import evaluate, restore_block, restore_cost
-from portpart.algorithms.refinement.label_propagation import afterburner, rest_by_chance
+from portpart.algorithms.refinement.label_propagation import (
+    keep_paying_moves,
+    keep_paying_moves_of_hubs,
+    rest_by_chance,
+)
 from portpart.algorithms.refinement.loss_buckets import set_threshold
-from portpart.algorithms.refinement.moves import move_vertex, save_best, weighing
+from portpart.algorithms.refinement.moves import (
+    move_vertex,
+    save_best,
+    weigh_moves,
+    weigh_moves_of_hubs,
+)
 from portpart.algorithms.refinement.rebalance import (
+    Rated,
     clear_waiting,
     leave_strongly,
     leave_weakly,
     leave_where_it_fits,
     place_waiting,
-    rate,
     weigh_leaving,
 )
 from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief
@@ -107,6 +116,9 @@ class Recording:
     relief: Relief = BY_WEIGHT
     save: Kernel = save_best
 
+    def __post_init__(self) -> None:
+        self.program.statics.update(rules=self.rules, relief=self.relief, price=self.rules.price)
+
     def by_degree(self, body: Body, asking: Asking) -> ByDegree:
         """The kernels of a body for the objective."""
         return ByDegree(body, asking, self.rules)
@@ -161,11 +173,12 @@ class MoveRule:
         movable = this.run.level.movable
         with this.program.side_by_side():
             this.program.launch(movable, keep_movable)
-            launch_with_hubs(this, movable, afterburner(this.rules.distance), this.widths.of_many)
+            launch_with_hubs(this, movable, (keep_paying_moves, keep_paying_moves_of_hubs),
+                             this.widths.of_many)
 
     def record_accounting(self, this: Recording) -> None:
         """Record how weights and costs change with the moves, and whose gains are out of date."""
-        launch_with_hubs(this, this.run.level.moves, weighing(this.rules.distance),
+        launch_with_hubs(this, this.run.level.moves, (weigh_moves, weigh_moves_of_hubs),
                          this.widths.team)
 
     def record_end(self, this: Recording) -> None:
@@ -212,7 +225,7 @@ def _record_begin(this: Recording) -> None:
 def _refresh(this: Recording, rule: MoveRule) -> None:
     """Bring the gains of vertices beside moves up to date; keep what was the best."""
     program, level, widths = this.program, this.run.level, this.widths
-    kernels = this.by_degree(refresh_gain, DIRTY)
+    kernels = this.by_degree(refreshed, DIRTY)
     with program.side_by_side():
         program.launch(level.saves, this.save)
         for team, one_lane in widths.of_list(widths.team):
@@ -283,9 +296,9 @@ def _rebalance(this: Recording) -> None:
         program.launch(1, turn_boundary)
     with program.side_by_side():
         if this.relief.rates_boundary:
-            program.launch(level.movable, list_movable_leavers(this.relief))
+            program.launch(level.movable, list_movable_leavers)
             _list_others(this)
-        program.launch(level.swept, list_all_leavers(this.relief))
+        program.launch(level.swept, list_all_leavers)
     _rate(this)
     if this.relief.rates_boundary:
         with program.if_nonzero(level.short):
@@ -297,7 +310,7 @@ def _rebalance(this: Recording) -> None:
 
 def _list_others(this: Recording) -> None:
     """List vertices of a boundary that are not movable, or gather them from a long list."""
-    this.program.launch(this.run.level.single, list_other_leavers(this.relief))
+    this.program.launch(this.run.level.single, list_other_leavers)
     this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)
 
 
@@ -313,7 +326,7 @@ def _record_leaving(this: Recording) -> None:
             program.launch(level.leavers, leave_where_it_fits)
             program.launch(1, place_waiting, team=256)
         else:
-            program.launch(level.leavers, leave_strongly(this.relief))
+            program.launch(level.leavers, leave_strongly)
     with program.otherwise():
         program.launch(level.leavers, leave_weakly)
 
@@ -323,16 +336,16 @@ def _rate(this: Recording) -> None:
     program, level = this.program, this.run.level
     if this.relief.rates_boundary:
         with program.if_nonzero(level.batches):
-            program.launch(level.leavers, rate_gathered(this.relief))
+            program.launch(level.leavers, rate_gathered)
     with program.side_by_side():
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         this.by_degree(rate(this.relief), UNRATED))
-    program.launch(level.blocks, set_threshold(this.relief), team=32)
+                         this.by_degree(Rated(this.relief), UNRATED))
+    program.launch(level.blocks, set_threshold, team=32)
 
 
 def _record_evaluation(this: Recording, rule: MoveRule) -> None:
     """How a partition is evaluated, while what has been decided on moves."""
     with this.program.side_by_side():
-        this.program.launch(1, evaluate(this.relief), team=256)
+        this.program.launch(1, evaluate, team=256)
         rule.record_end(this)
         this.program.launch(this.run.level.moves, move_vertex)

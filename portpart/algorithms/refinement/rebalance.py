@@ -8,12 +8,12 @@ their ids, fill the room of the blocks one after the other (the cookie cutter).
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.by_degree import Body, More
-from portpart.algorithms.refinement.candidate import best_candidate
+from portpart.algorithms.refinement.by_degree import More
+from portpart.algorithms.refinement.candidate import Search, best_candidate
 from portpart.algorithms.refinement.loss_buckets import (
     chance,
     empty_slot,
@@ -23,7 +23,7 @@ from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import Level, Run
 from portpart.backends.language import (
     DeviceFunction,
-    Kernel,
+    Static,
     atomic_next,
     device,
     int32,
@@ -41,52 +41,60 @@ from portpart.graphs.rows import Csr
 NONE = -1
 
 
-@cache
-def has_room(room_of: DeviceFunction) -> DeviceFunction:
-    """Device function for rooms."""
-
-    @device
-    def has_room(v, block, graph: Csr, run: Run):
-        """Whether a block takes vertices of others."""
-        return room_of(block, run.blocks, run.level) > 0
-
-    return has_room
+@device
+def has_room(v, block, graph: Csr, run: Run, relief: Relief):
+    """Whether a block takes vertices of others."""
+    return relief.rooms.room_of(block, run.blocks, run.level) > 0
 
 
-@cache
-def rate(relief: Relief) -> Body:
-    """Body for a relief."""
-    enter, admits = enter_bucket(relief.bucket_of), has_room(relief.rooms.room_of)
+@dataclass(frozen=True)
+class Rating(Static):
+    """How vertices that may leave are rated.
 
-    @cache
-    def rate(rules: Rules, valuation: Valuation) -> DeviceFunction:
-        """Body for an objective and a way to value blocks."""
-        find, unknown = best_candidate(rules, valuation, admits, rules.is_cut), rules.unknown
+    Attributes
+    ----------
+    search : Search
+        How their targets are found.
+    relief : Relief
+    """
 
-        @device
-        def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More):
-            """Find target and loss of a vertex that may leave, and its bucket.
+    search: Search
+    relief: Relief
 
-            Weak: the loss is measured against the best target (equation 4.9), strong: against what
-            vertices can count on that go where there is room (equation 4.10).  A vertex that
-            touches no block with room goes to one chosen by a hash.  All lanes of a team together.
-            """
-            find(v, graph, run, ties, tables, found)
-            if lane() == 0:
-                block = int32(found.block)
-                value = found.value
-                if block == NONE or run.level.strong != 0:
-                    value = unknown(found, tables)
-                if block == NONE:
-                    block = run.blocks.destinations[chance(v, run.level) % run.level.destinations]
-                run.moves.target[v] = block
-                enter(v, found.here - value, value_or(graph.vertex_weights, v, 1), run.moves,
-                             run.buckets, run.level)
-            return v
 
-        return rate
+@device
+def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More,
+         rating: Rating):
+    """Find target and loss of a vertex that may leave, and its bucket.
 
-    return rate
+    Weak: the loss is measured against the best target (equation 4.9), strong: against what
+    vertices can count on that go where there is room (equation 4.10).  A vertex that
+    touches no block with room goes to one chosen by a hash.  All lanes of a team together.
+    """
+    best_candidate(v, graph, run, ties, tables, found, rating.search)
+    if lane() == 0:
+        block = int32(found.block)
+        value = found.value
+        if block == NONE or run.level.strong != 0:
+            value = rating.search.rules.unknown(found, tables)
+        if block == NONE:
+            block = run.blocks.destinations[chance(v, run.level) % run.level.destinations]
+        run.moves.target[v] = block
+        enter_bucket(v, found.here - value, value_or(graph.vertex_weights, v, 1), run.moves,
+                     run.buckets, run.level, rating.relief)
+    return v
+
+
+@dataclass(frozen=True)
+class Rated:
+    """`rate` for a relief: a body, of an objective and a way to value blocks."""
+
+    relief: Relief
+
+    def __call__(self, rules: Rules, valuation: Valuation) -> DeviceFunction:
+        admits = has_room.bound(relief=self.relief)
+        return rate.bound(rating=Rating(Search(rules, valuation, admits, counts=rules.is_cut),
+                                        self.relief))
 
 
 @kernel
@@ -137,26 +145,19 @@ def enter_place(v, place, run: Run):
     return v
 
 
-@cache
-def leave_strongly(relief: Relief) -> Kernel:
-    """Kernel for a relief that lets nobody wait."""
-    nearest = relief.nearest
+@kernel
+def leave_strongly(i, run: Run, relief: Relief):
+    """A leaving vertex goes to the block whose room covers its position among the leaving.
 
-    @kernel
-    def leave_strongly(i, run: Run):
-        """A leaving vertex goes to the block whose room covers its position among the leaving.
-
-        That is where it begins, or its middle: then blocks come as near to their rooms as they can.
-        """
-        v = run.leavers.listed[i]
-        position = run.leavers.position[v]
-        if nearest:
-            position += run.leavers.leaving[v] // 2
-        end = run.blocks.room[run.level.destinations]
-        if run.leavers.leaving[v] != 0 and position < end:
-            enter_place(v, place_at(position, run), run)
-
-    return leave_strongly
+    That is where it begins, or its middle: then blocks come as near to their rooms as they can.
+    """
+    v = run.leavers.listed[i]
+    position = run.leavers.position[v]
+    if relief.nearest:
+        position += run.leavers.leaving[v] // 2
+    end = run.blocks.room[run.level.destinations]
+    if run.leavers.leaving[v] != 0 and position < end:
+        enter_place(v, place_at(position, run), run)
 
 
 @kernel

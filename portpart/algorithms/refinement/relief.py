@@ -7,12 +7,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.rooms import CLOSING, OPEN, Rooms
 from portpart.algorithms.refinement.state import BUCKETS, Blocks, Level
-from portpart.backends.language import DeviceFunction, device, float64, int64
+from portpart.backends.language import DeviceFunction, Static, device, float64, int64
 
 BUCKET_BASE = 1.5
 
@@ -21,7 +20,7 @@ ANY_EXCESS = 2**62
 
 
 @dataclass(frozen=True)
-class Relief:
+class Relief(Static):
     """What rebalancing goes by.
 
     Attributes
@@ -117,22 +116,14 @@ AS_RELEASED = Relief(bucket_by_weight, slight_share=ANY_EXCESS, doubled=True, fi
 RELIEFS = {"weight": BY_WEIGHT, "loss": BY_LOSS, "code": AS_RELEASED}
 
 
-@cache
 def relief_of(options: RefinementOptions) -> Relief:
     """What the options ask for."""
     return replace(RELIEFS[options.leave_by], weak_again=options.weak_again,
                    until_balanced=options.until_balanced)
 
 
-@cache
-def all_may_leave(relief: Relief) -> DeviceFunction:
-    """Device function for a relief."""
-    slight_share = relief.slight_share
-
-    @device
-    def all_may_leave(b, blocks: Blocks, level: Level):
-        """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
-        excess = blocks.weight[b] - blocks.means[b]
-        return level.strong != 0 or excess > blocks.limits[b] // slight_share
-
-    return all_may_leave
+@device
+def all_may_leave(b, blocks: Blocks, level: Level, relief: Relief):
+    """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
+    excess = blocks.weight[b] - blocks.means[b]
+    return level.strong != 0 or excess > blocks.limits[b] // relief.slight_share

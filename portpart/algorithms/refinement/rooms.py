@@ -8,12 +8,13 @@ blocks.  There a block that was too heavy takes nobody until all are within thei
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from portpart.algorithms.refinement.state import Blocks, Level
 from portpart.backends.language import (
     DeviceFunction,
+    Static,
+    StaticValue,
     device,
     int32,
     int64,
@@ -25,7 +26,8 @@ from portpart.backends.language import (
 )
 
 
-class Rooms(NamedTuple):
+@dataclass(frozen=True)
+class Rooms(Static):
     """Rooms of blocks, as device functions.
 
     Attributes
@@ -78,45 +80,36 @@ def close_if_heavy(b, weight, blocks: Blocks, level: Level):
     return weight
 
 
-@cache
-def list_destinations(room_of: DeviceFunction) -> DeviceFunction:
-    """Device function for rooms."""
+@device
+def list_destinations(blocks: Blocks, level: Level, room_of: StaticValue):
+    """List the blocks with room in their order, and where the room of each one starts.
 
-    @device
-    def list_destinations(blocks: Blocks, level: Level):
-        """List the blocks with room in their order, and where the room of each one starts.
-
-        All lanes of one team together; returns the number of blocks listed.
-        """
-        listed = int64(0)
-        total = int64(0)
-        base = int64(0)
-        num_blocks = level.blocks
-        while base < num_blocks:
-            b = base + lane()
-            free = int64(0)
-            if b < num_blocks:
-                free = max(int64(0), room_of(b, blocks, level))
-            opens = int64(0)
-            if free > 0:
-                opens = int64(1)
-            place = team_scan(opens)
-            until = team_scan(free)
-            if free > 0:
-                blocks.destinations[listed + place - 1] = int32(b)
-                blocks.room[listed + place - 1] = total + until - free
-            listed += team_last(place)
-            total += team_last(until)
-            base += team_size()
-        if lane() == 0:
-            blocks.room[listed] = total
-            level.destinations = listed
-        return listed
-
-    return list_destinations
-
-
-list_open = list_destinations(room_if_open)
+    All lanes of one team together; returns the number of blocks listed.
+    """
+    listed = int64(0)
+    total = int64(0)
+    base = int64(0)
+    num_blocks = level.blocks
+    while base < num_blocks:
+        b = base + lane()
+        free = int64(0)
+        if b < num_blocks:
+            free = max(int64(0), room_of(b, blocks, level))
+        opens = int64(0)
+        if free > 0:
+            opens = int64(1)
+        place = team_scan(opens)
+        until = team_scan(free)
+        if free > 0:
+            blocks.destinations[listed + place - 1] = int32(b)
+            blocks.room[listed + place - 1] = total + until - free
+        listed += team_last(place)
+        total += team_last(until)
+        base += team_size()
+    if lane() == 0:
+        blocks.room[listed] = total
+        level.destinations = listed
+    return listed
 
 
 @device
@@ -124,16 +117,16 @@ def find_or_open(blocks: Blocks, level: Level):
     """List the blocks with room; if none is left, all are open again, and strong rebalancing is
     next.
     """
-    found = list_open(blocks, level)
+    found = list_destinations(blocks, level, room_if_open)
     if found == 0:
         for b in range(lane(), level.blocks, team_size()):
             open_block(b, blocks, level)
         team_sync()
-        found = list_open(blocks, level)
+        found = list_destinations(blocks, level, room_if_open)
         if lane() == 0:
             level.rebalancings = level.weak_limit
     return found
 
 
-OPEN = Rooms(room_below, ignore_weight, list_destinations(room_below))
+OPEN = Rooms(room_below, ignore_weight, list_destinations.bound(room_of=room_below))
 CLOSING = Rooms(room_if_open, close_if_heavy, find_or_open)
