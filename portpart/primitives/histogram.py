@@ -13,6 +13,7 @@ import numpy as np
 
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
+    Record,
     Static,
     Word,
     atomic_add,
@@ -86,9 +87,8 @@ def histogram(
     else:
         count = count_stripe
         stripes = space.zeros(shares * stride, np.int64)
-    space.parallel_for(
-        shares, count, keys, weights, n, length, bins, stride, stripes, team=256
-    )
+    shared = Shares(n, length, bins, stride)
+    space.parallel_for(shares, count, keys, weights, shared, stripes, team=256)
     parts = -(-shares // ADDED_STRIPES) * -(-bins // ADDED_KEYS)
     space.parallel_for(parts, add_stripes, stripes, shares, bins, stride, counts, team=256)
     return counts
@@ -104,6 +104,26 @@ def shares_for(n: int, bins: int) -> int:
     return min(MAX_SHARES, MAX_COUNTERS // max(1, bins), n // min_share)
 
 
+class Shares(Record):
+    """Shares of keys, each with counters of its own.
+
+    Attributes
+    ----------
+    size : int
+        Number of keys.
+    length : int
+        Keys of a share.
+    bins : int
+    stride : int
+        Elements from the counters of a share to those of the next one.
+    """
+
+    size: int
+    length: int
+    bins: int
+    stride: int
+
+
 @dataclass(frozen=True)
 class Counters(Static):
     """Counters in a team's own memory: up to `room` bins of a type.
@@ -116,19 +136,18 @@ class Counters(Static):
 
 
 @kernel
-def count_share(share, keys, weights, size, length, bins, stride, stripes,
-                own_memory: Counters):
+def count_share(share, keys, weights, shares: Shares, stripes, own_memory: Counters):
     """Count the keys of one share in memory of the team, then write them to its stripe.
 
     Each lane reads four keys before it counts the first of them, so that the loads overlap.
     """
     own = team_array(own_memory.counter, own_memory.room)
-    for key in range(lane(), bins, team_size()):
+    for key in range(lane(), shares.bins, team_size()):
         own[key] = 0
     team_sync()
     step = team_size()
-    start = min(share * length, size)
-    end = min(start + length, size)
+    start = min(share * shares.length, shares.size)
+    end = min(start + shares.length, shares.size)
     rest = start + (end - start) // (4 * step) * (4 * step)
     for i in range(start + lane(), rest, 4 * step):
         first = keys[i]
@@ -146,8 +165,8 @@ def count_share(share, keys, weights, size, length, bins, stride, stripes,
     for i in range(rest + lane(), end, step):
         team_atomic_add(own, int64(keys[i]), value_or(weights, i, 1))
     team_sync()
-    for key in range(lane(), bins, team_size()):
-        stripes[share * stride + key] = own[key]
+    for key in range(lane(), shares.bins, team_size()):
+        stripes[share * shares.stride + key] = own[key]
 
 
 @kernel
@@ -157,10 +176,11 @@ def count_key(i, keys, weights, counts):
 
 
 @kernel
-def count_stripe(share, keys, weights, size, length, bins, stride, stripes):
+def count_stripe(share, keys, weights, shares: Shares, stripes):
     """The same in counters of main memory, which are zero; the lanes of the team compete."""
-    for i in range(share * length + lane(), min((share + 1) * length, size), team_size()):
-        team_atomic_add(stripes, share * stride + int64(keys[i]), value_or(weights, i, 1))
+    end = min((share + 1) * shares.length, shares.size)
+    for i in range(share * shares.length + lane(), end, team_size()):
+        team_atomic_add(stripes, share * shares.stride + int64(keys[i]), value_or(weights, i, 1))
 
 
 @kernel

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.objectives.cut import COUNTING_TEAM
+from portpart.algorithms.objectives.hub_ties import PieceSums
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
@@ -16,12 +17,7 @@ from portpart.algorithms.objectives.pin_state import (
     words_of_hub,
 )
 from portpart.algorithms.refinement.by_degree import ByDegree
-from portpart.algorithms.refinement.hub_pieces import (
-    PieceSums,
-    clear_sums,
-    sum_piece,
-    take_to_pieces,
-)
+from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.net_moves import (
     empty_lists,
@@ -153,7 +149,8 @@ class NetPhases(Phases):
             return
         hubs = int(self.level.hubs)
         self.launch(hubs, clear_sums, team=COUNTING_TEAM)
-        self.launch(self.pieces, sum_piece, team=LARGE_TEAM, sums=PieceSums(self.counter))
+        sums = PieceSums(self.objective.rules, self.counter)
+        self.launch(self.pieces, sum_piece, team=LARGE_TEAM, sums=sums)
         self.launch(hubs, kernels.of_hub(self.counter, summed=True), team=COUNTING_TEAM)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:

@@ -85,7 +85,7 @@ def max_of_few(shape: Shape) -> int:
 
 
 @device
-def value_in_tree(block, weight, count, v, graph: Csr, part, ties: Ties, tables: TreeDistances):
+def value_in_tree(block, count, v, graph: Csr, part, ties: Ties, tables: TreeDistances):
     """Less the cost of v in one of `count` blocks of a hierarchy."""
     cost = int64(0)
     level = int64(0)
@@ -101,7 +101,7 @@ def value_in_tree(block, weight, count, v, graph: Csr, part, ties: Ties, tables:
 
 
 @device
-def value_in_matrix(block, weight, count, v, graph: Csr, part, ties: Ties, tables: MatrixDistances):
+def value_in_matrix(block, count, v, graph: Csr, part, ties: Ties, tables: MatrixDistances):
     """Less the cost of v in one of `count` blocks, by a matrix of distances."""
     cost = int64(0)
     for other in range(count):

@@ -7,7 +7,6 @@ from portpart.algorithms.objectives.connectivity import (
     COUNTED,
     MAX_PAIRWISE,
     SLOTS,
-    Ties,
     in_table,
     pairwise,
 )
@@ -20,7 +19,6 @@ from portpart.algorithms.objectives.objective import (
     Valuation,
 )
 from portpart.backends.language import Word, device, int32, int64
-from portpart.graphs.rows import Csr
 
 COUNTING_TEAM = 32
 """Lanes that count the neighbours of a vertex in scratch memory."""
@@ -50,12 +48,6 @@ def one_distance(a, b, tables: Tables):
 
 
 @device
-def weight_itself(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables):
-    """The weight of the arcs into the block is what v does not cost there."""
-    return weight
-
-
-@device
 def mean_of_admitted(found: Found, tables: Tables):
     """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
     result = int64(0)
@@ -67,7 +59,7 @@ def mean_of_admitted(found: Found, tables: Tables):
 def value_of_few(max_degree: int) -> Valuation:
     """For vertices with at most this many neighbours."""
     connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
-    return Valuation(connectivity, weight_itself)
+    return Valuation(connectivity)
 
 
 def max_of_few(shape: Shape) -> int:
@@ -91,7 +83,7 @@ def entry_bytes(counter: Word) -> int:
 
 CUT = Objective(
     Rules("cut", one_distance, True, mean_of_admitted, value_of_few,
-          Valuation(COUNTED, weight_itself), COUNTING_TEAM),
+          Valuation(COUNTED), COUNTING_TEAM),
     tables=Tables(max_distance=1), max_of_few=max_of_few, wide_degree=32,
 )
 """The weight of the edges between blocks."""

@@ -33,7 +33,7 @@ def far_from_all(found: Found, tables: Tables):
 
 
 @device
-def value_by_heads(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+def value_by_heads(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
                    distance: StaticValue):
     """Less the cost of v in a block."""
     cost = int64(0)
@@ -43,7 +43,7 @@ def value_by_heads(block, weight, count, v, graph: Csr, part, ties: Ties, tables
 
 
 @device
-def value_by_table(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+def value_by_table(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
                    distance: StaticValue):
     """Less the cost of v in a block."""
     cost = int64(0)
@@ -54,7 +54,7 @@ def value_by_table(block, weight, count, v, graph: Csr, part, ties: Ties, tables
 
 
 @device
-def value_along_arcs(block, weight, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+def value_along_arcs(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
                      distance: StaticValue):
     """Less the cost of v in a block."""
     cost = int64(0)

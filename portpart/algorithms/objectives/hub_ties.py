@@ -9,12 +9,15 @@ stays but what is tied to that block.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
-from portpart.algorithms.objectives.objective import Found
+from portpart.algorithms.objectives.objective import Found, Rules
 from portpart.algorithms.objectives.pin_state import NetRows, PinState, spread_of
 from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
 from portpart.backends.language import (
-    StaticValue,
+    Static,
+    Word,
     atomic_add,
     device,
     int32,
@@ -49,9 +52,31 @@ COPY = BOTH_KINDS + 1
 banks."""
 
 
+COPIES = 16
+"""Copies of the sums of a piece, if they are of 32 bits: lanes that add to the same one wait for
+each other.  Copies of 64 bits would take more scratch memory than there is."""
+
+
+@dataclass(frozen=True)
+class PieceSums(Static):
+    """How the nets of a piece are added up in scratch memory, as numbers of a type."""
+
+    rules: Rules
+    counter: Word
+
+    @property
+    def copies(self) -> int:
+        """How many there are."""
+        return COPIES if self.counter is int32 else 1
+
+    @property
+    def words(self) -> int:
+        """Words of all of them."""
+        return self.copies * COPY
+
+
 @device
-def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, price: StaticValue,
-                copies: StaticValue):
+def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, sums: PieceSums):
     """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
 
     Nobody asks for the weight of split nets where it is known that there are some.  All lanes
@@ -59,13 +84,13 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, pr
     """
     num_blocks = int64(graph.state.words.blocks)
     for b in range(lane(), num_blocks, team_size()):
-        for copy in range(copies):
+        for copy in range(sums.copies):
             ties.weights[copy * COPY + b] = 0
             ties.weights[copy * COPY + STAYING + b] = 0
     team_sync()
-    copy_begin = lane() % copies * COPY
-    staying = team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, ties, price,
-                                            True))
+    copy_begin = lane() % sums.copies * COPY
+    staying = team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, ties,
+                                            sums.rules.price, True))
     split = int64(0)
     if not knows_split:
         split = team_sum(weight_of_split(begin, end, graph))
@@ -74,7 +99,7 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, pr
     for b in range(lane(), num_blocks, team_size()):
         leaves = int64(0)
         stays = int64(0)
-        for copy in range(copies):
+        for copy in range(sums.copies):
             leaves += ties.weights[copy * COPY + b]
             stays += ties.weights[copy * COPY + STAYING + b]
         if leaves != 0:

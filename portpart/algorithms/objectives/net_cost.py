@@ -17,7 +17,6 @@ from portpart.algorithms.objectives.cut import (
     COUNTING_TEAM,
     mean_of_admitted,
     one_distance,
-    weight_itself,
 )
 from portpart.algorithms.objectives.hub_ties import (
     SUMMED_TIES,
@@ -85,7 +84,7 @@ def soed_price(spread):
     return price
 
 
-SUMMED = Valuation(SUMMED_TIES, weight_itself)
+SUMMED = Valuation(SUMMED_TIES)
 """How the blocks of a hub are valued whose ties are summed up."""
 
 PRICES = {"km1": km1_price, "cut": cut_price, "soed": soed_price}
@@ -197,7 +196,7 @@ def net_objective(name: str) -> Objective:
 
 
 def _objective(name: str, price: DeviceFunction) -> Objective:
-    counted = Valuation(counted_ties(price), weight_itself)
+    counted = Valuation(counted_ties(price))
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
                   COUNTING_TEAM, crosses=is_split, note=note_losses.bound(price=price),
                   price=price)

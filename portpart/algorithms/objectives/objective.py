@@ -50,13 +50,13 @@ class Valuation(Static):
     Attributes
     ----------
     connectivity : Connectivity
-    value : DeviceFunction
-        ``value(block, weight, count, v, graph, part, ties, tables)``: the value of a block for v,
-        whose arcs into it have this weight, and that has so many candidates.
+    value : DeviceFunction or None
+        ``value(block, count, v, graph, part, ties, tables)``: the value of a block for v, which has
+        this number of candidates.  None: it is the weight of the arcs into the block.
     """
 
     connectivity: Connectivity
-    value: DeviceFunction
+    value: DeviceFunction | None = None
 
 
 @dataclass(frozen=True)

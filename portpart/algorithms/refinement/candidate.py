@@ -146,8 +146,11 @@ def best_touched(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Fou
                     if search.counts:
                         admitted += 1
                         admitted_weight += weight
-                    value = search.valuation.value(block, weight, count, v, graph,
-                                                   run.moves.part, ties, tables)
+                    if search.valuation.value:
+                        value = search.valuation.value(block, count, v, graph, run.moves.part,
+                                                       ties, tables)
+                    else:
+                        value = weight
                     if value >= best:
                         hashed = pair_hash(v, block, seed)
                         if value > best or hashed > best_hash:

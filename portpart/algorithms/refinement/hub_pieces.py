@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.objectives.connectivity import Ties
-from portpart.algorithms.objectives.hub_ties import COPY, add_to_sums, first_sum
+from portpart.algorithms.objectives.hub_ties import PieceSums, add_to_sums, first_sum
 from portpart.algorithms.objectives.pin_state import (
     HUB_PIECE,
     NetRows,
@@ -16,9 +14,6 @@ from portpart.algorithms.refinement.active_sets import ON_BOUNDARY
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.state import Run
 from portpart.backends.language import (
-    Static,
-    StaticValue,
-    Word,
     atomic_add,
     int8,
     int32,
@@ -29,27 +24,6 @@ from portpart.backends.language import (
     team_size,
 )
 from portpart.graphs.rows import degree_of
-
-COPIES = 16
-"""Copies of the sums of a piece, if they are of 32 bits: lanes that add to the same one wait for
-each other.  Copies of 64 bits would take more scratch memory than there is."""
-
-
-@dataclass(frozen=True)
-class PieceSums(Static):
-    """Scratch memory for the sums of a piece, as numbers of a type."""
-
-    counter: Word
-
-    @property
-    def copies(self) -> int:
-        """How many there are."""
-        return COPIES if self.counter is int32 else 1
-
-    @property
-    def words(self) -> int:
-        """Words of all of them."""
-        return self.copies * COPY
 
 
 @kernel
@@ -77,7 +51,7 @@ def clear_sums(i, graph: NetRows, run: Run):
 
 
 @kernel
-def sum_piece(p, graph: NetRows, run: Run, price: StaticValue, sums: PieceSums):
+def sum_piece(p, graph: NetRows, run: Run, sums: PieceSums):
     """Add piece p to the sums of its hub, if these are made anew."""
     ties = Ties(blocks=team_array(int32, 1), weights=team_array(sums.counter, sums.words),
                 order=team_array(int8, 1))
@@ -85,4 +59,4 @@ def sum_piece(p, graph: NetRows, run: Run, price: StaticValue, sums: PieceSums):
     if run.cache.dirty[v] != 0:
         crosses = run.active.flags[v] & ON_BOUNDARY != 0
         add_to_sums(v, graph.state.piece_begin[p], end_of_piece(p, graph), int64(run.moves.part[v]),
-                    crosses, graph, ties, price, sums.copies)
+                    crosses, graph, ties, sums)

@@ -103,19 +103,19 @@ def matters(v, critical, run: Run):
 
 
 @device
-def joins_at(place, end, critical, graph: NetRows, run: Run, wants: StaticValue, turns: Turns):
+def joins_at(place, end, critical, graph: NetRows, run: Run, turns: Turns):
     """1 if who stands there wants to move from or to a critical block, else 0."""
     v = turns.in_line(min(place, end - 1), graph)
-    asks = wants(v, run.moves, run.cache, run.level)
+    asks = turns.wants(v, run.moves, run.cache, run.level)
     return int64(place < end and matters(v, critical, run)) * int64(asks)
 
 
 @device
-def who_joins(place, end, critical, graph: NetRows, run: Run, wants: StaticValue, turns: Turns):
+def who_joins(place, end, critical, graph: NetRows, run: Run, turns: Turns):
     """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
     joins = AtOnce()
     for j in static_range(AT_ONCE):
-        joins[j] = joins_at(place + j, end, critical, graph, run, wants, turns)
+        joins[j] = joins_at(place + j, end, critical, graph, run, turns)
     bits = int64(0)
     for j in static_range(AT_ONCE):
         bits += joins[j] << j
@@ -182,12 +182,12 @@ def critical_blocks(first, graph: NetRows):
 
 @device
 def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run, price: StaticValue,
-              wants: StaticValue, turns: Turns):
+              turns: Turns):
     """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
     spread = int64(graph.state.spread[net])
     for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
         place = base + AT_ONCE * lane()
-        joins = who_joins(place, end, critical, graph, run, wants, turns)
+        joins = who_joins(place, end, critical, graph, run, turns)
         until = team_scan(popcount(joins))
         total = team_last(until)
         number = until - popcount(joins)
@@ -198,7 +198,7 @@ def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run, pric
 
 
 @device
-def count_back(net, first, own, critical, graph: NetRows, run: Run, wants: StaticValue):
+def count_back(net, first, own, critical, graph: NetRows, run: Run, turns: Turns):
     """Counters of a net are again what they were; `own` was that of the lane, if each has one.
 
     All lanes of a team together.
@@ -209,14 +209,13 @@ def count_back(net, first, own, critical, graph: NetRows, run: Run, wants: Stati
     else:
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             v = graph.nets.pins[place]
-            if wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
+            if turns.wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
                 shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
     return own
 
 
 @kernel
-def burn_large_net(i, graph: NetRows, run: Run, price: StaticValue, wants: StaticValue,
-                   turns: Turns):
+def burn_large_net(i, graph: NetRows, run: Run, price: StaticValue, turns: Turns):
     """Tell the pins of net i the same; its counters go along and come back."""
     movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
     net = graph.state.large_list[i]
@@ -227,7 +226,7 @@ def burn_large_net(i, graph: NetRows, run: Run, price: StaticValue, wants: Stati
     critical = critical_blocks(first, graph)
     end = turns.line_up(net, graph, run)
     team_sync()
-    burn_line(net, end, critical, movers, graph, run, price, wants, turns)
-    count_back(net, first, own, critical, graph, run, wants)
+    burn_line(net, end, critical, movers, graph, run, price, turns)
+    count_back(net, first, own, critical, graph, run, turns)
     if lane() == 0:
         graph.state.is_listed[net] = int32(0)

@@ -48,8 +48,7 @@ def step_in_net(j, size, before, after):
 
 
 @kernel
-def burn_small_net(i, graph: NetRows, run: Run, price: StaticValue, wants: StaticValue,
-                   turns: Turns):
+def burn_small_net(i, graph: NetRows, run: Run, price: StaticValue, turns: Turns):
     """Tell the pins of net i that want to move what it gains by each."""
     before = team_array(int32, MAX_SMALL)
     after = team_array(int32, MAX_SMALL)
@@ -63,7 +62,7 @@ def burn_small_net(i, graph: NetRows, run: Run, price: StaticValue, wants: Stati
         number[turn] = int8(j)
         before[turn] = run.moves.part[v]
         after[turn] = before[turn]
-        if wants(v, run.moves, run.cache, run.level):
+        if turns.wants(v, run.moves, run.cache, run.level):
             after[turn] = run.cache.best_target[v]
     team_sync()
     spread = int64(graph.state.spread[net])

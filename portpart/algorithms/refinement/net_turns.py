@@ -39,6 +39,8 @@ class Turns(Static):
         begin, and tells where it ends.  All lanes of a team together.
     in_line : DeviceFunction
         ``in_line(place, graph)``: who stands there.
+    wants : DeviceFunction
+        ``wants(v, moves, cache, level)``: whether v wants to move.
     sorts : bool
         Whether lines are others than the pins.
     """
@@ -46,6 +48,7 @@ class Turns(Static):
     turn_of: DeviceFunction
     line_up: DeviceFunction
     in_line: DeviceFunction
+    wants: DeviceFunction
     sorts: bool = False
 
 
@@ -56,9 +59,9 @@ ORDERS = ("id", "gain")
 def turns_by(order: str, wants: DeviceFunction) -> Turns:
     """One of `ORDERS`, of the moves of those who want to move."""
     if order == "id":
-        return Turns(turn_by_id, all_pins, pin_at)
+        return Turns(turn_by_id, all_pins, pin_at, wants)
     return Turns(turn_by_gain.bound(wants=wants), line_up_by_gain.bound(wants=wants), mover_at,
-                 sorts=True)
+                 wants, sorts=True)
 
 
 @device

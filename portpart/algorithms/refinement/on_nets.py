@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
+from portpart.algorithms.objectives.hub_ties import PieceSums
 from portpart.algorithms.objectives.net_sets import (
     begin_large_net,
     begin_listing_net,
@@ -22,7 +23,6 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.refinement.active_sets import keep_movable
 from portpart.algorithms.refinement.hub_pieces import (
-    PieceSums,
     clear_sums,
     sum_piece,
     take_to_pieces,
@@ -95,7 +95,7 @@ class OnNets(MoveRule):
     def record_sums(self, this: Recording) -> None:
         """Record how pieces of hubs are summed up."""
         this.program.launch(_words(this).pieces, sum_piece, team=HUB_TEAM,
-                            sums=PieceSums(this.widths.counter))
+                            sums=PieceSums(this.rules, this.widths.counter))
 
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
@@ -114,10 +114,11 @@ class OnNets(MoveRule):
             program.launch(movable, keep_movable)
             launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many,
                              words.pieces)
-        given: dict[str, Any] = {"wants": self.wants, "turns": self.turns}
         with program.side_by_side():
-            program.launch(words.small_listed, burn_small_net, team=SMALL_TEAM, **given)
-            program.launch(words.large_listed, burn_large_net, team=LARGE_TEAM, **given)
+            program.launch(words.small_listed, burn_small_net, team=SMALL_TEAM,
+                           turns=self.turns)
+            program.launch(words.large_listed, burn_large_net, team=LARGE_TEAM,
+                           turns=self.turns)
         move = move_if_nets_agree.bound(agree=self.agree)
         launch_with_hubs(this, movable, of_wanting(self.wants, move), this.widths.of_many,
                          words.pieces)
