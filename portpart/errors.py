@@ -81,7 +81,7 @@ class GraphFormatError(InputError):
     ...     portpart.io.read("wrong.graph")
     ... except portpart.GraphFormatError as error:
     ...     print(error)
-    wrong.graph:3: neighbour 3 of vertex 2 is no vertex; vertices are 1 ... 2
+    wrong.graph:3: neighbour 3 of vertex 2 is not a vertex; vertices are 1 ... 2
     """
 
 

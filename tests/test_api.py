@@ -240,7 +240,7 @@ BAD_OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "progress": ({"progress": 5}, ["progress is 5", "callable"]),
     "vertex weights short": ({"vertex_weights": [1, 2]}, ["2 values for 144 vertices"]),
     "vertex weights negative": ({"vertex_weights": -np.ones(144)}, ["vertex 0 has weight -1"]),
-    "graph": ({"graph": 17}, ["int is no graph"]),
+    "graph": ({"graph": 17}, ["int is not a graph"]),
 }
 
 

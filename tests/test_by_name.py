@@ -70,7 +70,7 @@ def test_an_index_of_numbers_is_an_order_of_vertices() -> None:
 
 @pytest.mark.parametrize(("values", "message"), [
     ({"a": 1}, "vertex_weights has nothing for vertex 'b': all 6 vertices"),
-    (WEIGHTS | {"z": 1}, "vertex_weights names 'z', which is no vertex"),
+    (WEIGHTS | {"z": 1}, "vertex_weights names 'z', which is not a vertex"),
     (pd.Series([1, 2, 3], index=["a", "b", "a"]), "'a' twice in its index"),
     ("w", "vertex_weights is 'w'"),
 ], ids=["missing", "unknown", "twice", "text"])

@@ -30,7 +30,7 @@ def strict(text: str) -> Any:
     """The value of JSON text that holds none of Python's additions to JSON."""
 
     def refuse(word: str) -> None:
-        raise ValueError(f"{word} is no JSON")
+        raise ValueError(f"{word} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
 

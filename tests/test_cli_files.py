@@ -67,7 +67,7 @@ def test_points_are_read_as_an_array_of_numpy() -> None:
 def test_damaged_points_are_refused(data: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     Path("p.npy").write_bytes(data)
     line = refusal(capsys, "report", "g.graph", "g.part", "--points", "p.npy")
-    assert line.startswith("portpart: error: p.npy: damaged, or no array of NumPy")
+    assert line.startswith("portpart: error: p.npy: damaged, or not an array of NumPy")
 
 
 def test_a_missing_matrix_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,7 +87,7 @@ def test_other_columns_are_weights_on_demand(frame: Callable[..., Any]) -> None:
     assert sorted(oracles.arcs(as_graph(edges, edge_weights="bytes"))) == EXPECTED
     scaled = as_graph(edges, edge_weights="half", weights="round", weight_scale=2)
     assert sorted(oracles.arcs(scaled)) == EXPECTED
-    with pytest.raises(InputError, match="edge_weights='cost' is no column; there are 'u', 'v'"):
+    with pytest.raises(InputError, match="edge_weights='cost' is not a column; there are 'u', 'v'"):
         as_graph(edges, edge_weights="cost")
     with pytest.raises(InputError, match="has no attributes of vertices"):
         as_graph(edges, vertex_weights="cost")

@@ -1,4 +1,4 @@
-"""as_graph refuses what is no graph, names the first place and says what would be right."""
+"""as_graph refuses what is not a graph, names the first place and says what would be right."""
 
 from __future__ import annotations
 
@@ -74,15 +74,15 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "tuple of a number": ((3, [0, 2]), {}, ["indptr"]),
     "large names": ([(0, 10**9), (1, 2)], {}, ["vertex 1000000000 in 2 edges makes 1000000001",
                                                "numpy.unique", "num_vertices=1000000001"]),
-    "hypergraph": (as_hypergraph([[0, 1, 2]]), {}, ["a Hypergraph is no graph", "repartition"]),
-    "mesh": (as_mesh([[0, 1, 2]]), {}, ["a Mesh is no graph", "mesh.dual_graph()"]),
+    "hypergraph": (as_hypergraph([[0, 1, 2]]), {}, ["a Hypergraph is not a graph", "repartition"]),
+    "mesh": (as_mesh([[0, 1, 2]]), {}, ["a Mesh is not a graph", "mesh.dual_graph()"]),
     "data of a network": (SimpleNamespace(edge_index=TARGETS), {},
                           ["portpart.from_edges(data.edge_index.T"]),
     "edges as columns": (np.zeros((2, 7), int), {}, ["ndarray of shape (2, 7)", "transpose"]),
-    "dict": ({0: [1], 1: [0]}, {}, ["dict is no graph", "portpart.from_adjacency"]),
+    "dict": ({0: [1], 1: [0]}, {}, ["dict is not a graph", "portpart.from_adjacency"]),
     "vertex weights without a length": ([(0, 1)], {"vertex_weights": iter([1, 2])},
                                         ["vertex_weights", "a list is needed"]),
-    "one number": (7, {}, ["int is no graph", "accepted are"]),
+    "one number": (7, {}, ["int is not a graph", "accepted are"]),
     "None": (None, {}, ["NoneType", "accepted are"]),
     "long tuple": ((OFFSETS, TARGETS, W, W), {}, ["4 items"]),
     "edge out of range": ([(0, 1), (1, -2)], {}, ["edge 1", "-2"]),

@@ -90,7 +90,7 @@ def test_a_partition_over_points_or_elements_takes_a_session() -> None:
 @pytest.mark.parametrize("call", [portpart.as_graph, portpart.as_hypergraph,
                                   lambda graph: portpart.partition(graph, 2)])
 def test_blocks_are_no_graph_and_say_where_they_go(call: Any, session: portpart.Session) -> None:
-    with pytest.raises(portpart.InputError, match=r"a Session is no graph; its graph\(\)"):
+    with pytest.raises(portpart.InputError, match=r"a Session is not a graph; its graph\(\)"):
         call(session)
     with pytest.raises(portpart.InputError, match=r"pass the graph, and the result as initial="):
         call(portpart.partition(GRID, 2))

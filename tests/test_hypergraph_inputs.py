@@ -156,7 +156,7 @@ def test_objects_of_other_libraries(data: Any) -> None:
 @pytest.mark.parametrize("data", [Xgi(), hypernetx(), hypergraphx(True)],
                          ids=["XGI", "HyperNetX", "hypergraphx"])
 def test_what_takes_graphs_says_who_takes_these(data: Any) -> None:
-    with pytest.raises(portpart.InputError, match=r"is no graph; portpart\.as_hypergraph makes"):
+    with pytest.raises(portpart.InputError, match=r"is not a graph; portpart\.as_hypergraph makes"):
         portpart.partition(data, 2)
 
 
@@ -246,17 +246,17 @@ def test_the_order_of_pins_and_where_nets_are_from_do_not_matter(rows: list[list
     ([[0, 1], 5], {}, "net 1 is 5; a sequence"),
     ([[0, 1], "ab"], {}, "net 1 is 'ab'"),
     ([[0, 1.5]], {}, "a net has a pin 1.5"),
-    ([[0, 10**30]], {}, "no vertex"),
+    ([[0, 10**30]], {}, "not a vertex"),
     ([[0, 9]], {"num_vertices": 4}, "net 0 has a pin 9"),
     ([[0, 1]], {"num_vertices": -4}, "num_vertices is -4"),
     ([[0, 1]], {"num_vertices": "many"}, "num_vertices is 'many'"),
     ([[0, 2**31]], {}, "32-bit"),
     ([[0, 10**9]], {}, "vertex 1000000000 in 2 pins makes .*nets, num_vertices=1000000001"),
     (SimpleNamespace(columns=["net", "pin"], shape=(2, 2), __getitem__=None), {},
-     "a SimpleNamespace is no hypergraph; .*groupby"),
+     "a SimpleNamespace is not a hypergraph; .*groupby"),
     ([["a", "b"]], {"num_vertices": 7}, "there are 2 vertices"),
-    (7, {}, "7 is no hypergraph; accepted are"),
-    (np.zeros(3, int), {}, r"shape \(3,\) is no hypergraph"),
+    (7, {}, "7 is not a hypergraph; accepted are"),
+    (np.zeros(3, int), {}, r"shape \(3,\) is not a hypergraph"),
     ([[0, 1]], {"model": "row-net"}, "model goes with a sparse matrix"),
     ([[0, 1]], {"diagonal": True}, "diagonal goes with a sparse matrix"),
     (sp.csr_array(np.eye(3)), {"model": "rows"}, "unknown model 'rows'"),
@@ -266,15 +266,15 @@ def test_the_order_of_pins_and_where_nets_are_from_do_not_matter(rows: list[list
     ([[0, 1], np.array(3)], {}, "net 1 is array"),
     ([[0, 1]], {"net_weights": np.ones((1, 1))}, r"net_weights have shape \(1, 1\)"),
     ([[0, 1]], {"vertex_weights": [1]}, "net 0 has a pin 1, .* 0, as many as vertex_weights"),
-    (np.eye(3), {}, "type float64 are no nets of vertices .*csr_array"),
-    (np.eye(3, dtype=bool), {}, "type bool are no nets of vertices"),
-    (np.eye(3, dtype=int), {}, "rows of 0 and 1 are no nets of vertices"),
-    ([[1, 1, 0], [0, 1, 1]], {}, "rows of 0 and 1 are no nets of vertices"),
+    (np.eye(3), {}, "type float64 are not nets of vertices .*csr_array"),
+    (np.eye(3, dtype=bool), {}, "type bool are not nets of vertices"),
+    (np.eye(3, dtype=int), {}, "rows of 0 and 1 are not nets of vertices"),
+    ([[1, 1, 0], [0, 1, 1]], {}, "rows of 0 and 1 are not nets of vertices"),
     ([[np.True_, "a"]], {}, "a net has a pin np.True_"),
     ([["a", None]], {}, "a net has a pin None"),
     ([["a", Decimal(1)]], {}, "a net has a pin Decimal"),
-    (networkx.grid_2d_graph(2, 2), {}, "a Graph is a graph and no hypergraph; of one"),
-    (portpart.generators.grid_2d(2), {}, "a Graph is no hypergraph; .*to_scipy"),
+    (networkx.grid_2d_graph(2, 2), {}, "a Graph is a graph, not a hypergraph; of one"),
+    (portpart.generators.grid_2d(2), {}, "a Graph is not a hypergraph; .*to_scipy"),
     (sp.csr_array(np.eye(3)), {"num_vertices": 4}, "there are 3 vertices"),
 ])
 def test_what_cannot_be_is_refused(data: Any, options: dict[str, Any], message: str) -> None:

@@ -127,7 +127,7 @@ def own_imports(path: Path) -> Iterator[tuple[Path, int]]:
     for module, line in imports(path):
         if module.split(".")[0] == "portpart":
             file = file_of(module)
-            assert file is not None, f"{path}:{line}: {module} is no module"
+            assert file is not None, f"{path}:{line}: {module} is not a module"
             yield file, line
 
 

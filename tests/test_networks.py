@@ -88,13 +88,13 @@ def test_vertex_numbers_are_keys_where_there_are_no_names() -> None:
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"fixed": {"nobody": 1}}, r"fixed names 'nobody', which is no vertex: the first .*'m0', 'm1'"),
+    ({"fixed": {"nobody": 1}}, r"fixed names 'nobody', which is not a vertex: .*'m0', 'm1'"),
     ({"initial": {"m0": 1}}, r"initial has no block for vertex 'm1': all 34 .* and 1 have"),
     ({"initial": {}}, "no block for vertex 'm0'"),
     ({"fixed": {"m3": 9}}, r"fixed\[3\] is 9"),
     ({"fixed": {"m3": "left"}}, "maps vertices to 'left'; blocks must be integers"),
     ({"fixed": {"m3": 0.5}}, "blocks must be integers"),
-    ({"fixed": {3: 1}}, "fixed names 3, which is no vertex"),
+    ({"fixed": {3: 1}}, "fixed names 3, which is not a vertex"),
 ])
 def test_bad_blocks_by_name_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -80,7 +80,7 @@ def test_neighbours_of_nets_in_an_igraph_graph_are_nets() -> None:
 
 def test_rows_of_several_lengths_are_nets_or_neighbours() -> None:
     message = message_of(portpart.partition, [[0, 1, 2], [2, 3]], 2)
-    assert message.startswith("rows of 2 to 3 entries are no list of edges")
+    assert message.startswith("rows of 2 to 3 entries are not a list of edges")
     assert "portpart.as_hypergraph(rows)" in message
     assert "inhomogeneous" not in message
 

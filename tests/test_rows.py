@@ -116,7 +116,7 @@ def test_keys_of_a_mapping_name_the_vertices() -> None:
     assert (graph.names, oracles.arcs(graph)) == (["x", "y", "z"], ((0, 2, 1), (2, 0, 1)))
     named = portpart.from_adjacency({"x": {"y": 3}, "y": {"x": 3}})
     assert named.total_arc_weight == 6
-    with pytest.raises(InputError, match="'q', a neighbour of 'x', is no key"):
+    with pytest.raises(InputError, match="'q', a neighbour of 'x', is not a key"):
         portpart.from_adjacency({"x": ["q"]})
 
 
@@ -150,7 +150,7 @@ def test_number_of_vertices_can_be_said() -> None:
 
 def test_matrices_of_every_size_are_told_how_to_pass() -> None:
     for dense in (np.zeros((5, 5)), [[], []], np.zeros((4, 4), int).tolist()):
-        with pytest.raises(InputError, match="is no graph"):
+        with pytest.raises(InputError, match="is not a graph"):
             as_graph(dense)
     assert as_graph(sp.csr_array(np.array(DENSE))).num_edges == 3
 

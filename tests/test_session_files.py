@@ -132,11 +132,11 @@ ARRAYS: list[tuple[str, str, Callable[[np.ndarray], Any], str]] = [
     ("graph", "weight_scale", put(0, 0), "weight_scale is 0.0"),
     ("graph", "weight_scale", put(0, np.nan), "weight_scale is nan"),
     ("graph", "weight_scale", lambda scale: np.array("much"), "weight_scale is 'much'"),
-    ("graph", "session", cut_off, "session is no JSON"),
-    ("graph", "session", lambda facts: np.array(7), "session is no JSON"),
+    ("graph", "session", cut_off, "session is not JSON"),
+    ("graph", "session", lambda facts: np.array(7), "session is not JSON"),
     ("nets", "net_offsets", put(7, 2**30), r"net_offsets\[8\]"),
     ("nets", "net_offsets", put(0, -1), r"net_offsets\[0\] is -1"),
-    ("nets", "net_pins", put(7, 10**6), "has a pin 1000000, which is no vertex"),
+    ("nets", "net_pins", put(7, 10**6), "has a pin 1000000, which is not a vertex"),
     ("nets", "net_pins", put(7, -1), "has a pin -1"),
     ("nets", "net_pins", cut_off, "the last offset must be"),
     ("nets", "net_weights", put(7, -1), "net 7 has weight -1"),
@@ -144,7 +144,7 @@ ARRAYS: list[tuple[str, str, Callable[[np.ndarray], Any], str]] = [
     ("nets", "net_weights", lambda weights: weights.astype(np.int64) << 60, r"2\*\*62"),
     ("nets", "nets_alive", twice, "nets_alive holds"),
     ("nets", "nets_alive", put(3, True), "nets_alive holds"),
-    ("nets", "vertices_alive", lambda alive: alive[:40], "which is no vertex"),
+    ("nets", "vertices_alive", lambda alive: alive[:40], "which is not a vertex"),
     ("nets", "part", put(7, 3), r"part\[7\] is 3"),
 ]
 

@@ -141,7 +141,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "taken by this batch": (lambda batch: (batch.insert_vertices(names="x"),
                                            batch.insert_vertices(names="x")), "'x' already"),
     "twice": (lambda batch: batch.insert_vertices(names=["x", "y", "x"]), "have 'x' twice"),
-    "no name": (lambda batch: batch.insert_vertices(names=["x", None]), "None, which is no name"),
+    "no name": (lambda batch: batch.insert_vertices(names=["x", None]), "which is not a name"),
     "wrong number": (lambda batch: batch.insert_vertices(names=["x", "y"], count=3), "2 names for"),
     "wrong weights": (lambda batch: batch.insert_vertices([1, 2, 3], names=["x", "y"]),
                       "3 weights for 2 ids"),

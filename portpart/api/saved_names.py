@@ -82,5 +82,5 @@ def _name(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_name, value))
     if isinstance(value, dict):
-        raise ValueError(f"{shown(value)} is no name")
+        raise ValueError(f"{shown(value)} is not a name")
     return value

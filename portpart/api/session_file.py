@@ -35,7 +35,7 @@ from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, exact_fr
 VERSION = 2
 
 FACTS = "session"
-"""The array that holds all that is no array, as JSON."""
+"""The array that holds all that is not an array, as JSON."""
 
 OF_IDS = "part", "sizes", "fixed"
 KNOWN = {FACTS, *OF_IDS, "fixed_weight", *ARRAYS, *NAMED_ARRAYS}
@@ -98,7 +98,7 @@ def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None = No
 
 
 def _facts_of(rounds: Rounds, asked: dict[str, Any]) -> dict[str, Any]:
-    """All that is no array."""
+    """All that is not an array."""
     wishes, preset = rounds.wishes, asked["preset"]
     return {
         **asked, "version": VERSION, "k": rounds.call.problem.num_blocks,
@@ -141,7 +141,7 @@ def _facts(array: np.ndarray) -> Saved:
     try:
         facts = json.loads(array.tobytes())
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"{FACTS} is no JSON: {problem}") from problem
+        raise InputError(f"{FACTS} is not JSON: {problem}") from problem
     facts = _named(FACTS, facts)
     if facts["version"] != VERSION:
         raise InputError(f"a session of format {shown(facts['version'])}; this version of portpart "

@@ -97,7 +97,7 @@ class SessionView:
         Parameters
         ----------
         names : sequence, or a single name
-            Text, or whatever else is no number.
+            Text, or whatever else is not a number.
         nets : bool
             Whether they are of nets.
 

@@ -54,7 +54,7 @@ def _places(vertices: list[Hashable], name: str, graph: EitherGraph) -> np.ndarr
     places = [number.get(vertex, -1) for vertex in vertices]
     if -1 in places:
         unknown = vertices[places.index(-1)]
-        raise InputError(f"{name} names {shown(unknown)}, which is no vertex"
+        raise InputError(f"{name} names {shown(unknown)}, which is not a vertex"
                          f"{_hint(unknown, graph)}")
     return np.array(places, np.int64)
 
@@ -68,7 +68,7 @@ def _hint(unknown: Hashable, graph: EitherGraph) -> str:
 
 
 def _numbers(names: Sequence[Any] | None, n: int) -> dict[Any, int]:
-    """The number of each vertex by its name; None is no name."""
+    """The number of each vertex by its name; None is not a name."""
     if names is None:
         return {vertex: vertex for vertex in range(n)}
     number = {vertex: place for place, vertex in enumerate(names) if vertex is not None}

@@ -262,7 +262,7 @@ class Program:
 
     def _checked(self, flag: Element | int) -> Element:
         if not isinstance(flag, Element):
-            raise ValueError(f"program {self.name!r}: {flag} is no element of a slot")
+            raise ValueError(f"program {self.name!r}: {flag} is not an element of a slot")
         if flag.slot.scratch:
             raise ValueError(f"program {self.name!r}: {flag.slot.name!r} is scratch, no flag")
         return flag

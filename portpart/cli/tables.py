@@ -20,7 +20,7 @@ def read_table(name: str) -> np.ndarray:
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is no number, or of a row of another length.
+        Naming file and line of what is not a number, or of a row of another length.
     """
     from portpart.io.text.files import read_source
 
@@ -54,7 +54,7 @@ def _table_of(source: Source) -> np.ndarray:
 
 
 def _refuse_row(source: Source, rows: dict[int, str], delimiter: str | None) -> None:
-    """Raise for the first line that is no row of the table."""
+    """Raise for the first line that is not a row of the table."""
     width = len(next(iter(rows.values())).split(delimiter))
     for number, row in rows.items():
         words = row.split(delimiter)

@@ -48,7 +48,7 @@ def rmat(
     if not 0 <= scale <= MAX_SCALE:
         raise InputError(f"scale is {scale}; it must lie in 0 ... {MAX_SCALE}")
     if min(a, b, c) < 0 or a + b + c > 1:
-        raise InputError(f"a, b, c = {a}, {b}, {c} are no probabilities: they must be >= 0 and "
+        raise InputError(f"a, b, c = {a}, {b}, {c} are not probabilities: they must be >= 0 and "
                          "add up to at most 1")
     random = np.random.default_rng(seed)
     n = 1 << scale

@@ -83,7 +83,7 @@ def host_array(values: Any) -> np.ndarray:
     except (TypeError, ValueError, OverflowError) as problem:
         raise InputError(f"{shown(values)}: {problem}") from problem
     if array.dtype == object and array.ndim == 0 and values is not None:
-        raise InputError(f"{shown(values)} is no array; an array or a list is needed")
+        raise InputError(f"{shown(values)} is not an array; an array or a list is needed")
     if listed:  # numbers of pandas' nullable types
         array = plain if plain.dtype.kind in "biuf" and plain.ndim == 1 else array
     return array

@@ -38,7 +38,7 @@ def in_order(values: Any, names: Sequence[Any] | None, what: str, of: str = "ver
     if unknown:
         hint = (f": {many} are numbered from 0 without gaps" if names is None
                 else did_you_mean(unknown[0], names))
-        raise InputError(f"{what} names {shown(unknown[0])}, which is no {of}{hint}")
+        raise InputError(f"{what} names {shown(unknown[0])}, which is not a {of}{hint}")
     missing = [name for name in known if name not in values]
     if missing:
         raise InputError(f"{what} has nothing for {of} {shown(missing[0])}: all {len(known)} "

@@ -89,7 +89,7 @@ def from_adjacency(
     Raises
     ------
     InputError
-        As in :func:`as_graph`, and if a neighbour is no key of a mapping.
+        As in :func:`as_graph`, and if a neighbour is not a key of a mapping.
 
     Examples
     --------

@@ -163,15 +163,15 @@ def _refuse_others(obj: Any) -> None:
     if is_networkit(obj):
         raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
     if isinstance(obj, Hypergraph):
-        raise InputError(f"a {name} is no graph; partition, repartition and Session take it")
+        raise InputError(f"a {name} is not a graph; partition, repartition and Session take it")
     if is_network_of_nets(obj):
-        raise InputError(f"a {name} is no graph; portpart.as_hypergraph makes what partition, "
+        raise InputError(f"a {name} is not a graph; portpart.as_hypergraph makes what partition, "
                          "repartition and Session take")
     if isinstance(obj, Mesh):
-        raise InputError(f"a {name} is no graph; mesh.dual_graph() joins its elements, "
+        raise InputError(f"a {name} is not a graph; mesh.dual_graph() joins its elements, "
                          "mesh.nodal_graph() its nodes")
     if hasattr(obj, "edge_index"):
-        raise InputError(f"{name} is no graph; portpart.from_edges(data.edge_index.T, "
+        raise InputError(f"{name} is not a graph; portpart.from_edges(data.edge_index.T, "
                          "num_vertices=data.num_nodes) makes one of its edges")
 
 

@@ -59,7 +59,7 @@ def as_hypergraph(
           ``net_pins[net_offsets[e]] ... net_pins[net_offsets[e + 1] - 1]``, in any order;
         - a list of nets, each a sequence of its pins; a mapping with nets as values, whose keys
           are ``net_names`` unless they are numbers; an array of shape (m, pins of a net), or of
-          m lists.  Pins that are no integers are ``names``,
+          m lists.  Pins that are not integers are ``names``,
           numbered as they occur.  A tuple of two is always one of arrays, as above;
         - a SciPy or CuPy sparse matrix, by its pattern: see `model`;
         - a :class:`portpart.io.Netlist`: its gates and nets, with ``names`` and ``net_names``;
@@ -146,16 +146,16 @@ def _rows_of(data: Any) -> NetRows:
     refuse_foreign_type(data)
     refuse_blocks(data)
     if isinstance(data, Graph):
-        raise InputError("a Graph is no hypergraph; portpart.as_hypergraph(graph.to_scipy(), "
+        raise InputError("a Graph is not a hypergraph; portpart.as_hypergraph(graph.to_scipy(), "
                          "diagonal=True) makes a net of each vertex and its neighbours, whose km1 "
                          "is the communication volume of the graph")
     for is_kind, neighbours in OF_NETWORKS:
         if is_kind(data):
-            raise InputError(f"a {type(data).__name__} is a graph and no hypergraph; of one in "
+            raise InputError(f"a {type(data).__name__} is a graph, not a hypergraph; of one in "
                              f"which nets are vertices also, [{neighbours} for net in nets] makes "
                              "nets")
     if is_frame(data):
-        raise InputError(f"a {type(data).__name__} is no hypergraph; of its columns net and pin "
+        raise InputError(f"a {type(data).__name__} is not a hypergraph; of its columns net and pin "
                          "[list(pins) for _, pins in frame.groupby('net')['pin']] makes nets")
     return nets_of_network(data) or nets_of_rows(data)
 

@@ -174,7 +174,7 @@ def _rows_of_lists(elements: list[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _integers(values: list[Any]) -> np.ndarray | None:
-    """`values` as int64, or None if one of them is no integer."""
+    """`values` as int64, or None if one of them is not an integer."""
     try:
         array = np.array(values) if values else np.empty(0, np.int64)
     except (TypeError, ValueError, OverflowError):

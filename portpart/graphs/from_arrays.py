@@ -166,7 +166,7 @@ def _check_ends(space: ExecutionSpace, ends: Array, n: int) -> None:
     if len(ends) == 0 or (int(ends.min()) >= 0 and int(ends.max()) < n):
         return
     edge = int(((ends < 0) | (ends >= n)).argmax())
-    raise InputError(f"edge {edge} has an end {item_of(space, ends, edge)}, which is no vertex: "
+    raise InputError(f"edge {edge} has an end {item_of(space, ends, edge)}, which is not a vertex: "
                      f"vertices are 0 ... {n - 1}")
 
 

@@ -83,7 +83,7 @@ def _columns_of(columns: list[Any], edge_weights: Any) -> tuple[Any, Any, Any]:
     weights = [by_name[name] for name in WEIGHTS if name in by_name]
     if isinstance(edge_weights, str):
         if edge_weights not in columns:
-            raise InputError(f"edge_weights={shown(edge_weights)} is no column; there are "
+            raise InputError(f"edge_weights={shown(edge_weights)} is not a column; there are "
                              f"{listed(columns)}")
         weights = [edge_weights]
     elif edge_weights is not None:

@@ -31,6 +31,6 @@ def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
 def parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
     """Offsets, targets and weights or None."""
     if len(parts) not in (2, 3):
-        raise InputError(f"a tuple of {len(parts)} items is no graph; (indptr, indices) or "
+        raise InputError(f"a tuple of {len(parts)} items is not a graph; (indptr, indices) or "
                          "(indptr, indices, weights) is expected, or edges as a list or array")
     return parts[0], parts[1], parts[2] if len(parts) == 3 else None

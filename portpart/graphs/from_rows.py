@@ -72,9 +72,9 @@ def graph_of_rows(
 def _table(space: ExecutionSpace, obj: Any) -> Array:
     """Two or three columns of numbers."""
     if isinstance(obj, Mapping):
-        raise InputError(f"{type(obj).__name__} is no graph; {NEIGHBOURS} by vertex")
+        raise InputError(f"{type(obj).__name__} is not a graph; {NEIGHBOURS} by vertex")
     if not (hasattr(obj, "__len__") or hasattr(obj, "__dlpack__")):
-        raise InputError(f"{type(obj).__name__} is no graph; accepted are {ACCEPTED}")
+        raise InputError(f"{type(obj).__name__} is not a graph; accepted are {ACCEPTED}")
     _refuse_ragged(obj)
     try:
         rows = as_array(space, obj, "the edge list")
@@ -92,7 +92,7 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
         hint = f"a dense adjacency matrix goes through scipy.sparse.csr_array(matrix); {hint}"
     elif rows.ndim == 2 and rows.shape[0] in (2, 3):
         hint = "transpose an array of shape (2, m) or (3, m)"
-    raise InputError(f"{type(obj).__name__} of shape {tuple(rows.shape)} is no graph; accepted "
+    raise InputError(f"{type(obj).__name__} of shape {tuple(rows.shape)} is not a graph; accepted "
                      f"are {ACCEPTED}; {hint}")
 
 
@@ -102,7 +102,7 @@ def _refuse_ragged(obj: Any) -> None:
         return
     lengths = sorted({len(row) for row in obj})
     if len(lengths) > 1:
-        raise InputError(f"rows of {lengths[0]} to {lengths[-1]} entries are no list of edges, "
+        raise InputError(f"rows of {lengths[0]} to {lengths[-1]} entries are not a list of edges, "
                          f"whose rows have 2, or 3 with weights; {OR_PINS}")
 
 
@@ -193,7 +193,7 @@ def adjacency_graph(
 ) -> Graph:
     """The graph of the neighbours of each vertex."""
     if hasattr(rows, "tocsr"):
-        raise InputError("a sparse matrix is no list of neighbours; as_graph(matrix) takes it")
+        raise InputError("a sparse matrix is not a list of neighbours; as_graph(matrix) takes it")
     try:
         rows, names = _numbered(rows) if isinstance(rows, Mapping) else (list(rows), None)
         lists = [list(row) for row in rows]
@@ -227,7 +227,7 @@ def _numbered(rows: Mapping[Any, Any]) -> tuple[list[Any], list[Any] | None]:
     for name, row in rows.items():
         for other in row:
             if other not in number:
-                raise InputError(f"{shown(other)}, a neighbour of {shown(name)}, is no key: "
+                raise InputError(f"{shown(other)}, a neighbour of {shown(name)}, is not a key: "
                                  "each vertex needs its own neighbours")
         numbers = [number[other] for other in row]
         numbered.append(dict(zip(numbers, row.values())) if isinstance(row, Mapping) else numbers)

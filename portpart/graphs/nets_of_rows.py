@@ -21,14 +21,14 @@ ACCEPTED = (
 
 
 def nets_of_rows(nets: Any) -> NetRows:
-    """Nets that are sequences of pins, or rows of an array; pins that are no integers are names."""
+    """Nets as sequences of pins, or rows of an array; pins that are not integers are names."""
     if isinstance(nets, Mapping):
         named = not all(isinstance(net, Integral) for net in nets)
         return nets_of_rows(list(nets.values()))._replace(net_names=list(nets) if named else None)
     if getattr(nets, "ndim", 2) == 1 and getattr(nets.dtype, "kind", "") == "O":
         nets = list(nets)
     if getattr(nets, "ndim", 2) != 2:
-        raise InputError(f"an array of shape {tuple(nets.shape)} is no hypergraph; accepted are "
+        raise InputError(f"an array of shape {tuple(nets.shape)} is not a hypergraph; accepted are "
                          f"{ACCEPTED}")
     if isinstance(nets, np.ndarray):
         nets = np.asarray(nets)
@@ -52,8 +52,8 @@ def _refuse_incidences(table: np.ndarray) -> None:
         (int(table.min()), int(table.max())) == (0, 1))
     if numbers or table.dtype.kind in "bf":
         kind = "0 and 1" if numbers else f"type {table.dtype}"
-        raise InputError(f"rows of {kind} are no nets of vertices 0, 1 ...; of an incidence matrix "
-                         "with nets as rows scipy.sparse.csr_array(matrix) makes a hypergraph")
+        raise InputError(f"rows of {kind} are not nets of vertices 0, 1 ...; for an incidence "
+                         "matrix with nets as rows pass scipy.sparse.csr_array(matrix)")
 
 
 def nets_of_names(names: Iterable[Hashable], nets: Iterable[Iterable[Hashable]],
@@ -71,7 +71,7 @@ def _rows(nets: Any) -> list[Any]:
     except TypeError:
         found = None
     if found is None:
-        raise InputError(f"{shown(nets)} is no hypergraph; accepted are {ACCEPTED}")
+        raise InputError(f"{shown(nets)} is not a hypergraph; accepted are {ACCEPTED}")
     for net, row in enumerate(found):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or (
                 getattr(row, "ndim", 1) != 1):
@@ -94,7 +94,7 @@ def _integers(pins: list[Any]) -> np.ndarray:
         return np.array(pins, np.int64)
     except OverflowError:
         worst = shown(max(pins, key=abs))
-        raise InputError(f"a net has a pin {worst}, which is no vertex") from None
+        raise InputError(f"a net has a pin {worst}, which is not a vertex") from None
 
 
 def _are_names(pins: list[Any]) -> bool:
@@ -114,6 +114,6 @@ def _numbered(offsets: np.ndarray, pins: list[Any], names: dict[Any, None]) -> N
     for place, pin in enumerate(pins):
         if pin not in number:
             net = int(np.searchsorted(offsets, place, side="right")) - 1
-            raise InputError(f"net {net} has a pin {shown(pin)}, which is no vertex")
+            raise InputError(f"net {net} has a pin {shown(pin)}, which is not a vertex")
     found = np.fromiter((number[pin] for pin in pins), np.int64, len(pins))
     return NetRows(offsets, found, len(number), names=list(names))

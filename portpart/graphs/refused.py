@@ -32,6 +32,6 @@ def refuse_blocks(obj: Any) -> None:
         return
     name = type(obj).__name__
     if callable(getattr(obj, "graph", None)):
-        raise InputError(f"a {name} is no graph; its graph() is the graph as it is now")
+        raise InputError(f"a {name} is not a graph; its graph() is the graph as it is now")
     raise InputError(f"a {name} holds blocks and no graph: pass the graph, and the result as "
                      "initial= to improve it, or to portpart.repartition to move little")

@@ -141,7 +141,7 @@ class Topology:
         array = np.asarray(numbers)
         wrong = array.dtype.kind not in "iu" and array.size > 0
         if wrong or int(array.min(initial=0)) < 0 or int(array.max(initial=0)) >= self.num_elements:
-            raise InputError(f"{shown(numbers)} are no elements; these are integers from 0 to "
+            raise InputError(f"{shown(numbers)} are not elements; these are integers from 0 to "
                              f"{self.num_elements - 1}")
         return array.astype(np.int64, copy=False)
 

@@ -79,7 +79,7 @@ def read_hosts(path: PathLike) -> list[Host]:
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is no name, of an unknown key, or of slots that contradict
+        Naming file and line of what is not a name, of an unknown key, or of slots that contradict
         each other.
 
     Examples
@@ -121,7 +121,7 @@ def expand_nodelist(text: str) -> list[str]:
     Raises
     ------
     InputError
-        Naming the part that is no name or no range.
+        Naming the part that is neither a name nor a range.
 
     Examples
     --------
@@ -246,8 +246,8 @@ def _numbers(word: str, ranges: str) -> list[str]:
     for part in ranges.split(","):
         match = RANGE.fullmatch(part.strip())
         if match is None or int(match[1]) > int(match[2] or match[1]):
-            raise InputError(f"{shown(part)} in {shown(word)} is no number and no range of numbers "
-                             "like 01-04")
+            raise InputError(f"{shown(part)} in {shown(word)} is neither a number nor a range of "
+                             "numbers like 01-04")
         first, last = int(match[1]), int(match[2] or match[1])
         if last - first >= MAX_NAMES - len(numbers):
             raise InputError(f"{shown(word)} stands for more than {MAX_NAMES} names")

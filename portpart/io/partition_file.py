@@ -57,7 +57,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is no block number or no vertex, or the wrong number of lines.
+        Naming file and line of what is no block number or vertex, or the wrong number of lines.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     bad = (part < (-1 if free else 0)) | (part > MAX_INT32)
     if bad.any():
         row = int(bad.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is no block number")
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{part[row]} is not a block number")
     if num_vertices is not None and pairs:
         return _blocks_of_pairs(source, num_vertices, lines.values[::2] - first, part, first)
     if num_vertices is not None and len(part) != num_vertices:
@@ -96,8 +96,9 @@ def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.nd
     bad = (vertices < 0) | (vertices >= n)
     if bad.any():
         row = int(bad.argmax())
-        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{vertices[row] + first} is no vertex; "
-                      f"vertices are {first} ... {n - 1 + first}")
+        source.refuse(source.line_of_row(SYNTAX, 0, row),
+                      f"{vertices[row] + first} is not a vertex; vertices are {first} ... "
+                      f"{n - 1 + first}")
     part = np.full(n, FREE, np.int32)
     part[vertices] = blocks
     order = np.argsort(vertices, kind="stable")
@@ -152,8 +153,8 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     Raises
     ------
     GraphFormatError
-        Naming file and line of an unknown or repeated name or what is no block number; or a vertex
-        that is missing.
+        Naming file and line of an unknown or repeated name, of a wrong block number, or of a
+        vertex that is missing.
 
     Examples
     --------
@@ -176,13 +177,13 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
         vertex = vertex_of.get(name)
         if vertex is None:
             hint = did_you_mean(name.decode("utf-8", "surrogateescape"), names)
-            source.refuse(number, f"{_shown(name)} is the name of no vertex"
+            source.refuse(number, f"{_shown(name)} does not name a vertex"
                                   f"{hint or '; expected a name and its block'}")
         if seen[vertex]:
             source.refuse(number, f"a second block for {_shown(name)}")
         seen[vertex] = True
         if not BLOCK.fullmatch(block) or not lowest <= int(block) <= MAX_INT32:
-            source.refuse(number, f"{_shown(block)} is no block number")
+            source.refuse(number, f"{_shown(block)} is not a block number")
         part[vertex] = int(block)
     if not free and not seen.all():
         missing = _shown(as_bytes(names[int(seen.argmin())]))

@@ -115,7 +115,7 @@ def read(
     Notes
     -----
     Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
-    20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are no numbers
+    20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are not numbers
     and quoted words are read in Python, some microseconds a line; so are netlists, see
     :func:`read_netlist`.
 
@@ -173,7 +173,7 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
 
 
 class LikeNets(GraphFormatError):
-    """A file that is no graph, but has all that an hMETIS file has.
+    """A file that is not a graph, but has all that an hMETIS file has.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ def _refuse_edges(source: Source, problem: GraphFormatError) -> None:
 
 
 def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
-    """Raise if a file that is no graph and has no known suffix follows hMETIS throughout."""
+    """Raise if a file that is not a graph and has no known suffix follows hMETIS throughout."""
     if format_of_name(source.name) is not None:
         return
     try:

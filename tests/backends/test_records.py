@@ -271,7 +271,7 @@ REFUSED = [
     ("a record where an array is expected", "rows: Rows, x", "x[i] = plain(i, rows)",
      "record 'rows' is used as a number or an array", "device function that takes such"),
     ("an array where a record is expected", "x", "x[i] = read(i, x)",
-     "read takes a Rows as 'rows', this is no record", "of that class"),
+     "read takes a Rows as 'rows', this is not a record", "of that class"),
     ("another record", "level: Level, x", "x[i] = read(i, level)",
      "read takes a Rows as 'rows', this is a Level", "of that class"),
     ("too few arguments", "rows: Rows, x", "x[i] = read(rows)",
@@ -281,13 +281,13 @@ REFUSED = [
     ("a field that is not there further in", "run: Run, x", "x[i] = run.rows.start[i]",
      "Rows has no field 'start'", "begin, end"),
     ("a record made of numbers", "x", "rows = Rows(begin=1, end=2)",
-     "what the record is made of is no array", "team_array(int64, 256)"),
+     "what the record is made of is not an array", "team_array(int64, 256)"),
     ("words made of a number", "x", "level = Level(x)",
-     "what the record is made of is no array", "team_array(int64, 256)"),
+     "what the record is made of is not an array", "team_array(int64, 256)"),
     ("a record made with other fields", "x", "rows = Rows(begin=x)",
      "Rows has the fields begin, end", "team_array(int64, 256)"),
     ("a record made in passing", "x", "x[i] = read(i, Rows(x, x))",
-     "read takes a Rows as 'rows', this is no record", "of that class"),
+     "read takes a Rows as 'rows', this is not a record", "of that class"),
     ("a name that hides a field", "rows: Rows, rows_begin, x", "x[i] = rows.begin[i]",
      "'rows_begin' is also what field 'begin' of 'rows' is called", "another name"),
 ]
@@ -311,4 +311,5 @@ def test_atomics_on_an_array_of_a_lane_are_refused(tmp_path):
 
 def test_other_annotations_are_refused(tmp_path):
     source = f"{RECORDS}@kernel\ndef faulty(i, x: int):\n    x[i] = 1\n"
-    assert_refused(tmp_path, source, FIRST, "annotated with what is no record", "records and words")
+    assert_refused(tmp_path, source, FIRST, "annotated with what is not a record",
+                   "records and words")

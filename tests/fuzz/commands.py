@@ -105,4 +105,4 @@ def _run(arguments: list[str], folder: Path) -> tuple[int, str, str]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

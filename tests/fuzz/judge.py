@@ -38,7 +38,7 @@ def check_graph(graph: Graph) -> None:
     n = len(offsets) - 1
     require(n >= 0 and offsets[0] == 0 and offsets[-1] == len(targets), "ends of the offsets")
     require((offsets[1:] >= offsets[:-1]).all(), "offsets decrease")
-    require(((targets >= 0) & (targets < n)).all(), "a target is no vertex")
+    require(((targets >= 0) & (targets < n)).all(), "a target is not a vertex")
     sources = np.repeat(np.arange(n, dtype=np.int64), np.diff(offsets))
     require((sources != targets).all(), "a loop")
     values = np.ones(len(targets), np.int64) if weights is None else weights
@@ -59,7 +59,7 @@ def check_hypergraph(hypergraph: Hypergraph, data: bytes, folder: Path) -> None:
     for net, row in enumerate(nets):
         require(all(0 <= a < b for a, b in pairwise([0, *(pin + 1 for pin in row)])), "pins")
         for pin in row:
-            require(pin < h.num_vertices, "a pin that is no vertex")
+            require(pin < h.num_vertices, "a pin that is not a vertex")
             members[pin].append(net)
     offsets, rows = h.vertex_offsets.tolist(), h.vertex_nets.tolist()
     require([rows[a:b] for a, b in pairwise(offsets)] == members, "the nets of vertices")

@@ -111,7 +111,7 @@ def graph(offsets: list[int], targets: list[int], weights: list[int] | None = No
     (([0, 1, 1], [1], None), "not symmetric"),
     (([0, 1, 2], [1, 0], [1, 2]), "not symmetric"),
     (([0, 1, 2], [0, 1], None), "a loop"),
-    (([0, 1, 2], [1, 2], None), "no vertex"),
+    (([0, 1, 2], [1, 2], None), "not a vertex"),
     (([0, 2, 1, 2], [1, 0], None), "decrease"),
     (([0, 1], [], None), "ends of the offsets"),
     (([0, 1, 2], [1, 0], [-1, -1]), "weights"),

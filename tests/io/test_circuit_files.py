@@ -215,7 +215,7 @@ def changed(text: str, old: str, new: str) -> str:
     ("1 4 3 7 3", "1 4 3 7 3 2", "x.u:2:11: cells have 2 weights each"),
     ("1 4 3 7 3", "1 4 3 8 3", "x.u:2:7: 8 pins promised, the lines of the nets hold 7"),
     ("1 4 3 7 3", "1 9999999 3 7 3", "x.u:2: 9999999 vertices in"),
-    ("7 2 3 4", "7 2 5 4", "x.u:4:5: pin 5 of net 2 is no vertex; vertices are 1 ... 4"),
+    ("7 2 3 4", "7 2 5 4", "x.u:4:5: pin 5 of net 2 is not a vertex; vertices are 1 ... 4"),
     ("7 2 3 4", "7 0 3 4", "x.u:4:3: pin 0 of net 2"),
     ("0 1 4", "-1 1 4", "x.u:5:1: net 3 has weight -1"),
     ("0 1 4", "0.5 1 4", "'0.5' is not an integer (or above 2**62); hMETIS and PaToH files hold"),
@@ -249,10 +249,10 @@ def test_blank_lines_are_nets_where_nets_would_be_missing(text: str, expected: l
     ("0\n6", "0\n7", "x.net:2: 7 pins promised, 6 found"),
     ("6\n2\n", "6\n3\n", "x.net:3: 3 nets promised, 2 found"),
     ("a0 s 1", "a0 l", "x.net:6: the first pin continues a net"),
-    ("a2 l", "a3 l", "x.net:7: 'a3' is no module; cells are a0 ... a2, pads p1 ... p2"),
-    ("a2 l", "p3 l", "x.net:7: 'p3' is no module"),
-    ("a2 l", "p0 l", "x.net:7: 'p0' is no module"),
-    ("a2 l", "a02 l", "x.net:7: 'a02' is no module"),
+    ("a2 l", "a3 l", "x.net:7: 'a3' is not a module; cells are a0 ... a2, pads p1 ... p2"),
+    ("a2 l", "p3 l", "x.net:7: 'p3' is not a module"),
+    ("a2 l", "p0 l", "x.net:7: 'p0' is not a module"),
+    ("a2 l", "a02 l", "x.net:7: 'a02' is not a module"),
     ("a2 l", "a2", "x.net:7: expected a module, 's' (starts a net) or 'l'"),
     ("p1 l I", "p1 l X", "x.net:8: expected a module"),
 ])
@@ -264,7 +264,7 @@ def test_errors_in_ispd98_files(old: str, new: str, message: str, tmp_path: Path
 
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("a2 7", "a2 7.5", "x.are:2: expected a module and its area, a whole number"),
-    ("a2 7", "a4 7", "x.are:2: 'a4' is no module"),
+    ("a2 7", "a4 7", "x.are:2: 'a4' is not a module"),
     ("a1 1", "a2 1", "x.are:4: a second area of a2"),
     ("p1 0\n", "", "x.are:6: the file ends without an area of p1; every module needs one"),
     ("a2 7", "a2 4611686018427387905", "x.are:2: expected a module and its area"),
@@ -286,7 +286,7 @@ def test_errors_in_areas(old: str, new: str, message: str, tmp_path: Path) -> No
     ("\tc O\n", "", "x.nets:12: the file ends 1 pins before the end of net 2"),
     ("\tc O\n", "\tc O\n\td I\n", "x.nets:13: expected 'NetDegree : ' and the number of pins"),
     ("  b O", "  b", "x.nets:8: expected a node and its direction"),
-    ("c O", "e O", "x.nets:12: 'e' is no node of"),
+    ("c O", "e O", "x.nets:12: 'e' is not a node of"),
 ])
 def test_errors_in_bookshelf_nets(old: str, new: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.nodes").write_text(NODES)

@@ -110,7 +110,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
                    "g.mtx:2: expected 'rows"),
     "digits gr": ("g.gr", b"p sp 2 " + b"1" * 5000 + b"\n1 2\n", "g.gr:1: expected 'p <word>"),
     "digits txt": ("g.txt", b"# portpart: vertices " + b"1" * 5000 + b"\n1 2\n",
-                   "g.txt:1: a number of 5000 digits is no number of vertices"),
+                   "g.txt:1: a number of 5000 digits is not a number of vertices"),
     "digits graph": ("g.graph", b"2 " + b"1" * 5000 + b"\n2\n1\n", "g.graph:1: '1+' is not an int"),
     "not text": ("g.txt", b"1 2\n\xff\xfe\x80 3\n", "g.txt:2: '.*' is not an integer"),
     "holes": ("g.txt", b"1 2\n" * 2000 + bytes(400), "g.txt:2001: 1 words"),

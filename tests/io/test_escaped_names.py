@@ -38,7 +38,7 @@ def test_a_register_is_fixed_by_its_name(file: Path) -> None:
     result = portpart.partition(nets, 2, fixed={"reg[10]": 0, "plain": 1})
     where = dict(zip(result.labels, result.part.tolist()))
     assert (where["reg[10]"], where["plain"]) == (0, 1)
-    with pytest.raises(InputError, match=r"names 'reg\[12\]', which is no vertex; did you mean "
+    with pytest.raises(InputError, match=r"names 'reg\[12\]', which is not a vertex; did you mean "
                                          r"'reg\[1[01]\]' or 'reg\[1[01]\]'\?"):
         portpart.partition(nets, 2, fixed={"reg[12]": 0})
     with pytest.raises(InputError, match=r"did you mean 'reg\[10\]'"):
@@ -78,6 +78,6 @@ def test_a_top_module_is_named_without_backslash(tmp_path: Path) -> None:
 
 def test_partition_files_suggest_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "m.part").write_text("reg[10] 0\nreg[1l] 1\n")
-    with pytest.raises(GraphFormatError, match=r"m.part:2: 'reg\[1l\]' is the name of no vertex; "
+    with pytest.raises(GraphFormatError, match=r"m.part:2: 'reg\[1l\]' does not name a vertex; "
                                                r"did you mean 'reg\[11\]'"):
         portpart.io.read_named_partition(tmp_path / "m.part", ["reg[10]", "reg[11]"])

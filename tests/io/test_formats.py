@@ -94,8 +94,8 @@ BAD_FILES: dict[str, tuple[str, str, list[str]]] = {
     "gr p": ("gr", "p sp 3\n", ["g.gr:1:", "vertices edges"]),
     "gr two p": ("gr", "p sp 3 0\np sp 3 0\n", ["g.gr:2:", "second p line"]),
     "gr count": ("gr", "c\np sp 3 2\na 1 2 5\n", ["g.gr:2:", "2 lines", "1 follow"]),
-    "gr range": ("gr", "p sp 3 1\nc\na 1 5 5\n", ["g.gr:3:", "5 is no vertex", "1 ... 3"]),
-    "gr zero": ("gr", "p sp 3 1\na 0 1 5\n", ["g.gr:2:", "0 is no vertex"]),
+    "gr range": ("gr", "p sp 3 1\nc\na 1 5 5\n", ["g.gr:3:", "5 is not a vertex", "1 ... 3"]),
+    "gr zero": ("gr", "p sp 3 1\na 0 1 5\n", ["g.gr:2:", "0 is not a vertex"]),
     "gr word": ("gr", "p sp 3 1\na 1 two 5\n", ["g.gr:2:", "'two'"]),
     "npz": ("npz", "PK nothing", ["g.npz:", "no .npz archive"]),
 }

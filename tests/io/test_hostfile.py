@@ -99,8 +99,8 @@ def test_node_lists_are_expanded_with_their_zeros(text: str, expected: list[str]
 @pytest.mark.parametrize(("text", "message"), [
     ("", "holds no names"),
     (" , ", "holds no names"),
-    ("n[3-1]", "'3-1' in 'n[3-1]' is no number and no range"),
-    ("n[]", "'' in 'n[]' is no number"),
+    ("n[3-1]", "'3-1' in 'n[3-1]' is neither a number nor a range"),
+    ("n[]", "'' in 'n[]' is neither a number"),
     ("n[1-2-3]", "'1-2-3' in"),
     ("n[a-b]", "'a-b' in"),
     ("n[[1]]", "is not the name of a node"),
@@ -108,7 +108,7 @@ def test_node_lists_are_expanded_with_their_zeros(text: str, expected: list[str]
     ("n[0-999999999]", "more than 262144 names"),
     ("n" + "[0-99999]" * 1000, "more than 262144 names"),
     ("n[0-99999]," * 50, "more than 262144 names"),
-    ("n[" + "9" * 5000 + "]", "is no number"),
+    ("n[" + "9" * 5000 + "]", "is neither a number"),
     (b"n1", "a text is needed"),
     (None, "a text is needed"),
 ])

@@ -82,7 +82,7 @@ def test_what_is_written_is_read(tmp_path_factory: Any, rows: list[list[int]], n
     ("1 2 3 4\n", r"begins with 'nets vertices \[fmt\]'"),
     ("% c\n2 3  5\n", r"x.hgr:2:6: fmt is 5; 1 .*10 .*11"),
     ("2 3\n1 2\n", r"x.hgr:3: the file ends after 1 of 2 nets"),
-    ("2 3\n1 2\n2 4\n", r"x.hgr:3:3: pin 4 of net 2 is no vertex; vertices are 1 ... 3"),
+    ("2 3\n1 2\n2 4\n", r"x.hgr:3:3: pin 4 of net 2 is not a vertex; vertices are 1 ... 3"),
     ("2 3\n1 2\n%\n  0 1\n", r"x.hgr:4:3: pin 0 of net 2"),
     ("2 3 1\n7 1 2\n1 3 9\n", r"x.hgr:3:5: pin 9 of net 2"),
     ("2 3 1\n7 1 2\n-1 3\n", r"x.hgr:3:1: net 2 has weight -1"),
@@ -238,10 +238,10 @@ def test_fixed_vertices(text: str, first: int, expected: list[int], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("1 0\n5 0\n", "x.fix:2: 5 is no vertex; vertices are 1 ... 4"),
-    ("0 0\n", "x.fix:1: 0 is no vertex"),
+    ("1 0\n5 0\n", "x.fix:2: 5 is not a vertex; vertices are 1 ... 4"),
+    ("0 0\n", "x.fix:1: 0 is not a vertex"),
     ("1 0\n2 1\n1 0\n", "x.fix:3: a second block for vertex 1"),
-    ("1 0\n2 -2\n", "x.fix:2: -2 is no block"), ("1 0\n2\n", "x.fix:1: expected one block number"),
+    ("1 0\n2 -2\n", "x.fix:2: -2 is not a block"), ("1 0\n2\n", "x.fix:1: expected one block number"),
 ])
 def test_fixed_vertices_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.fix").write_text(text)

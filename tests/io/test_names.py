@@ -91,7 +91,7 @@ BAD: dict[str, tuple[str, str]] = {
                 r"g.csv:1: 4 columns \('source', 'target', 'kind', 'weight'\).*--columns"),
     "numeric columns": ("source,target,kind,weight\n1,2,3,4\n",
                         r"g.csv:2: 4 columns \('source', 'target', 'kind', 'weight'\).*--columns"),
-    "times": ("source,target,time\n1,2,1190000000\n", "g.csv:2: column 'time' is no weight"),
+    "times": ("source,target,time\n1,2,1190000000\n", "g.csv:2: column 'time' is not recognised"),
     "a name below numbers": ("1,2\n2,y\n", "g.csv:2: 'y' is not an integer"),
     "titles only": ("source,target\n", "g.csv"),
 }
@@ -123,7 +123,7 @@ def test_columns_are_chosen(columns: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("columns", "message"), [
     ("1", "two ends and perhaps a weight"), ("1,2,3,4", "two ends"),
     ("1,1", "names a column twice"),
-    ("1,9", "'9' is no column; columns are 1 ... 4"), ("x,y", "'x' is no column"),
+    ("1,9", "'9' is not a column; columns are 1 ... 4"), ("x,y", "'x' is not a column"),
 ])
 def test_columns_that_are_not_there_are_refused(
     columns: str, message: str, tmp_path: Path

@@ -218,12 +218,12 @@ def test_named_partition_round_trip(blocks: dict[str, int], random: Random) -> N
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("a 0\nc 1\n", "p:2: 'c' is the name of no vertex"),
-    ("a 0\n\nb\n", "p:3: '' is the name of no vertex; expected a name and its block"),
+    ("a 0\nc 1\n", "p:2: 'c' does not name a vertex"),
+    ("a 0\n\nb\n", "p:3: '' does not name a vertex; expected a name and its block"),
     ("a 0\nb 1\na 0\n", "p:3: a second block for 'a'"),
-    ("a 0\nb -1\n", "p:2: '-1' is no block number"),
-    ("a 0\nb x\n", "p:2: 'x' is no block number"),
-    ("a 99999999999\n", "p:1: '99999999999' is no block number"),
+    ("a 0\nb -1\n", "p:2: '-1' is not a block number"),
+    ("a 0\nb x\n", "p:2: 'x' is not a block number"),
+    ("a 99999999999\n", "p:1: '99999999999' is not a block number"),
     ("b 1\n", "p: no block for 'a'"),
 ])
 def test_bad_named_partitions(text: str, message: str, tmp_path: Path) -> None:

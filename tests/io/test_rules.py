@@ -141,7 +141,7 @@ def test_fractions_are_scaled_where_asked_for(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("weights", [None, "round"])
 def test_fractions_in_metis_files_are_refused_with_a_remedy(
         text: str, weights: str | None, tmp_path: Path) -> None:
-    """No option reads them; words that are no numbers need another remedy."""
+    """No option reads them; words that are not numbers need another remedy."""
     path = written(tmp_path / "g.graph", text)
     with pytest.raises(GraphFormatError, match=r"graph:2: '1.*scale and round .* edge list"):
         graph_io.read(path, weights=weights)

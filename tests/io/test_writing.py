@@ -140,7 +140,7 @@ def test_empty_partition(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "message"), [
     ("0\n1 2\n", "p:2: expected one block number per line"),
-    ("0\n-1\n", "p:2: -1 is no block number"),
+    ("0\n-1\n", "p:2: -1 is not a block number"),
     ("0\nx\n", "p:2: 'x' is not an integer"),
     ("0\n1\n", "p: 2 lines for 3 vertices"),
 ])

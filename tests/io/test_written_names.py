@@ -151,7 +151,7 @@ def test_blocks_by_name_follow_a_converted_file(
     ({"vertex_names": np.frombuffer(b"abc", np.uint8), "vertex_name_ends": np.array([1, 2, 9])},
      "do not divide 3 bytes"),
     ({"vertex_names": np.frombuffer(b"a\xffc", np.uint8), "vertex_name_ends": np.array([1, 2, 3])},
-     "are no UTF-8"),
+     "are not UTF-8"),
 ])
 def test_damaged_names_of_an_archive_are_refused(arrays: dict[str, np.ndarray], message: str,
                                                  tmp_path: Path) -> None:

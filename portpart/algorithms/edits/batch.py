@@ -108,7 +108,8 @@ class Batch:
 
     Made by ``batch()`` of what is to be edited.  Arrays may be of the host or of a device; a number
     stands for an array of one.  Where vertices or nets have names, a name may be said instead of an
-    id: text, or whatever else is no number.  It means what has the name when the method is called.
+    id: text, or any other value that is not a number.  It means the vertex or net that has the name
+    when the method is called.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ class BatchNames:
             listed = [values]
         ids = self.ids_of(listed, living, where)
         if ids is None:
-            raise InputError(f"{where}: {shown(values)} are no names")
+            raise InputError(f"{where}: {shown(values)} are not names")
         dead = [name for name, alive in zip(listed, living.are_alive(ids)) if not alive]
         if dead:
             raise InputError(f"{where}: {SINGULAR[living.name]} {shown(dead[0])} is not alive")

@@ -34,7 +34,7 @@ class Names:
     kind : str
         What has the names: ``"vertices"`` or ``"nets"``.
     given : sequence
-        Of the first ids; None is no name.
+        Of the first ids; None is not a name.
     """
 
     def __init__(self, kind: str, given: Sequence[Any]) -> None:
@@ -107,7 +107,7 @@ class Names:
 
 
 def is_name(value: Any) -> bool:
-    """Return whether a value may be a name and is no number, which would be an id."""
+    """Return whether a value may be a name and is not a number, which would be an id."""
     if isinstance(value, str):
         return True
     return value is not None and not isinstance(value, (Number, np.generic)) and _has_hash(value)
@@ -126,7 +126,7 @@ def checked_names(values: Any, where: str) -> list[Any]:
     names = elements(values)
     for name in names:
         if name is None or not _has_hash(name):
-            raise InputError(f"{where}: names have {shown(name)}, which is no name")
+            raise InputError(f"{where}: names have {shown(name)}, which is not a name")
     if len(set(names)) < len(names):
         twice = next(name for at, name in enumerate(names) if name in names[:at])
         raise InputError(f"{where}: names have {shown(twice)} twice")

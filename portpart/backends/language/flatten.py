@@ -65,7 +65,7 @@ def _kind_of(function: types.FunctionType, argument: ast.arg, lookup: Callable[[
     if isinstance(kind, str):
         kind = function.__globals__.get(kind, lookup(kind))
     if not (isinstance(kind, type) and issubclass(kind, (Record, Words))):
-        refuse(argument, f"parameter {argument.arg!r} is annotated with what is no record",
+        refuse(argument, f"parameter {argument.arg!r} is annotated with what is not a record",
                "annotate records and words only, with a class of this module")
     return kind
 
@@ -151,7 +151,7 @@ class _Flattener:
         """The call that makes a team array, if it is one."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                 and self.meaning(node.func.id) in (team_array, lane_array)):
-            self.refuse(node, "what the record is made of is no array", MADE)
+            self.refuse(node, "what the record is made of is not an array", MADE)
         return node
 
     def new_name(self, record: ast.Name, path: Path) -> str:
@@ -333,7 +333,7 @@ class _Flattener:
                 known.kind = wanted
                 owner = Reference(owner.root, (), wanted)
         if owner is None or not issubclass(owner.kind, wanted):
-            found = "no record" if owner is None else f"a {owner.kind.__name__}"
+            found = "not a record" if owner is None else f"a {owner.kind.__name__}"
             self.refuse(argument, f"{target.name} takes a {wanted.__name__} as "
                         f"{parameter.name!r}, this is {found}", "pass on a record of that class")
         return owner

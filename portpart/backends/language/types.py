@@ -190,7 +190,7 @@ def range_type(arguments: list[np.dtype]) -> np.dtype:
     """Type of the loop variable of ``range(*arguments)``."""
     kinds = {dtype.kind for dtype in arguments}
     if not kinds <= {"i", "u"}:
-        raise Refusal("range() of something that is no integer", "cast it: int64(x)")
+        raise Refusal("range() of something that is not an integer", "cast it: int64(x)")
     if kinds == {"u"}:
         return UINT64
     if kinds == {"i"}:

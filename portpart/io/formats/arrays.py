@@ -35,7 +35,7 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
     except (GraphFormatError, MemoryError):
         raise
     except Exception as problem:  # NumPy reads a header with Python's parser, which raises anything
-        raise GraphFormatError(f"{name}: damaged, or no array of NumPy: "
+        raise GraphFormatError(f"{name}: damaged, or not an array of NumPy: "
                                f"{_first_line(problem)}") from problem
     return array
 

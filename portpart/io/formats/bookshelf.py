@@ -94,7 +94,8 @@ def _hypergraph(files: dict[str, Source]) -> Hypergraph:
     pins = np.array([number.get(node, -1) for node in nets.nodes], np.int64)
     if sized is not None and len(pins) and int(pins.min()) < 0:
         place = int(pins.argmin())
-        source.refuse(nets.lines[place], f"{shown(nets.nodes[place])} is no node of {sized.name}")
+        source.refuse(nets.lines[place],
+                      f"{shown(nets.nodes[place])} is not a node of {sized.name}")
     weights = np.array(list(areas.values()), np.int64), np.ones(len(nets.names), np.int64)
     given = [sized is not None, False]
     if ".wts" in files:

@@ -80,7 +80,7 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     Raises
     ------
     GraphFormatError
-        If the table is not square, holds what is no integer or negative, or is not equal to its
+        If the table is not square, holds what is not an integer or negative, or is not equal to its
         transpose (unless the rules say otherwise).
     """
     binary = source.data.startswith(ARRAY_BEGINS)

@@ -114,7 +114,7 @@ class Head:
     titles : tuple of str
         Column names.
     named : bool
-        Whether there are words that are no numbers below the titles, or quotes.
+        Whether there are words that are not numbers below the titles, or quotes.
     konect : bytes
         The kind of a network of konect.cc.
     """
@@ -245,7 +245,7 @@ def _with_comment(source: Source, head: Head, number: int, line: bytes) -> Head:
     """What a comment adds to what is known."""
     if note := VERTICES_COMMENT.match(line):
         if not is_count(note[1]):
-            source.refuse(number, f"a number of {len(note[1])} digits is no number of vertices")
+            source.refuse(number, f"a number of {len(note[1])} digits is not a number of vertices")
         return replace(head, num_vertices=int(note[1]), vertices_line=number)
     if number == 1 and (note := KONECT_COMMENT.match(line)):
         return replace(head, konect=note[1])

@@ -62,7 +62,7 @@ class Circuit(NamedTuple):
         """Raise for a name that no module has."""
         pads = self.num_modules - self.num_cells
         known = f"cells are a0 ... a{self.last_cell}" + (f", pads p1 ... p{pads}" if pads else "")
-        source.refuse(line, f"{shown_word(name)!r} is no module; {known}")
+        source.refuse(line, f"{shown_word(name)!r} is not a module; {known}")
 
 
 def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:

@@ -171,7 +171,7 @@ def _check_targets(source: Source, offsets: np.ndarray, targets: np.ndarray) -> 
     arc = int(((targets < 1) | (targets > n)).argmax())
     vertex = int(np.searchsorted(offsets, arc, side="right")) - 1
     source.refuse(_line_of(source, vertex), f"neighbour {targets[arc]} of vertex {vertex + 1} is "
-                  f"no vertex; vertices are 1 ... {n}")
+                  f"not a vertex; vertices are 1 ... {n}")
 
 
 def _line_of(source: Source, vertex: int) -> int:

@@ -16,7 +16,7 @@ NAMES, ENDS = "vertex_names", "vertex_name_ends"
 
 
 def packed_names(names: Sequence[Any] | None) -> dict[str, np.ndarray]:
-    """The arrays of some names; names that are no integers are kept as their text."""
+    """The arrays of some names; names that are not integers are kept as their text."""
     if names is None:
         return {}
     if are_integers(names):
@@ -55,4 +55,4 @@ def names_of(arrays: Mapping[str, np.ndarray], n: int, where: str) -> list[Any] 
         return [data[begin:end].decode("utf-8", "surrogatepass")
                 for begin, end in pairwise(begins.tolist())]
     except UnicodeDecodeError as problem:
-        raise GraphFormatError(f"{where}: {NAMES} are no UTF-8: {problem}") from problem
+        raise GraphFormatError(f"{where}: {NAMES} are not UTF-8: {problem}") from problem

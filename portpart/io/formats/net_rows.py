@@ -142,5 +142,5 @@ def _check_pins(rows: Rows, head: NetLines, offsets: np.ndarray, pins: np.ndarra
     place = int(((pins < first) | (pins > last)).argmax())
     net = int(np.searchsorted(offsets, place, side="right")) - 1
     word = place - int(offsets[net]) + head.weighted
-    rows.source.refuse_at(rows.line_of(1 + net), word, f"pin {pins[place]} of net {net + 1} is no "
-                                                       f"vertex; vertices are {first} ... {last}")
+    rows.source.refuse_at(rows.line_of(1 + net), word, f"pin {pins[place]} of net {net + 1} is "
+                          f"not a vertex; vertices are {first} ... {last}")

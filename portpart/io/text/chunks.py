@@ -65,7 +65,7 @@ class Counts(Record):
     lines, numbers : array of int64, shape (items + 1,)
         Of each item; in the second pass of all items before it.
     firsts : array of int64
-        Position of the first word that is no integer, begin of the first line of another width.
+        Position of the first word that is not an integer, begin of the first line of another width.
     """
 
     lines: Array

@@ -65,7 +65,7 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
         source.refuse(line, f"{width} columns{named}; an edge has two ends and perhaps a weight: "
                             f"{HOW}; a matrix has as many lines as columns: format='dense'")
     if rest and not weights and not without_weights and lower and lower[rest[0]] in TIMES:
-        source.refuse(line, f"column {shown(titles[rest[0]])} is no weight by its name: {HOW}")
+        source.refuse(line, f"column {shown(titles[rest[0]])} is not recognised as a weight: {HOW}")
     return Columns(ends, rest[0] if rest else None)
 
 
@@ -88,4 +88,4 @@ def _place_of(word: Any, titles: tuple[str, ...], width: int) -> int:
     if name.isdecimal() and 1 <= int(name[:9]) <= width:
         return int(name) - 1
     known = f"there are {listed(titles)}" if titles else f"columns are 1 ... {width}"
-    raise InputError(f"columns: {shown(name)} is no column; {known}")
+    raise InputError(f"columns: {shown(name)} is not a column; {known}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from portpart.backends.language import device, int64
 
 NOT_AN_INTEGER = -(2**62)
-"""Result for a word that is no integer in value or is too large."""
+"""Result for a word that is not an integer in value or is too large."""
 
 ROOM = 2**62 // 10
 """Up to here one more digit can be appended without leaving 62 bits."""

@@ -107,7 +107,7 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rul
         row = int(wrong.any(axis=0).argmax())
         end = rows.ends[int(wrong[:, row].argmax()), row]
         source.refuse(rows.line_of(source, row),
-                      f"{end} is no vertex; vertices are {first} ... {first + n - 1}")
+                      f"{end} is not a vertex; vertices are {first} ... {first + n - 1}")
     if first:
         rows.ends -= first
     if n <= MAX_INT32 and rows.ends.dtype != np.int32:

@@ -33,7 +33,7 @@ def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
     Raises
     ------
     GraphFormatError
-        Naming the first word that is no number; ``nan`` and ``inf`` are none.
+        Naming the first word that is not a number; ``nan`` and ``inf`` are none.
     """
     values = np.empty(len(starts))
     for begin in range(0, len(starts), BLOCK):
@@ -43,7 +43,7 @@ def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
 
 
 def refuse_number(source: Source, position: int, remedy: str) -> NoReturn:
-    """Raise for a word that is no integer; of numbers with what to do about them."""
+    """Raise for a word that is not an integer; of numbers with what to do about them."""
     word = source.word_at(position)
     if FRACTION.fullmatch(word.encode()):
         source.refuse(source.line_at(position),

@@ -54,7 +54,7 @@ class Lines:
     starts : ndarray of int64, shape (number of lines + 1,)
         Line i holds ``values[starts[i]:starts[i + 1]]``.
     bad_byte : int or None
-        Position of the first word that is no integer in value.
+        Position of the first word that is not an integer in value.
     """
 
     values: np.ndarray
@@ -73,7 +73,7 @@ class Table:
     odd_byte : int or None
         Begin of the first line that has more or fewer words.
     bad_byte : int or None
-        Position of the first word of these columns that is no integer in value.
+        Position of the first word of these columns that is not an integer in value.
     """
 
     columns: np.ndarray
@@ -156,7 +156,7 @@ class _Passes:
 
     @property
     def first_bad(self) -> int | None:
-        """Position of the first word that is no integer, after the second pass."""
+        """Position of the first word that is not an integer, after the second pass."""
         return self._place(0)
 
     @property
