@@ -117,7 +117,7 @@ def test_weights_of_a_netlist_go_by_the_names_of_its_nets(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("weights", "message"), [
     ({"x": 1, "y": 2}, "net_weights has nothing for net 'z': all 3 nets need a value, and 2 have"),
-    ({"x": 1, "y": 2, "q": 3}, "net_weights names 'q', which is no net"),
+    ({"x": 1, "y": 2, "q": 3}, "net_weights names 'q', which is not a net"),
 ])
 def test_names_that_are_no_nets_are_refused(weights: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -134,7 +134,7 @@ def test_names_that_are_no_nets_are_refused(weights: dict[str, int], message: st
     lambda **weights: portpart.as_hypergraph(portpart.as_hypergraph([[0, 1], [1, 2]]), **weights)])
 def test_without_names_weights_go_by_numbers(make: Callable[..., Any]) -> None:
     assert make(vertex_weights={2: 30, 0: 10, 1: 20}).vertex_weights.tolist() == [10, 20, 30]
-    with pytest.raises(InputError, match="names 3, which is no vertex: vertices are numbered"):
+    with pytest.raises(InputError, match="names 3, which is not a vertex: vertices are numbered"):
         make(vertex_weights={0: 1, 1: 2, 3: 3})
     with pytest.raises(InputError):
         make(vertex_weights={0: 1})

@@ -41,7 +41,7 @@ def test_types_without_a_reader_name_the_way(package: str, name: str, way: str,
 
 
 def test_types_of_other_packages_are_no_such() -> None:
-    with pytest.raises(portpart.InputError, match="LazyFrame is no graph; accepted are"):
+    with pytest.raises(portpart.InputError, match="LazyFrame is not a graph; accepted are"):
         portpart.as_graph(type("LazyFrame", (), {"__module__": "mine"})())
 
 

@@ -22,7 +22,7 @@ Ends = tuple[np.ndarray, np.ndarray]
 """Two ends of each of some edges."""
 
 NEIGHBOURS = 6
-"""Points around one that count as its neighbours where there is no graph."""
+"""Number of nearest points that count as neighbours if there are no edges."""
 
 SAMPLE = 200_000
 """Points that are looked at for that."""

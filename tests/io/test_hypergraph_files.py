@@ -241,7 +241,8 @@ def test_fixed_vertices(text: str, first: int, expected: list[int], tmp_path: Pa
     ("1 0\n5 0\n", "x.fix:2: 5 is not a vertex; vertices are 1 ... 4"),
     ("0 0\n", "x.fix:1: 0 is not a vertex"),
     ("1 0\n2 1\n1 0\n", "x.fix:3: a second block for vertex 1"),
-    ("1 0\n2 -2\n", "x.fix:2: -2 is not a block"), ("1 0\n2\n", "x.fix:1: expected one block number"),
+    ("1 0\n2 -2\n", "x.fix:2: -2 is not a block"),
+    ("1 0\n2\n", "x.fix:1: expected one block number"),
 ])
 def test_fixed_vertices_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.fix").write_text(text)
