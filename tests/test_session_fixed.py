@@ -12,6 +12,7 @@ import portpart
 from portpart import generators
 from portpart.errors import InputError
 from tests import net_oracles, oracles
+from tests.conftest import cuda_space
 
 GRID = generators.grid_2d(12)
 NETS = generators.netlist(200, seed=3)
@@ -215,3 +216,28 @@ def test_a_batch_that_fails_halfway_fixes_nothing(monkeypatch: pytest.MonkeyPatc
         assert np.array_equal(session.fixed, fixed)
     session.apply(batch)
     assert session.part[[60, 61]].tolist() == [0, 1]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES)
+def test_a_gpu_fixes_the_same_vertices_and_has_the_same_blocks(case: str) -> None:
+    cuda_space()
+    rng = np.random.default_rng(2)
+    host, device = session_of(case), session_of(case, device="cuda")
+    marks = []
+    for effort in ("local", "auto", "none", "cycle", "full", "local"):
+        ids, blocks = rng.choice(host.ids, 5, replace=False), rng.integers(-1, 3, size=5)
+        for session in (host, device):
+            marks.append(session.mark())
+            batch = session.batch()
+            new = batch.insert_vertices(count=2)
+            batch.set_fixed(ids, blocks)
+            batch.set_fixed(new, [2, 0])
+            batch.delete_vertices(ids[:1])
+            session.apply(batch, effort)
+        assert np.array_equal(oracles.host(device.part), host.part)
+        assert np.array_equal(oracles.host(device.fixed), host.fixed)
+    device.undo(marks[1])
+    host.undo(marks[0])
+    assert np.array_equal(oracles.host(device.part), host.part)
+    assert np.array_equal(oracles.host(device.fixed), host.fixed)

@@ -15,6 +15,7 @@ import portpart
 from portpart import generators
 from portpart.errors import InputError
 from portpart.graphs.blocks import blocks_of
+from tests.conftest import cuda_space
 
 DESIGN = {"n1": ["a", "b"], "n2": ["b", "c"], "n3": ["c", "d"]}
 
@@ -371,3 +372,26 @@ def test_a_file_with_other_names_is_refused(names: str, tmp_path: Path) -> None:
     np.savez(path, **{**arrays, "vertices_names": np.frombuffer(names.encode("latin1"), np.uint8)})
     with pytest.raises(portpart.GraphFormatError, match="vertices_names hold"):
         portpart.Session.load(path)
+
+
+@pytest.mark.gpu
+def test_names_are_the_same_on_a_gpu() -> None:
+    """They are data of the host; ids may be arrays of the device, among them those that die."""
+    space = cuda_space()
+    session = design(device="cuda")
+    mark, batch = session.mark(), session.batch()
+    batch.delete_vertices(space.asarray(np.array([0, 1])))
+    new = batch.insert_vertices(names=["a", "e"])
+    batch.insert_pins("n1", ["a", "e"])
+    batch.insert_pins(space.asarray(np.array([2])), "e")
+    session.apply(batch)
+    assert session.labels == [None, None, "c", "d", "a", "e"]
+    assert session.ids_of(["a", "e"]).tolist() == new.tolist()
+    assert {name for block in session.blocks() for name in block} == {"a", "c", "d", "e"}
+    assert session.graph().names == ["c", "d", "a", "e"]
+    with pytest.raises(InputError, match="'a' already, id 4"):
+        session.batch().insert_vertices(names="a")
+    session.undo(mark)
+    assert session.ids_of(["a", "b"]).tolist() == [0, 1]
+    session.compact()
+    assert session.labels == ["a", "b", "c", "d"]

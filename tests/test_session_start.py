@@ -13,6 +13,7 @@ import portpart
 from portpart import generators
 from portpart.errors import InputError
 from tests import net_oracles, oracles
+from tests.conftest import cuda_space
 
 GRID = generators.grid_2d(8)
 NETS = generators.netlist(300, seed=3)
@@ -124,3 +125,18 @@ def test_nets_get_weights() -> None:
 def test_weights_that_do_not_fit_are_refused(graph: Any, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         portpart.Session(graph, 2, **options)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("graph", [GRID, NETS], ids=["grid", "netlist"])
+def test_a_gpu_begins_with_given_blocks(graph: Any) -> None:
+    """Given by the host or by the device; and repairs them as a CPU does."""
+    space = cuda_space()
+    blocks = dealt(graph.num_vertices, 4)
+    for given in (blocks, space.asarray(blocks)):
+        session = portpart.Session(graph, 4, initial=given, device="cuda")
+        assert np.array_equal(oracles.host(session.part), blocks)
+    heavy = np.where(np.arange(len(blocks)) < 20, 0, blocks)
+    host, device = (portpart.Session(graph, 4, initial=heavy, imbalance=0, device=name)
+                    for name in ("cpu", "cuda"))
+    assert np.array_equal(oracles.host(device.part), host.part)
