@@ -243,9 +243,16 @@ def module_areas() -> list[bytes]:
 
 
 @cache
+def cell_areas() -> list[bytes]:
+    return [b"# cells of the sample\nINV 0.532\nNAND2 1.064 # two\nBUF 3\nDFF 4.5\nAND 2\n"
+            b"OR 2\nCELL 7\nFA 9\n", b"INV 1\n"]
+
+
+@cache
 def nodes() -> list[bytes]:
     return [b"UCLA nodes 1.0\nNumNodes : 4\nNumTerminals : 1\n a 1 2\n b 3 4\n c 5 6 # wide\n"
             b" p 1 1 terminal\n",
+            b"UCLA nodes 1.0\nNumNodes : 4\n a 1.5 2\n b 0.25 4\n c 5 6.\n p 1 1.125 terminal\n",
             b"UCLA nodes 1.0\nNumNodes : 5\na 1 2\nq 0 0\nb 2.0 2\nc 5 6\np 1 1\n"]
 
 

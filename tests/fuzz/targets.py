@@ -364,6 +364,8 @@ TARGETS: dict[str, Target] = {
     "bookshelf": Target(partial(_text, samples.bookshelf), partial(read_nets, ".nets")),
     "ispd98-areas": Target(partial(_text, samples.module_areas), partial(
         read_areas, ".net", samples.ispd98()[0]), 0.5),
+    "cell-areas": Target(partial(_text, samples.cell_areas), partial(
+        read_areas, ".v", samples.NETLIST), 0.5),
     "bookshelf-nodes": Target(partial(_text, samples.nodes), partial(
         read_areas, ".nets", samples.bookshelf()[0]), 0.5),
     "bookshelf-list": Target(partial(_text, samples.bookshelf_lists), partial(

@@ -56,7 +56,7 @@ def flatten(tokens: Text, modules: dict[str, Module], labels: list[str], top: Mo
     for instance in waiting:  # grows on the way
         waiting += _flatten_instance(tokens, modules, labels, instance, flat)
     gates = flat.names.distinct()
-    if len(waiting) > 1 and len(set(gates)) < len(gates):
+    if (len(waiting) > 1 or flat.names.any_escaped) and len(set(gates)) < len(gates):
         name, _ = Counter(gates).most_common(1)[0]
         tokens.refuse(f"two gates are called {shown(name)} after flattening; rename one",
                       top.position)

@@ -50,6 +50,11 @@ class PlainNames:
                 self._escaped[len(self._names)] = text
             self._names.append(full)
 
+    @property
+    def any_escaped(self) -> bool:
+        """Whether there are names that differ from those in the text."""
+        return bool(self._escaped)
+
     def distinct(self) -> list[str]:
         """Return the names; one that another has, too, keeps its backslash where it is escaped."""
         if not self._escaped or len(set(self._names)) == len(self._names):
