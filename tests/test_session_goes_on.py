@@ -12,6 +12,7 @@ import portpart
 from portpart import generators
 from tests import net_oracles, oracles
 from tests.algorithms.nets import circuit
+from tests.conftest import cuda_space
 
 N = 24 * 24
 
@@ -57,9 +58,21 @@ def test_a_loaded_session_goes_on_bit_for_bit(nets: bool, options: dict[str, Any
     assert set(efforts) == {"local"} if options["escalate"] == "never" else len(set(efforts)) > 1
 
 
-def reloaded(session: Any, folder: Path) -> Any:
+@pytest.mark.gpu
+@pytest.mark.parametrize(("nets", "name"), [(False, "fixed"), (True, "ihyperg")])
+def test_a_session_saved_on_a_cpu_goes_on_on_a_gpu(nets: bool, name: str, tmp_path: Path) -> None:
+    cuda_space()
+    given = circuit(N, 2, large=30) if nets else generators.grid_2d(24)
+    one = portpart.Session(given, 4, device="cpu", **(NETS if nets else GRID)[name])
+    play(one, 0)
+    other = reloaded(one, tmp_path, device="cuda")
+    for turn in range(6):
+        assert state_after(one, turn) == state_after(other, turn)
+
+
+def reloaded(session: Any, folder: Path, **options: Any) -> Any:
     session.save(folder / "session.npz")
-    return portpart.Session.load(folder / "session.npz")
+    return portpart.Session.load(folder / "session.npz", **options)
 
 
 def state_after(session: Any, turn: int) -> list[Any]:
@@ -129,6 +142,29 @@ def test_edits_before_a_file_was_written_count_for_what_is_done_later(nets: bool
                 batch.insert_edges([inner[10 * turn]], [inner[10 * turn] + 2])
             efforts.append(session.apply(batch).effort)
         assert efforts == ["local", "local", "cycle"]
+
+
+@pytest.mark.parametrize("nets", [False, True], ids=["graph", "hypergraph"])
+@pytest.mark.parametrize("k", [1, 3])
+def test_sessions_of_hardly_anything_are_saved(nets: bool, k: int, tmp_path: Path) -> None:
+    """Of no vertex, of ids that were never born, and of none that is left."""
+    session: Any = portpart.Session(portpart.as_hypergraph([]) if nets else
+                                    portpart.from_edges([], num_vertices=0), k)
+    for turn in range(4):
+        session = reloaded(session, tmp_path)
+        session.batch().insert_vertices(count=2)  # nobody applies it
+        batch = session.batch()
+        if turn == 1:
+            new = batch.insert_vertices(count=3)
+            if nets:
+                batch.insert_nets([0, 0, 3], new)
+            else:
+                batch.insert_edges(new[:2], new[1:])
+        elif turn == 2:
+            batch.delete_vertices(session.ids)
+        session.apply(batch)
+        assert len(session.part) == 2 * turn + 2 + 3 * (turn > 0)
+        assert len(session.ids) == session.block_weights.sum() == 3 * (turn == 1)
 
 
 def test_weight_scales_are_kept(tmp_path: Path) -> None:
