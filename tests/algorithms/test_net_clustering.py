@@ -22,7 +22,7 @@ from portpart.algorithms.coarsening.net_ratings import (
 )
 from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
-from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF, WINDOW
+from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
@@ -46,10 +46,11 @@ def with_hub(n: int) -> Hypergraph:
 
 
 def pins_seen(v: int, row: list[int], looks_near: bool, max_rated: int) -> set[int]:
-    """The pins of a net that v looks at."""
+    """The pins of a net that v looks at: all, or the 32 next to itself, as the page of HyperG says.
+    """
     if not looks_near:
         return set(row) if 2 <= len(row) <= max_rated else set()
-    size = min(len(row), WINDOW)
+    size = min(len(row), 32)
     begin = max(0, min(row.index(v) - size // 2, len(row) - size))
     return set(row[begin : begin + size])
 

@@ -38,20 +38,6 @@ def grouped(space: ExecutionSpace, hypergraph: Hypergraph, limit: int = NO_LIMIT
     return result
 
 
-def mixed(value: int) -> int:
-    """Murmur3's finaliser, modulo 2**64."""
-    x = value % 2**64
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        x = (x ^ (x >> 33)) * factor % 2**64
-    return x ^ (x >> 33)
-
-
-def hash_of_pair(u: int, v: int) -> int:
-    """What decides between equal scores, as a signed number."""
-    found = mixed((max(u, v) << 32 | min(u, v)) ^ mixed(SEED))
-    return found - 2**64 if found >= 2**63 else found
-
-
 def selected(hypergraph: Hypergraph, limit: int, label: np.ndarray) -> dict[int, int]:
     """Whom each vertex selects: the best sum of w / |e|, then the largest hash."""
     rows, n = nets_of(hypergraph), hypergraph.num_vertices
@@ -65,7 +51,7 @@ def selected(hypergraph: Hypergraph, limit: int, label: np.ndarray) -> dict[int,
             for u in pins_seen(v, row, looks_near[v], MAX_RATED) - {v}:
                 if masses[u] + masses[v] <= limit and label[u] == label[v]:
                     scores[v][u] = scores[v].get(u, 0) + 2**20 * weight // len(row)
-    return {v: max(around, key=lambda u: (around[u], hash_of_pair(u, v)))
+    return {v: max(around, key=lambda u: (around[u], oracles.hash_of_pair(u, v, SEED)))
             for v, around in enumerate(scores) if around}
 
 

@@ -22,6 +22,7 @@ from tests.oracles.graphs import (
     merged_undirected,
     vertex_weights,
 )
+from tests.oracles.hashing import hash_of_pair
 from tests.oracles.partitions import (
     block_weights,
     boundary,
@@ -45,6 +46,7 @@ __all__ = [
     "communication_volumes",
     "components_per_block",
     "cut",
+    "hash_of_pair",
     "host",
     "imbalance_of",
     "is_balanced",
