@@ -95,6 +95,16 @@ def test_as_published_coarsening_ends_below_35_vertices_a_block() -> None:
     assert result.stats["repaired"] == 0
 
 
+@pytest.mark.parametrize("k", [26, 27])
+def test_as_published_35_vertices_a_block_are_few_enough_and_36_are_not(k: int) -> None:
+    """A level of 928 vertices is the coarsest for 27 blocks, and one too many for 26."""
+    result = portpart.partition(delaunay(4000), k, algorithm="igkway", preset="paper")
+    sizes = [level["vertices"] for level in result.stats["levels"]]
+    assert 928 in sizes
+    assert 35 * 26 < 928 <= 35 * 27
+    assert sizes[-1] <= 35 * k < sizes[-2]
+
+
 def test_groups_that_are_broken_up_keep_levels_few_and_vertices_alike() -> None:
     """Linked groups without a bound collapse a grid where the first neighbour is selected."""
     published = portpart.list_algorithms()["gkway"].preset("paper")

@@ -147,3 +147,14 @@ def test_the_dead_zone_lies_between_mean_and_limit(total: int, k: int, limit: in
     # a block of mean weight can take a vertex, or there is no room at all
     assert below > total // k or limit == total // k
     assert k * below >= total
+
+
+@pytest.mark.parametrize(("limit", "mean", "below"), [
+    (1_000_000, 900_000, 999_900), (10_000, 9_000, 9_900), (2_000, 1_900, 1_980),
+    (99, 90, 99), (1_000_000, 999_950, 999_951), (10_000, 10_000, 10_000)])
+def test_the_dead_zone_is_that_of_the_papers(limit: int, mean: int, below: int) -> None:
+    """100 below the limit, or a hundredth where that is less, but a mean block takes a vertex."""
+    assert Balance(3, limit, mean).open_below.tolist() == [below] * 3
+    limits, means = np.array([limit, 5 * 10**9]), np.array([mean, 10**9])
+    uneven = Balance(2, int(limits.max()), int(means.max()), limits, means)
+    assert uneven.open_below.tolist() == [below, 5 * 10**9 - 100]
