@@ -105,6 +105,45 @@ def test_a_round_makes_the_best_prefix(space: ExecutionSpace, k: int, imbalance:
     assert np.array_equal(copied(refiner.run.moves.part)[:260], moved)
 
 
+def filled_rooms(order: list[int], length: int, gains: dict[int, int], start: np.ndarray,
+                 target: dict[int, int], masses: np.ndarray, limits: np.ndarray) -> set[int]:
+    """Of the moves behind the prefix those that gain and fit, with all up to them offered."""
+    part = start.copy()
+    part[order[:length]] = [target[v] for v in order[:length]]
+    offered, found = np.bincount(part, masses, len(limits)), set()
+    for v in order[length:]:
+        offered[target[v]] += masses[v]
+        if gains[v] > 0 and offered[target[v]] <= limits[target[v]]:
+            found.add(v)
+    return found
+
+
+@pytest.mark.parametrize(("k", "imbalance"), [(3, "0.1"), (8, "0.05")])
+def test_rooms_are_filled_with_moves_that_gain(space: ExecutionSpace, k: int,
+                                               imbalance: str) -> None:
+    """Behind the best prefix, by what they gain once all before them are made: none for nothing."""
+    hypergraph, name = circuit(260, 4, large=240, weighted=True), "cut"
+    start = random_part(hypergraph, k)
+    one_round = SequenceOptions(rebalance=False, hold_heavy=False, slack=0, round_limit=1)
+    refiner, _ = refined(space, hypergraph, start, k, name, imbalance, one_round)
+    gain, target = copied(refiner.run.cache.gain), copied(refiner.run.cache.best_target)
+    wishes = {v: int(target[v]) for v in range(260) if target[v] >= 0 and gain[v] > 0}
+    order = sorted(wishes, key=lambda v: (-int(gain[v]), v))
+    later = agreed(hypergraph, start, wishes, name, order)
+    masses = np.array(weights_of(hypergraph.vertex_weights, 260))
+    blocks = np.bincount(start, masses, k).astype(np.int64)
+    limits = np.maximum(balance_of(hypergraph, k, imbalance).limits, blocks)
+    length = best_length(order, later, start, wishes, masses, blocks, limits)
+    more = filled_rooms(order, length, later, start, wishes, masses, limits)
+    idle = dict.fromkeys(order, 1)
+    assert more
+    assert more < filled_rooms(order, length, idle, start, wishes, masses, limits)
+    moved = start.copy()
+    for v in [*order[:length], *more]:
+        moved[v] = wishes[v]
+    assert np.array_equal(copied(refiner.run.moves.part)[:260], moved)
+
+
 def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
     """Length of the prefix that a walk finds."""
     order, run = moves.in_order(), moves.run(space)

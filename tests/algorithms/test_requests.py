@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,33 @@ def test_the_largest_gains_get_the_room(space: ExecutionSpace) -> None:
     graph = raw_graph(8, edges, [2**50, 2**50 + 1, 2**50, 2**50 - 1]).graph()
     _, refiner = refined(space, graph, [0, 0, 0, 0, 1, 1, 1, 1], 2, "0.5", rounds=1)
     assert copied(refiner.best).tolist() == [1, 1, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("seed", "imbalance"), [(1, "0.2"), (2, "0.2"), (2, "0.5")])
+def test_a_block_gives_no_vertex_without_which_it_would_be_too_light(
+        space: ExecutionSpace, seed: int, imbalance: str) -> None:
+    """Too light is below mean / (1 + imbalance), as in METIS; block 0 can spare a weight of 4.
+
+    A limit is what (1 + imbalance) means come to once it is rounded, so that counts.
+    """
+    graph = random_graph(300, 900, seed, weighted=True, vertex_weighted=True)
+    weights, balance = np.array(oracles.vertex_weights(graph)), balance_of(graph, 2, imbalance)
+    least = Fraction(int(balance.means[0]) ** 2, int(balance.limits[0]))
+    order = np.random.default_rng(seed).permutation(300)
+    part = np.ones(300, np.int32)
+    part[order[: int(np.searchsorted(np.cumsum(weights[order]), least + 4)) + 1]] = 0
+    spare = int(weights[part == 0].sum()) - least
+    light = {v for v in np.flatnonzero(part == 0).tolist() if weights[v] > spare}
+    legal = legal_moves(graph, part, balance.limits, 2)
+    upwards = {v for v in legal if part[v] == 0}
+    assert light & upwards
+    assert upwards - light
+    _, refiner = refined(space, graph, part, 2, imbalance, 1, zero_gain=False, rebalance=False,
+                         spare_sources=True)
+    after = copied(refiner.run.moves.part)[:300]
+    moved = {int(v): int(after[v]) for v in np.flatnonzero(part != after)}
+    assert moved == granted(graph, part, balance.limits, 2, True, without=light)
+    assert moved
 
 
 def test_a_pass_is_two_rounds(space: ExecutionSpace) -> None:
