@@ -216,6 +216,20 @@ def test_new_vertices_go_where_they_are_tied_to_and_fit() -> None:
         weights[found[v]] += weight
 
 
+def test_a_vertex_that_comes_and_goes_in_a_batch_weighs_nothing(space: ExecutionSpace) -> None:
+    rounds = rounds_on(space, drawn())
+    model = GraphModel(rounds.edited.graph())
+    for effort in ("none", "local"):
+        batch, weights = rounds.edited.batch(), [20, 30, 40]
+        new = batch.insert_vertices(weights).tolist()
+        gone = [new[1], min(model.rows), new[0]]
+        batch.delete_vertices(gone)
+        assert model.refusal([("insert_vertices", new, weights),
+                              ("delete_vertices", gone, "raise")]) is None
+        rounds.apply(batch, effort)
+        check_accounts(rounds, model, None)
+
+
 def test_blocks_that_have_become_too_heavy_are_relieved() -> None:
     rounds = rounds_on(CPU, generators.grid_2d(20, 20))
     batch = rounds.edited.batch()

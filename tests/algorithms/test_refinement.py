@@ -21,7 +21,14 @@ from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import balance_of, copied, recorded, refiner_at, widest
+from tests.algorithms.refining import (
+    balance_of,
+    copied,
+    counted_rows,
+    recorded,
+    refiner_at,
+    widest,
+)
 from tests.algorithms.spaces import GRAPHS, clusters_of, reference, with_int64_offsets
 from tests.graphs import graphs, random_graph, raw_graph
 
@@ -147,6 +154,43 @@ def test_the_iteration_limit_is_kept(space: ExecutionSpace) -> None:
         assert_outcome_is_true(MESH, 6, outcome, part)
     outcome, part = refined(space, MESH, start, 6, iteration_limit=0)
     assert np.array_equal(part, start)
+
+
+def propagated(graph: Graph, part: np.ndarray, ratio: float, seed: int) -> np.ndarray:
+    """Algorithm 4.2 once: first filter, and the afterburner by the order of equation 4.1."""
+    rows, wishes = counted_rows(graph, part), {}
+    for v, row in enumerate(rows):
+        own = row.pop(int(part[v]), 0)
+        top = max(row.values(), default=0)
+        if top > 0 and (top >= own or own - top < int(ratio * own)):
+            wishes[v] = top - own, max((b for b in row if row[b] == top),
+                                       key=lambda b: oracles.hash_of_pair(v, b, seed))
+    gains = dict.fromkeys(wishes, 0)
+    for v, u, weight in oracles.arcs(graph):
+        if v in wishes:
+            goes_first = u in wishes and (-wishes[u][0], u) < (-wishes[v][0], v)
+            block = wishes[u][1] if goes_first else part[u]
+            gains[v] += weight * (int(block == wishes[v][1]) - int(block == part[v]))
+    after = part.copy()
+    for v, gain in gains.items():
+        if gain >= 0:
+            after[v] = wishes[v][1]
+    return after
+
+
+@pytest.mark.parametrize("ratio", [0.25, 0.75])
+@pytest.mark.parametrize("name", ["sparse", "medium", "skewed", "grid"])
+def test_a_propagation_is_that_of_the_paper(space: ExecutionSpace, name: str,
+                                            ratio: float) -> None:
+    """Equal gains go by the smaller vertex, of which a grid has many."""
+    graph, k = LARGE[name], 5
+    start = np.random.default_rng(4).integers(0, k, graph.num_vertices).astype(np.int32)
+    refiner, here = refiner_at(space, graph, start, k, "1", iteration_limit=1)
+    seed = int(refiner.words.seed)
+    refiner.refine(here, ratio)
+    expected = propagated(graph, start, ratio, seed)
+    assert (expected != start).any()
+    assert np.array_equal(copied(refiner.run.moves.part)[: graph.num_vertices], expected)
 
 
 def test_refinement_ends_where_nobody_can_move(space: ExecutionSpace) -> None:
