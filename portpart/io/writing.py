@@ -54,8 +54,9 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     are read, weights adding up: parallel edges without weights are written as one whose weight is
     their number, so every partition keeps its cut.
 
-    An edge list of a graph with names has these; its vertices are numbered as they occur when it is
-    read, and a vertex without an edge stands as a loop of weight 0.
+    An edge list of a graph with names has these.  Readers number vertices as they occur, or by
+    their names if these are integers.  A vertex that would not occur in its turn, as it has no edge
+    for example, stands there as a loop of weight 0, which readers leave out.
 
     Examples
     --------

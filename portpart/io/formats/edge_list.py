@@ -21,7 +21,13 @@ from portpart.io.text.columns import WIDTHS, columns_of
 from portpart.io.text.edge_rows import BY_PLACE, EdgeRows, graph_of_rows, lower_edges, read_rows
 from portpart.io.text.files import SEPARATORS, PathLike, Source, is_count, read_source
 from portpart.io.text.fractions import FRACTION
-from portpart.io.text.named_edges import are_integers, named_lines, why_unwritable, with_alone
+from portpart.io.text.named_edges import (
+    are_integers,
+    as_they_occur,
+    named_lines,
+    why_unwritable,
+    with_alone,
+)
 from portpart.io.text.named_rows import read_named_rows
 from portpart.io.text.render import rendered_rows
 from portpart.io.text.rules import STRICT, Rules, rules_of
@@ -205,10 +211,10 @@ def text(graph: Graph) -> Iterator[Any]:
     names = told_names(graph.names)
     if names is not None and why_unwritable(names) is None:
         yield f"# portpart: {graph.num_edges} edges by names of vertices\n".encode()
-        ends, weights = with_alone(graph.num_vertices, ends, weights)
         if not are_integers(names):
-            yield from named_lines(names, ends, weights)
+            yield from named_lines(names, *as_they_occur(graph.num_vertices, ends, weights))
             return
+        ends, weights = with_alone(graph.num_vertices, ends, weights)
         numbers = np.array(names, np.int64)
         ends = numbers[ends[0]], numbers[ends[1]]
     else:

@@ -54,17 +54,42 @@ def are_integers(names: Sequence[Any]) -> bool:
                and 0 <= name <= LARGEST for name in names)
 
 
-def with_alone(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
-    """Ends and weights, and a loop of weight 0 for each vertex without an edge.
+def with_loops(loops: np.ndarray, ends: Ends,
+               weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+    """Edges, and a loop of weight 0 at each of some vertices.
 
     Readers leave loops out, but number the vertices that occur.
     """
-    met = np.zeros(n, bool)
-    met[ends[0]] = met[ends[1]] = True
-    alone = np.flatnonzero(~met)
     if weights is not None:
-        weights = np.concatenate([weights, np.zeros(len(alone), weights.dtype)])
-    return (np.concatenate([ends[0], alone]), np.concatenate([ends[1], alone])), weights
+        weights = np.concatenate([weights, np.zeros(len(loops), weights.dtype)])
+    return (np.concatenate([ends[0], loops]), np.concatenate([ends[1], loops])), weights
+
+
+def with_alone(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+    """Edges, and loops at the vertices that have none."""
+    alone = np.ones(n, bool)
+    alone[ends[0]] = alone[ends[1]] = False
+    return with_loops(np.flatnonzero(alone), ends, weights)
+
+
+def as_they_occur(n: int, ends: Ends,
+                  weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+    """Edges in an order in which vertices 0, 1 ... occur one after the other, smaller ends first.
+
+    Edges go by their larger ends.  A vertex without a smaller neighbour occurs beside the next
+    vertex if an edge joins the two, which then is the first one, else as a loop.
+    """
+    small, large = ends
+    later = np.zeros(n, bool)
+    later[large] = True
+    leads = (large == small + 1) & ~later[small]
+    led = later.copy()
+    led[small[leads]] = True
+    loops = np.flatnonzero(~led)
+    (small, large), weights = with_loops(loops, ends, weights)
+    rank = np.where(np.concatenate([leads, np.ones(len(loops), bool)]), -1, small)
+    order = np.lexsort((rank, large))
+    return (small[order], large[order]), None if weights is None else weights[order]
 
 
 def named_lines(names: Sequence[Any], ends: Ends,
