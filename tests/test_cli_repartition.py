@@ -54,7 +54,7 @@ def test_a_limit_is_a_size_or_a_share(
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--migration", "-1"], "migration is '-1'; it must be at least 0"),
     (["--max-migration", "some"], "max_migration is 'some'"),
-    (["--json", "-o", "-"], "both want standard output"),
+    (["--json", "-o", "-"], "both write to standard output"),
 ])
 def test_refusals(files: tuple[str, str], arguments: list[str], message: str,
                   capsys: pytest.CaptureFixture) -> None:

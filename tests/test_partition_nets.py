@@ -226,8 +226,8 @@ def test_any_nets_are_partitioned(rows: list[list[int]], k: int, objective: str)
 @pytest.mark.parametrize(("given_", "message"), [
     ({"objective": "volume"}, "for a hypergraph it must be one of 'km1', 'cut', 'soed'"),
     ({"objective": 3}, "objective is 3"),
-    ({"vertex_sizes": [1]}, "vertex_sizes go with"),
-    ({"edge_weights": [1]}, "edge_weights is of graphs"),
+    ({"vertex_sizes": [1]}, "vertex_sizes needs"),
+    ({"edge_weights": [1]}, "edge_weights is for graphs"),
     ({"algorithm": "jet"}, "algorithm is 'jet'"),
     ({"preset": "paper"}, "preset is 'paper'"),
 ])

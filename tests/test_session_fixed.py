@@ -188,11 +188,11 @@ def test_a_vertex_that_is_not_alive_is_not_fixed() -> None:
             assert (session.fixed == -1).all()
         else:
             session.apply(batch)
-    with pytest.raises(InputError, match="id 5 is not alive"):
+    with pytest.raises(InputError, match="id 5 does not exist"):
         applied(session, (5, 1))
     late = session.batch()
     new = late.insert_vertices()
-    with pytest.raises(InputError, match="is not alive"):
+    with pytest.raises(InputError, match="does not exist"):
         applied(session, (new, 1))  # of another batch, which has not been applied
 
 

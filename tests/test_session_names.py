@@ -164,7 +164,7 @@ def test_sessions_without_names_take_none() -> None:
     session = portpart.Session(generators.grid_2d(4), 2)
     for act in (lambda: session.batch().delete_vertices("a"),
                 lambda: session.batch().insert_edges([0, 1], ["a", "b"])):
-        with pytest.raises(InputError, match="is a name, but vertices have no names here; say ids"):
+        with pytest.raises(InputError, match="is a name, but vertices have no names here; use ids"):
             act()
     with pytest.raises(InputError, match="leave names= out"):
         session.batch().insert_vertices(names=["a"])
@@ -193,11 +193,11 @@ def test_the_name_of_a_deleted_vertex_is_free() -> None:
     assert session.ids_of("a").tolist() == new.tolist() == [4]
     assert session.labels == [None, "b", "c", "d", "a"]
     applied(session, lambda batch: batch.delete_vertices("a"))
-    with pytest.raises(InputError, match=r"delete_vertices\[0\].*id 4 \('a'\) is not alive"):
+    with pytest.raises(InputError, match=r"delete_vertices\[0\].*id 4 \('a'\) does not exist"):
         applied(session, lambda batch: batch.delete_vertices("a"))
     update = applied(session, lambda batch: batch.delete_vertices("a", missing="ignore"))
     assert update.missing == 1
-    with pytest.raises(InputError, match="ids_of: vertex 'a' is not alive"):
+    with pytest.raises(InputError, match="ids_of: vertex 'a' does not exist"):
         session.ids_of("a")
     applied(session, lambda batch: batch.insert_vertices(names="a"))
     assert session.ids_of("a").tolist() == [5]

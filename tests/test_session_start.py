@@ -116,9 +116,9 @@ def test_nets_get_weights() -> None:
 
 @pytest.mark.parametrize(("graph", "options", "message"), [
     (GRID, {"vertex_weights": [1, 2]}, "vertex_weights"),
-    (GRID, {"net_weights": [1]}, "net_weights is of hypergraphs"),
-    (NETS, {"edge_weights": [1]}, "edge_weights is of graphs"),
-    (NETS, {"symmetrize": True}, "symmetrize is of graphs"),
+    (GRID, {"net_weights": [1]}, "net_weights is for hypergraphs"),
+    (NETS, {"edge_weights": [1]}, "edge_weights is for graphs"),
+    (NETS, {"symmetrize": True}, "symmetrize is for graphs"),
     (NETS, {"net_weights": [1]}, "net_weights have shape"),
     (GRID, {"weight_scale": 2}, "weight_scale goes with"),
 ])

@@ -42,8 +42,7 @@ def graph_on_device(graph: Any, device: str, threads: int | None, net_weights: A
     `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
     """
     if net_weights is not None:
-        raise InputError("net_weights is of hypergraphs; edges of a graph have weights by "
-                         "edge_weights=")
+        raise InputError("net_weights is for hypergraphs; for a graph pass edge_weights=")
     space = _space_for(graph, device, threads)
     made = as_graph(graph, space=space, copy=False, **reading)
     return made if space is None else made.to(space)
@@ -54,7 +53,7 @@ def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_wei
     """The same of a hypergraph, of whose edges nothing can be said."""
     for name, value in of_edges.items():
         if value is not None and value is not False:
-            raise InputError(f"{name} is of graphs; nets of a hypergraph have weights by "
+            raise InputError(f"{name} is for graphs; weights of nets are given by "
                              "as_hypergraph(net_weights=...)")
     space = _space_for(data, device, threads)
     made = as_hypergraph(data, net_weights=net_weights, vertex_weights=vertex_weights,
@@ -109,5 +108,5 @@ def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bound
                 "its block exceeds the limit")
     block = int((weights - limits).argmax())
     return (f"no partition within the limits was found; block {block} weighs {weights[block]}, "
-            f"more than the {limits[block]} it may: this partition is one of "
+            f"more than the {limits[block]} it may; it would be within the limits of "
             f"imbalance={math.ceil(exact_imbalance(weights, target) * 10**4) / 10**4}")

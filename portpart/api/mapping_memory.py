@@ -78,9 +78,9 @@ def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
     free = graph.space.free_bytes()
     if free is not None and needed > free:
         raise OutOfMemory(
-            f"mapping {graph.num_vertices} vertices to {k} elements takes {needed / 2**20:.0f} MiB "
-            f"at least beside the graph, and {graph.space.name} has {free / 2**20:.0f} MiB; "
-            "portpart.memory_estimate tells what it takes in all"
+            f"mapping {graph.num_vertices} vertices to {k} elements needs {needed / 2**20:.0f} MiB "
+            f"or more, without the graph; {graph.space.name} has {free / 2**20:.0f} MiB free "
+            "(portpart.memory_estimate returns the total)"
         )
 
 

@@ -98,8 +98,8 @@ def memory_estimate(
     456
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
-        raise InputError(f"like is of type {type(like).__name__}; portpart.as_graph or "
-                         "as_hypergraph makes what it takes")
+        raise InputError(f"like is of type {type(like).__name__}; it must be a Graph or "
+                         "a Hypergraph, as portpart.as_graph and as_hypergraph make them")
     if not isinstance(k, Topology):
         k = checked_integer("k", k, 1, MAX_BLOCKS)
     if arc_shrink is not None and not 0 < arc_shrink < 1:

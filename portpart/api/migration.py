@@ -113,8 +113,8 @@ def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:
     joint = graph.total_arc_weight if isinstance(graph, Graph) else (
         graph.total_net_weight * max(1, graph.max_net_size))
     if joint * price.denominator + 2 * sizes * price.numerator > MAX_TOTAL_WEIGHT:
-        raise InputError(f"migration is {_in_few_digits(price)}: with it costs may pass 2^61; a "
-                         "price with fewer digits, or smaller sizes or weights, will do")
+        raise InputError(f"migration is {_in_few_digits(price)}: costs may exceed 2^61; "
+                         "use a factor with fewer digits, smaller sizes or smaller weights")
 
 
 def _in_few_digits(price: Fraction) -> str:

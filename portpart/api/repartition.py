@@ -137,8 +137,8 @@ def repartition(
     # as an edge, a net would cost half of what it does in soed
     call = call_of(**options, initial=None, as_edges=objective != "soed")
     if not isinstance(call.config, PRICED):
-        raise InputError(f"{type(call.config).__name__} is of an algorithm that knows no price of "
-                         f"moving; {' and '.join(each.__name__ for each in PRICED)} do")
+        raise InputError(f"{type(call.config).__name__} belongs to an algorithm without "
+                         f"migration costs; use {' or '.join(each.__name__ for each in PRICED)}")
     old = old_of(call.problem.graph, part, call.problem.num_blocks, vertex_sizes)
     best = Tries(call, old, limit_of(max_migration, old)).best(price)
     facts = call.facts(best.part, best.weights, best.trace)

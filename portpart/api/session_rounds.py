@@ -325,8 +325,8 @@ class Rounds:
     def undo(self, mark: SessionMark) -> bool:
         """Go back to a mark; whether that is another state."""
         if mark not in self.marks:
-            raise InputError("the mark is of another session, of a state that was undone, or from "
-                             "before compact()")
+            raise InputError("the mark belongs to another session or to a state before compact(), "
+                             "or it was undone")
         at = mark.position - self.begin
         steps = self.log[at:]
         by_edits = all(step.part is None for step in steps)

@@ -109,7 +109,7 @@ class SessionView:
         with self._state() as rounds:
             living = rounds.edited.living[1 if checked_flag("nets", nets) else 0 :]
             if not living:
-                raise InputError("a graph has no nets; nets=True is of hypergraphs")
+                raise InputError("a graph has no nets; nets=True is for hypergraphs")
             return rounds.edited.batch().names.alive(living[0], names)
 
     @property

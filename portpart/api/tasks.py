@@ -70,7 +70,7 @@ def task_of(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
     """
     name = checked_objective(isinstance(given, Hypergraph), objective)
     if vertex_sizes is not None and name != "volume":
-        raise InputError(f'vertex_sizes go with objective="volume", not {name!r}')
+        raise InputError(f'vertex_sizes needs objective="volume", not {name!r}')
     if isinstance(given, Hypergraph):
         return _of_hypergraph(given, k, name, as_edges)
     if name == "volume":

@@ -220,13 +220,13 @@ def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:
     """Say once that what is compiled is not kept."""
     place = f" in {folder}" if folder else ""
     _warn(what, f"compiled {what} cannot be kept{place} ({problem.strerror or problem}), so every "
-                f"process compiles them anew; {variable} names another folder")
+                f"process compiles them again; set {variable} to another folder")
 
 
 def _warn_of_strangers(path: Path, fault: str) -> None:
     """Say once that what others may have compiled is not used."""
     _warn("kernels", f"compiled kernels in {path} are ignored, as it {fault}; they must belong to "
-                     f"you or to root; {VARIABLE} names another folder")
+                     f"you or to root; set {VARIABLE} to another folder")
 
 
 def _warn(what: str, message: str) -> None:

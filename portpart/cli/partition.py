@@ -48,7 +48,7 @@ def command(
     example because a single vertex does.
     """
     if as_json and output == files.STANDARD:
-        raise click.UsageError("--json and -o - both want standard output")
+        raise click.UsageError("--json and -o - both write to standard output; pass one of them")
     files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
     settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)

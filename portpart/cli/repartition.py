@@ -50,7 +50,7 @@ def command(
     exit code is 1 if a block exceeds its weight limit.
     """
     if as_json and output == files.STANDARD:
-        raise click.UsageError("--json and -o - both want standard output")
+        raise click.UsageError("--json and -o - both write to standard output; pass one of them")
     files.one_standard_input(GRAPH=graph, OLD=old, fixed=fixed, target=settings["target"])
     settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)

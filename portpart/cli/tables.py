@@ -44,7 +44,7 @@ def _table_of(source: Source) -> np.ndarray:
     rows = {number: row for number, line in enumerate(lines, 1)
             if (row := line.partition("#")[0].strip())}
     if not rows:
-        raise GraphFormatError(f"{source.name}: holds no numbers; a row of them a line is needed")
+        raise GraphFormatError(f"{source.name}: holds no numbers; each line must be a row of them")
     delimiter = "," if any("," in row for row in rows.values()) else None
     try:
         return np.loadtxt(list(rows.values()), ndmin=2, delimiter=delimiter)

@@ -66,7 +66,7 @@ class SlidingWindow:
                 np.zeros(0, np.int64))
         if times.ndim != 1 or len(offsets) != len(times) + 1 or offsets[-1] != len(pins):
             raise InputError(f"{len(times)} times, and rows of {len(first)} and {len(second)} "
-                             "entries, do not go together")
+                             "entries, have different lengths")
         if width is not None and not width > 0:
             raise InputError(f"width is {width}; it must be above 0")
         order = np.argsort(times, kind="stable")

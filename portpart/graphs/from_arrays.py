@@ -204,7 +204,7 @@ def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
     if n > max(UNCHECKED_VERTICES, VERTICES_PER_ITEM * count):
         raise InputError(
             f"vertex {n - 1} in {count} {items} makes {n} vertices; numpy.unique({items}, "
-            "return_inverse=True) numbers those that occur; if it is right, say "
+            "return_inverse=True) numbers those that occur; if it is right, pass "
             f"{said.format(n)}")
 
 

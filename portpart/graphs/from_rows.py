@@ -114,7 +114,7 @@ def _refuse_edge_index(obj: Any, rows: Array) -> None:
     if not whole or bool((rows < 0).any()):
         return
     raise InputError(f"{type(obj).__name__} of shape (2, 3) can be read as two edges with weights "
-                     "or as the ends of three edges, as in an edge_index: say "
+                     "or as the ends of three edges, as in an edge_index: use "
                      "portpart.from_edges(rows) or portpart.from_edges(numpy.transpose(rows))")
 
 
@@ -133,7 +133,7 @@ def _other_readings(
 def _two_readings(obj: Any, rows: Array, others: dict[str, str]) -> InputError:
     return InputError(
         f"{type(obj).__name__} of shape {tuple(rows.shape)} can be read as a list of edges or as "
-        f"{' or '.join(others)}: say portpart.from_edges(rows) or {' or '.join(others.values())}")
+        f"{' or '.join(others)}: use portpart.from_edges(rows) or {' or '.join(others.values())}")
 
 
 def _is_same(reading: str, space: ExecutionSpace, rows: Array, edges: Graph) -> bool:

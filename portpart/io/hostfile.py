@@ -130,7 +130,7 @@ def expand_nodelist(text: str) -> list[str]:
     ['node01', 'node02', 'node03', 'node07', 'login1']
     """
     if not isinstance(text, str):
-        raise InputError(f"the node list is {shown(text)}; a text is needed")
+        raise InputError(f"the node list is {shown(text)}; it must be text")
     names: list[str] = []
     for word in WORD.findall(text):
         names += _expanded(word)

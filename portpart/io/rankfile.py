@@ -99,8 +99,8 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
 def refuse_crowd(num_ranks: int, num_elements: int) -> None:
     """Raise if there are more ranks than elements."""
     if num_ranks > num_elements:
-        raise InputError(f"{num_ranks} vertices are as many ranks, for {num_elements} elements: a "
-                         f"rankfile is of the graph of the processes, a vertex for each; {ALLOWED}")
+        raise InputError(f"{num_ranks} vertices are ranks, but there are {num_elements} elements: "
+                         f"map the graph of the processes, a vertex for each; {ALLOWED}")
 
 
 def _refuse_shared(elements: np.ndarray) -> None:

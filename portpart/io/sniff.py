@@ -270,5 +270,5 @@ def refuse_doubt(source: Source, *formats: str) -> NoReturn:
     """Raise for a file of several readings."""
     calls = [NETS_CALL if name == "hmetis" else f"format={name!r}" for name in formats]
     options = ", ".join(f"--format {name}" for name in formats)
-    raise GraphFormatError(f"{source.name}: may be {' or '.join(formats)}; say which: "
+    raise GraphFormatError(f"{source.name}: may be {' or '.join(formats)}; choose one: "
                            f"{' or '.join(calls)} ({options})")

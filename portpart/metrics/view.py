@@ -32,7 +32,7 @@ class PartitionView:
 
     def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
         if isinstance(graph, Hypergraph):
-            raise InputError("this metric is one of graphs; hypergraphs have km1, which is their "
+            raise InputError("this metric is for graphs; for hypergraphs use km1, their "
                              "communication volume, cut, soed, absorption, connectivity_histogram "
                              "and metrics of block weights: portpart.metrics.evaluate has all")
         self.graph = as_graph(graph, copy=False)

@@ -148,7 +148,7 @@ def test_pairs_that_end_with_vertices_need_not_fit(space: ExecutionSpace, hub: b
     for name, *values in calls:
         getattr(batch, name)(*values)
     if missing == 40:
-        with pytest.raises(InputError, match="id 40 is not alive"):
+        with pytest.raises(InputError, match="id 40 does not exist"):
             edited.apply(batch)
         assert packed(edited) == before
     else:

@@ -160,7 +160,7 @@ def test_a_batch_that_is_refused_leaves_bounds_as_they_were() -> None:
     batch = session.batch()
     batch.insert_vertices(count=40)
     batch.delete_vertices([3, 3])
-    with running_behind() as seen, pytest.raises(InputError, match="id 3 is not alive"):
+    with running_behind() as seen, pytest.raises(InputError, match="id 3 does not exist"):
         session.apply(batch)
     assert seen == {"given up": 1}
     assert (following.total, following.refiner.balance) == (total, balance)

@@ -97,7 +97,7 @@ def test_the_folder_of_another_user_is_ignored_with_one_warning(folder, give_awa
     assert cache_folder.clear() == (0, 0)
     assert only_message(recwarn) == (
         f"compiled kernels in {folder} are ignored, as it belongs to another user; they must "
-        "belong to you or to root; PORTPART_CACHE_DIR names another folder")
+        "belong to you or to root; set PORTPART_CACHE_DIR to another folder")
     assert os.listdir(folder) == ["a.kernel"]
 
 

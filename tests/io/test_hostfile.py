@@ -109,8 +109,8 @@ def test_node_lists_are_expanded_with_their_zeros(text: str, expected: list[str]
     ("n" + "[0-99999]" * 1000, "more than 262144 names"),
     ("n[0-99999]," * 50, "more than 262144 names"),
     ("n[" + "9" * 5000 + "]", "is neither a number"),
-    (b"n1", "a text is needed"),
-    (None, "a text is needed"),
+    (b"n1", "it must be text"),
+    (None, "it must be text"),
 ])
 def test_a_list_that_cannot_be_expanded_is_refused_at_once(text: str, message: str) -> None:
     begin = time.process_time()

@@ -79,7 +79,7 @@ def test_named_edges(name: str, tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "doubtful first line": ("a,b\nc,d\n", r"g.csv:1: 'a, b' may be titles or an edge: say header"),
+    "doubtful first line": ("a,b\nc,d\n", r"g.csv:1: 'a, b' may be titles or an edge: pass header"),
     "one line": ("alice,bob\n", r"g.csv:1: .*--header, --no-header"),
     "odd row": ("a,b\nb,c\nc\n", "g.csv:3: 1 columns, where the first line has 2"),
     "empty name": ("a,b\nb,\n", "g.csv:2: an end of an edge is missing"),

@@ -41,7 +41,7 @@ METIS_GRAPHS = {"mesh": generators.delaunay(300),
 def test_a_metis_graph_is_read_under_any_name(suffix: str, name: str, tmp_path: Path) -> None:
     graph_io.write(METIS_GRAPHS[name], tmp_path / f"g.{suffix}", format="metis")
     if name == "heavy_vertex" and suffix in ("txt", "csv", "gr", "tsv"):  # three words a line
-        with pytest.raises(GraphFormatError, match="or metis; say which"):
+        with pytest.raises(GraphFormatError, match="or metis; choose one"):
             graph_io.read(tmp_path / f"g.{suffix}")
         return
     oracles.assert_same_graph(graph_io.read(tmp_path / f"g.{suffix}"), METIS_GRAPHS[name])
@@ -122,7 +122,7 @@ def test_an_asymmetric_matrix_is_refused_at_its_line(tmp_path: Path) -> None:
                                    [[7, 1, 2], [1, 7, 3], [2, 3, 7]]])
 def test_a_tiny_table_is_refused_unless_the_format_is_said(table: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "g.txt", as_text(table))
-    with pytest.raises(GraphFormatError, match="may be edge-list or dense; say which: format="):
+    with pytest.raises(GraphFormatError, match="may be edge-list or dense; choose one: format="):
         graph_io.read(path)
     graph = graph_io.read(path, format="dense")
     oracles.assert_same_graph(graph, as_graph(sp.csr_array(np.array(table))))

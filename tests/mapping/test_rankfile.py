@@ -50,7 +50,7 @@ def test_an_element_gets_one_rank_unless_more_are_allowed(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"ranks 1 and 3 are both on element 5: .*"
                                          r"oversubscribe=True \(--oversubscribe\)"):
         lines(tmp_path, [7, 5, 2, 5, 7])
-    with pytest.raises(InputError, match="13 vertices are as many ranks, for 12 elements"):
+    with pytest.raises(InputError, match="13 vertices are ranks, but there are 12 elements"):
         lines(tmp_path, [*range(12), 0])
     assert not (tmp_path / "ranks").exists()
     with pytest.raises(InputError, match="oversubscribe is 1; it must be True or False"):
@@ -79,7 +79,7 @@ def test_the_command_refuses_a_mesh_before_it_is_mapped(
     ranks = tmp_path / "ranks"
     assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(ranks)]) == 2
     told = capsys.readouterr().err
-    assert "144 vertices are as many ranks, for 12 elements" in told
+    assert "144 vertices are ranks, but there are 12 elements" in told
     assert "--oversubscribe" in told
     assert not ranks.exists()
 
@@ -311,7 +311,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["-H", "2", "-D", "1", "--nodelist", "a"], "are for --rankfile"),
     (["-H", "2", "-D", "1", "--oversubscribe"], "is for --rankfile"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "replaces"),
-    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "no range of numbers"),
+    (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "nor a range of numbers"),
     (["-H", "20:20", "-D", "1:2"], "describe only the cores that get a rank"),
 ])
 def test_wrong_usage_is_explained(mesh: str, arguments: list[str], message: str,

@@ -315,13 +315,13 @@ class Batch:
         first = item_of(call.space, call.first, at)
         where = f"{call.name}[{at}] (call {call.number} of the batch)"
         if call.second is None:
-            return InputError(f"{where}: id {called(call.living, first)} is not alive")
+            return InputError(f"{where}: id {called(call.living, first)} does not exist")
         side = self.owner.sides[0]
         one = called(side.living, first)
         other = called(side.elements, item_of(call.space, call.second, at))
         if problem in (DEAD_FIRST, DEAD_SECOND):
             dead = one if problem == DEAD_FIRST else other
-            return InputError(f"{where}: pair ({one}, {other}): id {dead} is not alive")
+            return InputError(f"{where}: pair ({one}, {other}): id {dead} does not exist")
         return InputError(f"{where}: pair ({one}, {other}) does not exist")
 
 

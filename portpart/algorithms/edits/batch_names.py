@@ -77,7 +77,7 @@ class BatchNames:
         if living.names is None:
             if isinstance(first, str):
                 raise InputError(f"{where}: {shown(first)} is a name, but {living.name} have no "
-                                 "names here; say ids")
+                                 "names here; use ids")
             return None
         ids = [self._get(living, value) if is_name(value) else value for value in listed]
         unknown = [value for value, id in zip(listed, ids) if is_name(value) and id < 0]
@@ -103,7 +103,7 @@ class BatchNames:
             raise InputError(f"{where}: {shown(values)} are not names")
         dead = [name for name, alive in zip(listed, living.are_alive(ids)) if not alive]
         if dead:
-            raise InputError(f"{where}: {SINGULAR[living.name]} {shown(dead[0])} is not alive")
+            raise InputError(f"{where}: {SINGULAR[living.name]} {shown(dead[0])} does not exist")
         return np.array(ids, np.int64)
 
     def checked(self, living: Living, values: Any, time: int, where: str) -> list[Any]:

@@ -115,8 +115,8 @@ class Editable(Edited):
         Ids that they gave out stay unused.
         """
         if mark not in self._marks:
-            raise InputError("the mark is of another graph, of a state that was undone, or from "
-                             "before compact()")
+            raise InputError("the mark belongs to another graph or to a state before compact(), "
+                             "or it was undone")
         undone = []
         while self._begin + len(self._log) > mark.position:
             with late_interrupts():

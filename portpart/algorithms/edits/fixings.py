@@ -46,5 +46,5 @@ def _refuse_dead(batch: Batch, fixing: Fixing) -> None:
     dead = np.flatnonzero(~(alive | born) | gone)
     if len(dead):
         id = called(vertices, int(ids[dead[0]]))
-        raise InputError(f"set_fixed[{dead[0]}] (call {fixing.number} of the batch): id {id} is "
-                         "not alive")
+        raise InputError(f"set_fixed[{dead[0]}] (call {fixing.number} of the batch): id {id} does "
+                         "not exist")

@@ -101,7 +101,7 @@ class Names:
             named = sum(name is not None for name in self._given)
             if len(found) < named:
                 raise InputError(f"{named} {self.kind} have {len(found)} different names, which "
-                                 "tell them not apart; say ids")
+                                 "are not enough to name them; use ids")
             self._ids = found
         return self._ids
 

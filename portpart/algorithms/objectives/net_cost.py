@@ -109,9 +109,9 @@ def check_net_costs(hypergraph: Hypergraph, num_blocks: int, of_what: str) -> No
         weights = weights.astype(np.int64, copy=False)
         high, low = (int((half * blocks).sum()) for half in (weights >> 32, weights & 0xFFFFFFFF))
         if (high << 32) + low >= MAX_TOTAL_WEIGHT:
-            raise InputError(f"the {of_what}, each times the blocks that a net may touch with "
-                             f"{num_blocks} of them, add up to {(high << 32) + low}; that must be "
-                             "below 2**62: divide them by a common factor")
+            raise InputError(f"the {of_what}, each times the number of blocks that a net can "
+                             f"span (k is {num_blocks}), add up to {(high << 32) + low}; that "
+                             "must be below 2**62: divide them by a common factor")
 
 
 @device

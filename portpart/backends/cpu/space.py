@@ -52,7 +52,7 @@ class CpuSpace(ExecutionSpace):
             return allocate(n, dtype)
         except MemoryError as error:
             needed = n * np.dtype(dtype).itemsize / 2**20
-            raise OutOfMemory(f"{needed:.0f} MiB of main memory are not to be had") from error
+            raise OutOfMemory(f"{needed:.0f} MiB of main memory could not be allocated") from error
 
     def full(self, n: int, value: Any, dtype: Any) -> Array:
         result = self.empty(n, dtype)

@@ -1,4 +1,4 @@
-"""Dense square tables of who sends how much to whom: text with any separators, or ``.npy``.
+"""Dense square tables of weights: text with any separators, or ``.npy``.
 
 An entry that is not zero is an edge, its value the weight; what stands on the diagonal is left out.
 A text may have names of columns above, and of rows in front, as spreadsheets and pandas write them.
@@ -103,7 +103,7 @@ def _array(source: Source) -> np.ndarray:
     table = read_array(source.name, io.BytesIO(source.data), len(source.data))
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise GraphFormatError(f"{source.name}: holds an array of shape {table.shape}; a matrix of "
-                               "who sends how much to whom is square (load an array of edges in "
+                               "weights is square (load an array of edges in "
                                "Python and pass it to portpart.partition)")
     return table
 

@@ -91,7 +91,7 @@ class Source:
         if num_vertices > limit:
             place = self.name if line is None else f"{self.name}:{line}"
             raise GraphFormatError(f"{place}: {num_vertices} vertices in {size} bytes; if that is "
-                                   f"right, say max_vertices={num_vertices} (--max-vertices)")
+                                   f"right, pass max_vertices={num_vertices} (--max-vertices)")
 
     def line_at(self, position: int) -> int:
         """Number of the line that holds a byte."""

@@ -171,7 +171,7 @@ def _has_titles(source: Source, words: _Words, top: tuple[str, ...]) -> bool:
     known = {title.lower() for title in top}
     if rest.lines and any(known.issuperset(pair) for pair in ENDS):
         return True
-    source.refuse(words.lines[0], f"{shown(', '.join(top))} may be titles or an edge: say "
+    source.refuse(words.lines[0], f"{shown(', '.join(top))} may be titles or an edge: pass "
                                   "header=True or header=False (--header, --no-header)")
 
 

@@ -164,7 +164,7 @@ def _read_up_to(limit: int, stream: Any, name: str) -> bytes:
         if size > limit:
             raise GraphFormatError(
                 f"{name}: unpacks to more than {limit >> 20} MiB, over {LARGEST_RATIO} times its "
-                "size; if that is right, say max_vertices= (--max-vertices)")
+                "size; if that is right, pass max_vertices= (--max-vertices)")
     return b"".join(chunks)
 
 
