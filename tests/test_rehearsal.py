@@ -160,7 +160,7 @@ def test_the_processor_is_prepared_by_calls(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--arch", "90"], "--arch goes with --device cuda"),
+    (["--arch", "90"], "--arch needs --device cuda"),
     (["--kinds", "meshes"], "kind is 'meshes'; it must be one of mesh, web, circuit, matrix"),
     (["--device", "cuda", "--arch", "new"], "--arch is 'new'; it lists numbers"),
 ])

@@ -44,7 +44,7 @@ def refuse_partial(values: Any, name: str, graph: EitherGraph) -> None:
         return
     vertices = range(graph.num_vertices) if graph.names is None else graph.names
     missing = next(vertex for vertex in vertices if vertex not in values)
-    raise InputError(f"{name} has no block for vertex {missing!r}: all {graph.num_vertices} "
+    raise InputError(f"{name} has no block for vertex {shown(missing)}: all {graph.num_vertices} "
                      f"vertices need one, and {len(values)} have")
 
 

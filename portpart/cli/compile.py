@@ -7,6 +7,7 @@ import click
 from portpart.cli import options
 from portpart.cli.output import grouped, print_facts, print_json
 from portpart.errors import InputError
+from portpart.options import shown
 
 
 @click.command("compile")
@@ -32,7 +33,7 @@ def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool
     if arch is not None and not device.startswith("cuda"):
         raise click.UsageError("--arch needs --device cuda")
     if device.partition(":")[0] not in ("cpu", "cuda"):
-        raise click.UsageError(f"--device is {device!r}; it must be cpu, cuda or cuda:1 ...")
+        raise click.UsageError(f"--device is {shown(device)}; it must be cpu, cuda or cuda:1 ...")
     wanted, names = kinds.split(","), presets.split(",")
     made = {}
     if device.startswith("cuda"):
@@ -59,4 +60,4 @@ def _capabilities(arch: str | None, device: str) -> list[int]:
     try:
         return [int(each.strip().removeprefix("sm_")) for each in arch.split(",")]
     except ValueError:
-        raise InputError(f"--arch is {arch!r}; it lists numbers as in 80,90") from None
+        raise InputError(f"--arch is {shown(arch)}; it lists numbers as in 80,90") from None

@@ -156,8 +156,8 @@ def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list
         if not isinstance(name, str) or len(name.split()) != 1:
             raise InputError(f"hosts[{place}] is {shown(name)}; a name without blanks is needed")
         if place_of.setdefault(name, place) != place:
-            raise InputError(f"hosts[{place}] is {name!r} again, after hosts[{place_of[name]}]; "
-                             "each node needs a name of its own")
+            raise InputError(f"hosts[{place}] is {shown(name)} again, after "
+                             f"hosts[{place_of[name]}]; each node needs a name of its own")
         if slots is not None and slots < size and place < count:
             raise InputError(f"{name} has {slots} slots for the {size} elements of a node; the "
                              "hierarchy, or the levels inside a node, must match the hosts")

@@ -19,7 +19,7 @@ from portpart.compat.pymetis.options import (
 from portpart.compat.pymetis.results import part_as_there, refuse_pieces
 from portpart.errors import InputError
 from portpart.graphs.convert import as_graph
-from portpart.options import MAX_BLOCKS, checked_integer
+from portpart.options import MAX_BLOCKS, checked_integer, shown
 
 Adjacency = Sequence[Sequence[int]] | Mapping[int, Sequence[int]] | CSRAdjacency
 
@@ -126,8 +126,8 @@ def _compressed(adjacency: Adjacency | None, xadj: Any, adjncy: Any) -> tuple[An
 def _compressed_rows(adjacency: Any) -> tuple[list[int], list[Any]]:
     """Offsets and targets of rows, or of a mapping from 0 ... n - 1 to rows."""
     if not hasattr(adjacency, "__len__") or isinstance(adjacency, (str, bytes)):
-        raise InputError(f"adjacency is {adjacency!r}; a sequence of the neighbours of each vertex "
-                         "is needed, or a CSRAdjacency")
+        raise InputError(f"adjacency is {shown(adjacency)}; a sequence of the neighbours of each "
+                         "vertex is needed, or a CSRAdjacency")
     offsets, targets = [0], []
     for vertex in range(len(adjacency)):
         try:

@@ -309,7 +309,7 @@ def area_of(areas: Mapping[str, int], cell: str) -> int:
     """
     if cell not in areas:
         raise InputError(f"areas has no cell {shown(cell)}{did_you_mean(cell, areas)}")
-    return checked_integer(f"areas[{cell!r}]", areas[cell], 0, MAX_AREA)
+    return checked_integer(f"areas[{shown(cell)}]", areas[cell], 0, MAX_AREA)
 
 
 def distinct(names: list[str]) -> list[str]:
