@@ -17,23 +17,23 @@ EVERY = 10
 Record = dict[str, Any]
 
 
-def drifted(graph: Any, k: int, edits: int, course: tuple[str, int], settings: Record,
+def drifted(graph: Any, k: int, edits: int, course: Record, settings: Record,
             beside: str | None) -> Record:
     """Ratios of values of a session to those from scratch, under random edits."""
-    ends, rounds = course
-    session = portpart.Session(graph, k, **settings)
-    draw = generators.RandomEdits(graph, 1, ends, keep_size=False)
+    rounds = course["rounds"]
+    session = portpart.Session(graph, k, escalate=course["escalate"], **settings)
+    draw = generators.RandomEdits(graph, 1, course["ends"], keep_size=False)
     scratch = {**settings, "algorithm": beside or settings["algorithm"]}
     updates, ratios = [], []
     for number in range(1, rounds + 1):
         batch = session.batch()
         draw.play(batch, edits)
-        updates.append(session.apply(batch))
+        updates.append(session.apply(batch, effort=course["effort"]))
         if number % EVERY == 0 or number == rounds:
             result = portpart.partition(session.graph(), k, **scratch)
             ratios.append(_value(updates[-1]) / max(1, _value(result)))
     efforts = [update.effort for update in updates]
-    return {"vertices": graph.num_vertices, "k": k, "edits": edits, "ends": ends,
+    return {"vertices": graph.num_vertices, "k": k, "edits": edits, **course,
             **settings, "mean": float(np.mean(ratios)), "worst": max(ratios), "ratios": ratios,
             "feasible": sum(update.feasible for update in updates),
             "efforts": {name: efforts.count(name) for name in sorted(set(efforts))},

@@ -281,16 +281,23 @@ def warm_up(graph: Any, k: int, edits: int, settings: dict[str, Any]) -> None:
 @click.option("--rounds", default=100, show_default=True)
 @click.option("--algorithm", default="portpart", show_default=True)
 @click.option("--beside", help="Algorithm of partitions from scratch; default: the same.")
+@click.option("--efforts", default="auto", show_default=True,
+              help="A session for each of them, on the same edits; none only places new vertices.",
+              callback=lambda _ctx, _param, text: text.split(","))
+@click.option("--escalate", default="auto", show_default=True, help="auto or never.")
 @device
 @threads
 @preset
 @output
 def drift(vertices: list[int], k: list[int], edits: list[int], kinds: list[str], ends: str,
-          rounds: int, beside: str | None, output: Path | None, **settings: Any) -> None:
+          rounds: int, beside: str | None, efforts: list[str], escalate: str,
+          output: Path | None, **settings: Any) -> None:
     """Follow random edits, beside partitions from scratch every tenth round."""
-    tell(output, (session_quality.drifted(made(kind, size, settings["device"]), blocks, count,
-                                          (ends, rounds), settings, beside)
-                  for kind in kinds for size in vertices for blocks in k for count in edits))
+    tell(output, (session_quality.drifted(
+        made(kind, size, settings["device"]), blocks, count,
+        {"ends": ends, "rounds": rounds, "effort": effort, "escalate": escalate}, settings, beside)
+        for kind in kinds for size in vertices for blocks in k for count in edits
+        for effort in efforts))
 
 
 @main.command()

@@ -57,6 +57,15 @@ def test_drift_is_told_every_tenth_round() -> None:
     assert sum(line["efforts"].values()) == 12
 
 
+def test_drift_stands_beside_that_of_sessions_that_only_place_new_vertices() -> None:
+    lines = run("drift", "--vertices", "900", "--k", "2", "--edits", "40", "--kinds", "graph",
+                "--rounds", "10", "--preset", "fast", "--efforts", "none,auto", "--escalate",
+                "never")
+    assert [line["effort"] for line in lines] == ["none", "auto"]
+    assert lines[0]["moved"] == 0
+    assert lines[0]["mean"] > lines[1]["mean"]
+
+
 def test_traces_are_replayed_beside_new_partitions() -> None:
     require(DATA / "traces" / "c7552.ops.xz")
     (line,) = run("traces", "--designs", "c7552", "--k", "2", "--model", "star", "--rounds", "20",
