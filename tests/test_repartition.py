@@ -357,7 +357,7 @@ def test_scaled_weights_change_nothing_but_the_scale() -> None:
     ({"migration": 3, "vertex_sizes": [2**60, 1, 1, 1]}, "may exceed"),
     ({"max_migration": -0.5}, "max_migration is -0.5; it must be at least 0"),
     ({"vertex_sizes": [1, 2]}, "vertex_sizes have shape"),
-    ({"algorithm": "gkway"}, "knows no price"),
+    ({"algorithm": "gkway"}, "without migration costs"),
     ({"part": [0, 1, 0]}, "part has shape"),
     ({"part": [0, 1, 0, -2]}, "part[3] is -2"),
     ({"part": None}, "part is None"),

@@ -138,7 +138,7 @@ def repartition(
     call = call_of(**options, initial=None, as_edges=objective != "soed")
     if not isinstance(call.config, PRICED):
         raise InputError(f"{type(call.config).__name__} belongs to an algorithm without "
-                         f"migration costs; use {' or '.join(each.__name__ for each in PRICED)}")
+                         f"migration costs; use {', '.join(each.__name__ for each in PRICED)}")
     old = old_of(call.problem.graph, part, call.problem.num_blocks, vertex_sizes)
     best = Tries(call, old, limit_of(max_migration, old)).best(price)
     facts = call.facts(best.part, best.weights, best.trace)
