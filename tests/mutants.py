@@ -41,8 +41,6 @@ RECORDED = "test_golden"
 QUIET = 200.0
 """Seconds without the end of a test after which it hangs."""
 
-HANGS = " hangs"
-
 FIRST_FILES = 4
 """Files of tests in the first process; each further one has twice as many."""
 
@@ -148,12 +146,12 @@ def killer(mutation: Mutation, source: bytes, files: list[str], seconds: float) 
     """The first test that fails or hangs, and does not without the change."""
     count = FIRST_FILES
     while files and seconds > 0:
-        by, worked = failing(files[:count], seconds)
+        by, how, worked = failing(files[:count], seconds)
         if by:
             write(mutation.file, source)
-            if not failing([by.removesuffix(HANGS)], 10 * QUIET)[0]:
-                return by
-            _broken.append(by.removesuffix(HANGS))
+            if not failing([by], 10 * QUIET)[0]:
+                return f"{by} {how}".rstrip()
+            _broken.append(by)
             write(mutation.file, mutation.applied(source))
         else:
             files, count = files[count:], 2 * count
@@ -161,8 +159,8 @@ def killer(mutation: Mutation, source: bytes, files: list[str], seconds: float) 
     return ""
 
 
-def failing(tests: list[str], seconds: float) -> tuple[str, float]:
-    """The first test that fails or hangs, or nothing; and how long the tests have worked."""
+def failing(tests: list[str], seconds: float) -> tuple[str, str, float]:
+    """The first test that fails, if any, what else it does, and how long the tests have worked."""
     output = BUILD / "mutants.out"
     without = [f"--deselect={each}" for each in _broken]
     process = started("-m", "pytest", *OPTIONS, *without, *tests, output=output)
@@ -173,17 +171,19 @@ def failing(tests: list[str], seconds: float) -> tuple[str, float]:
             time.sleep(0.1)
             worked = work_of(process.pid, worked, begin)
             if worked > seconds:
-                return "", worked
+                return "", "", worked
             if output.stat().st_size != size:
                 size, change = output.stat().st_size, time.monotonic()
             if time.monotonic() > change + QUIET:
-                return last_begun(output.read_text()) + HANGS, worked
+                return last_begun(output.read_text()), "hangs", worked
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     failed = re.findall(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", output.read_text(), re.M)
-    return (failed or ["" if process.returncode in (0, 5) else tests[0]])[0], worked
+    if failed or process.returncode in (0, 5):
+        return (failed or [""])[0], "", worked
+    return last_begun(output.read_text()), "ends the process", worked
 
 
 def work_of(process: int, before: float, begin: float) -> float:

@@ -48,8 +48,8 @@ PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(sp
 
 def cost(hypergraph: Hypergraph, part: np.ndarray, name: str) -> int:
     """What all nets cost."""
-    weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
-    return sum(weight * PRICES[name](len({int(part[v]) for v in pins}))
+    weights, blocks = weights_of(hypergraph.net_weights, hypergraph.num_nets), part.tolist()
+    return sum(weight * PRICES[name](len({blocks[v] for v in pins}))
                for pins, weight in zip(nets_of(hypergraph), weights))
 
 
@@ -70,18 +70,18 @@ def assert_outcome_is_true(hypergraph: Hypergraph, k: int, name: str, outcome: d
 def ties(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
          nets: list[int]) -> dict[int, int]:
     """By block: what the nets of v cost more if v is in a block without others of them."""
-    price, found = PRICES[name], dict[int, int]()
+    price, found, blocks = PRICES[name], dict[int, int](), part.tolist()
     weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
     rows = nets_of(hypergraph)
     tied = []
     for net in nets:
-        others = {int(part[u]) for u in rows[net] if u != v}
+        others = {blocks[u] for u in rows[net] if u != v}
         step = weights[net] * (price(len(others) + 1) - price(len(others)))
-        tied.append((len(others | {int(part[v])}), step, others))
+        tied.append((len(others | {blocks[v]}), step, others))
         for block in others:
             found[block] = found.get(block, 0) + step
     widest = max(64, min((spread for spread, step, _ in tied if step), default=64))
-    led_to = {int(part[v])}.union(*(others for spread, step, others in tied
+    led_to = {blocks[v]}.union(*(others for spread, step, others in tied
                                     if spread <= widest and step))
     return {block: weight for block, weight in found.items() if weight > 0 and block in led_to}
 
@@ -91,12 +91,13 @@ def losses(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int, block: i
     """What those of v's nets cost more that cost more if v moves to a block."""
     moved = part.copy()
     moved[v] = block
+    blocks = part.tolist(), moved.tolist()
     total = 0
     weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
     rows = nets_of(hypergraph)
     for net in nets:
         pins = rows[net]
-        before, after = (PRICES[name](len({int(p[u]) for u in pins})) for p in (part, moved))
+        before, after = (PRICES[name](len({each[u] for u in pins})) for each in blocks)
         total += weights[net] * max(0, after - before)
     return total
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -32,6 +33,7 @@ def rows_of(offsets: Any, members: Any) -> Rows:
     return [flat[a:b] for a, b in pairwise(begin)]
 
 
+@lru_cache(maxsize=16)
 def nets_of(hypergraph: Hypergraph) -> Rows:
     """The pins of each net."""
     return rows_of(hypergraph.net_offsets, hypergraph.net_pins)

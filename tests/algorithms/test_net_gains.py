@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,7 @@ def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace,
         assert_gains_are_right(phases, hypergraph, objective)
 
 
+@functools.cache
 def with_hubs(weighted: bool = False) -> Hypergraph:
     """Vertices of 2,600, 1,024 and 300 nets, one of 20 in no net of others, among 900."""
     random = np.random.default_rng(5)
