@@ -170,6 +170,19 @@ def test_sessions_without_names_take_none() -> None:
         session.batch().insert_vertices(names=["a"])
     with pytest.raises(InputError, match="have no names"):
         session.ids_of("a")
+    with pytest.raises(InputError, match="a graph has no nets"):
+        session.ids_of("a", nets=True)
+
+
+def test_ids_are_asked_for_by_names_alone() -> None:
+    session = design()
+    assert session.ids_of([]).tolist() == []
+    assert session.ids_of(np.array(["d", "a"])).tolist() == [3, 0]
+    for names in ([0], ["a", 1.5], 3, [["a"]]):
+        with pytest.raises(InputError, match="are not names"):
+            session.ids_of(names)
+    with pytest.raises(InputError, match="must be integers"):
+        session.batch().delete_vertices(["a", 1.5])
 
 
 def test_names_that_tell_nothing_apart_are_shown_but_not_looked_up() -> None:

@@ -294,13 +294,13 @@ class Batch:
 
     def _checked_ids(self, values: Any, living: Living, name: str) -> Array:
         """A copy of ids that have been given out, or the ids of names."""
+        if living.names is not None and not _is_ready(values):
+            values = self.names.ids_of(values, living, name)
         try:
             ids = integers(values, f"{name}: ids")
         except InputError:
-            found = self.names.ids_of(values, living, name)
-            if found is None:
-                raise
-            ids = integers(found, f"{name}: ids")
+            self.names.refuse_text(values, living, name)
+            raise
         _refuse_outside(ids, living.count - 1, name, "ids")
         return ids.astype(np.int32)
 

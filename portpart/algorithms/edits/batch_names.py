@@ -62,28 +62,32 @@ class BatchNames:
         self.new: list[NewNames] = []
         self._ids: dict[Living, dict[Any, int]] = {}
 
-    def ids_of(self, values: Any, living: Living, where: str) -> list[Any] | None:
-        """Return the ids of names, among which there may be ids; None if there is no name.
+    def ids_of(self, values: Any, living: Living, where: str) -> Any:
+        """Return the ids of names, among which there may be ids; what has no name as it is.
 
         Raises
         ------
         InputError
             If nothing has ever had one of the names.
         """
-        if living.names is not None and is_name(values) and self._get(living, values) >= 0:
+        if not isinstance(values, list) and is_name(values) and self._get(living, values) >= 0:
             return [self._get(living, values)]  # a tuple, say
         listed = elements(values)
-        first = next((value for value in listed if is_name(value)), None)
-        if living.names is None:
-            if isinstance(first, str):
-                raise InputError(f"{where}: {shown(first)} is a name, but {living.name} have no "
-                                 "names here; use ids")
-            return None
+        if not any(map(is_name, listed)):
+            return values
         ids = [self._get(living, value) if is_name(value) else value for value in listed]
-        unknown = [value for value, id in zip(listed, ids) if is_name(value) and id < 0]
-        if unknown:
-            raise living.names.unknown(where, unknown[0])
-        return None if first is None else ids
+        for value, id in zip(listed, ids):
+            if is_name(value) and id < 0:
+                assert living.names is not None
+                raise living.names.unknown(where, value)
+        return ids
+
+    def refuse_text(self, values: Any, living: Living, where: str) -> None:
+        """Raise for names of what has no names."""
+        text = [value for value in elements(values) if isinstance(value, str)]
+        if text and living.names is None:
+            raise InputError(f"{where}: {shown(text[0])} is a name, but {living.name} have no "
+                             "names here; use ids")
 
     def alive(self, living: Living, values: Any) -> np.ndarray:
         """Return the ids of names.
@@ -98,9 +102,9 @@ class BatchNames:
             raise InputError(f"{where}: {living.name} have no names here")
         if is_name(values) and living.names.get(values) >= 0:
             listed = [values]
-        ids = self.ids_of(listed, living, where)
-        if ids is None:
+        if not all(map(is_name, listed)):
             raise InputError(f"{where}: {shown(values)} are not names")
+        ids = self.ids_of(listed, living, where) if listed else []
         dead = [name for name, alive in zip(listed, living.are_alive(ids)) if not alive]
         if dead:
             raise InputError(f"{where}: {SINGULAR[living.name]} {shown(dead[0])} does not exist")

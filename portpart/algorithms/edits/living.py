@@ -108,10 +108,14 @@ class Living:
             self.total_weight -= len(ids)
 
     def are_alive(self, ids: Sequence[int]) -> list[bool]:
-        """Whether ids are alive, as the host gets to know."""
-        self.reserve(weighted=False)
-        deaths = self.deaths[self.space.asarray(np.array(ids, np.int64))]
-        found: list[bool] = (self.space.to_host(deaths) == ALIVE).tolist()
+        """Whether ids are alive, as the host gets to know.
+
+        Changes nothing, for batches may be filled while another thread applies one.
+        """
+        given, deaths = np.array(ids, np.int64), self.deaths
+        known = (given >= 0) & (given < len(deaths))
+        times = self.space.to_host(deaths[self.space.asarray(np.where(known, given, 0))])
+        found: list[bool] = (known & (times == ALIVE)).tolist()
         return found
 
     def alive(self) -> Array | None:

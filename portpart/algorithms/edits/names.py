@@ -92,7 +92,7 @@ class Names:
     def unknown(self, where: str, name: Any) -> InputError:
         """Return the error for a name that no id has."""
         return InputError(f"{where}: no {SINGULAR[self.kind]} is called {shown(name)}"
-                          f"{did_you_mean(name, self._table())}")
+                          f"{did_you_mean(name, [*self._table()])}")
 
     def _table(self) -> dict[Any, int]:
         """Return the id of each name; made when a name is first looked up."""
