@@ -106,6 +106,8 @@ def play(session: Any, seed: int) -> list[Any]:
         batch.insert_edges([*new, *rng.choice(left, 2)], rng.choice(left, 4),
                            rng.integers(1, 4, 4))
         batch.delete_edges(rng.choice(left, 3), rng.choice(left, 3), missing="ignore")
+    if seed % 4 == 2:
+        batch.set_fixed([*rng.choice(left, 2, replace=False), new[0]], rng.integers(-1, 4, 3))
     update = session.apply(batch)
     return [update.value, update.effort, update.feasible, update.moved, update.migration,
             update.affected, update.imbalance]

@@ -191,7 +191,7 @@ def _use(session: Any, path: Path) -> None:
 
 
 def _apply(session: Any, effort: str, path: Path) -> None:
-    """Insert two vertices, and an edge or a net that joins them with a third."""
+    """Insert two vertices, fix one, and join them to a third by edges or a net."""
     batch, ids = session.batch(), session.ids
     new = batch.insert_vertices(count=2)
     ends = [*new, *ids[:1]]
@@ -199,8 +199,10 @@ def _apply(session: Any, effort: str, path: Path) -> None:
         batch.insert_nets([0, len(ends)], ends)
     else:
         batch.insert_edges(ends[1:], ends[:-1])
+    batch.set_fixed(new[:1], session.k - 1)
     batch.delete_vertices(ids[-1:], missing="ignore")
     session.apply(batch, effort)
+    require(session.part[new[0]] == session.k - 1, "a fixed vertex")
     _check_values(session, path)
 
 
