@@ -292,7 +292,7 @@ def test_efforts_and_marks_are_checked() -> None:
         session.apply(session.batch(), "some")
     with pytest.raises(InputError, match="something else"):
         session.apply(portpart.Session(generators.grid_2d(4, 4), 2).batch())
-    with pytest.raises(InputError, match="the mark is of"):
+    with pytest.raises(InputError, match="the mark belongs to"):
         session.undo(portpart.Session(generators.grid_2d(4, 4), 2).mark())
 
 

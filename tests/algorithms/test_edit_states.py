@@ -182,10 +182,10 @@ def test_marks_of_states_that_are_gone_are_refused() -> None:
     edited.undo(first)
     edited.undo(first)
     for stale in (second, EditableGraph(generators.grid_2d(3, 3)).mark()):
-        with pytest.raises(InputError, match="the mark is of"):
+        with pytest.raises(InputError, match="the mark belongs to"):
             edited.undo(stale)
     edited.compact()
-    with pytest.raises(InputError, match="the mark is of"):
+    with pytest.raises(InputError, match="the mark belongs to"):
         edited.undo(first)
 
 

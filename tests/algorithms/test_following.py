@@ -166,7 +166,7 @@ def test_undo_brings_back_graph_and_blocks() -> None:
     for at in (20, 20, 13, 7, 0):
         rounds.undo(marks[at][0])
         assert same(whereabouts(rounds), marks[at][1])
-    with pytest.raises(InputError, match="the mark is of"):
+    with pytest.raises(InputError, match="the mark belongs to"):
         rounds.undo(marks[13][0])
     play(rounds, 8, 10, check_accounts)
 
