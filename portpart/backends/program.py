@@ -22,7 +22,7 @@ import numpy as np
 
 from portpart.backends.declared import Declared, Length
 from portpart.backends.language import Kernel, Record, Words
-from portpart.backends.language.parameters import getter
+from portpart.backends.language.parameters import Parameter, getter
 from portpart.errors import InputError
 
 TEAM_WIDTHS = (1, 8, 32, 256)
@@ -211,17 +211,36 @@ class Program:
             values = {**self.statics, **given}
             kernel = kernel.bound(**{name: values[name] for name in kernel.static_places
                                      if name in values})
-        names = [parameter.name for parameter in kernel.signature[1:]]
-        wanted = [given.get(name, name) for name in names]
-        known: dict[str, Any] = {**self.slots, **self.records}
-        missing = [each for each in wanted if isinstance(each, str) and each not in known]
+        arguments = [self._argument(each, given) for each in kernel.signature[1:]]
+        missing = [each for each in arguments if isinstance(each, str)]
         if missing:
             raise ValueError(
                 f"program {self.name!r}: kernel {kernel.name} wants {', '.join(missing)}, "
                 "which no slot or record is named"
             )
-        arguments = (known[each] if isinstance(each, str) else each for each in wanted)
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
+
+    def _argument(self, parameter: Parameter, given: dict[str, Any]) -> Any:
+        """What a launch passes for a parameter; a name if there is nothing of that name.
+
+        Parts of words are found with the whole, a scope is put together.
+        """
+        wanted, kind = given.get(parameter.name, parameter.name), parameter.kind
+        if not isinstance(wanted, str):
+            return wanted
+        found = self.records.get(wanted, self.slots.get(wanted))
+        if found is None and kind is not None:
+            whole = getattr(kind, "whole", None)
+            if whole is not None:
+                return next((each for each in self.records.values() if type(each) is whole),
+                            parameter.name)
+            if parameter.is_scope:
+                fields = [(name, Parameter(name, kind.kind_of(name), {}))  # type: ignore[union-attr]
+                          for name in kind.field_names]  # type: ignore[union-attr]
+                values = {name: self._argument(field, given) for name, field in fields}
+                return next((each for each in values.values() if isinstance(each, str)), None) or (
+                    kind(**values))
+        return wanted if found is None else found
 
     @contextmanager
     def while_loop(self, flag: Element | int) -> Iterator[None]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.initial.bisection import LARGE_NET_TEAM, NET_TEAM
-from portpart.algorithms.initial.bisection_state import Candidates, Run, StartSizes
+from portpart.algorithms.initial.bisection_state import Candidates, Keyed, Start, StartSizes
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
 from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import (
@@ -63,7 +63,7 @@ def expected(nets: list[list[int]], weights: np.ndarray, part: np.ndarray, side:
 
 
 def bisections(space: ExecutionSpace, hypergraph: Hypergraph, k: int, part: np.ndarray,
-               place: np.ndarray, side: np.ndarray) -> tuple[Any, Candidates, Attempts, Run]:
+               place: np.ndarray, side: np.ndarray) -> tuple[Any, Candidates, Attempts, Keyed]:
     """Copies of all vertices in parts, at places and on sides: what kernels work on."""
     sizes = StartSizes(COPIES, COPIES * N, COPIES * N, 1, k)
     side_at_place = np.zeros(COPIES * N, np.int8)
@@ -73,11 +73,11 @@ def bisections(space: ExecutionSpace, hypergraph: Hypergraph, k: int, part: np.n
     attempts = Attempts.allocate(space, sizes).replaced(
         side=space.asarray(side_at_place), key=space.zeros(COPIES * N, np.int64),
         tally=space.zeros(COPIES * k * TALLY, np.int64))
-    words = Run.zeros()
+    words = Start.zeros()
     words.vertices, words.nets, words.blocks = N, hypergraph.num_nets, k
     words.key_bits, words.nets_of_all = BITS, COPIES * hypergraph.num_nets
-    return (incidence_of(hypergraph), candidates, attempts,
-            Run(space.asarray(np.array(words.array))))
+    start = Start(space.asarray(np.array(words.array)))
+    return incidence_of(hypergraph), candidates, attempts, Keyed(sizes=start, keys=start)
 
 
 @pytest.mark.parametrize("team", [1, 8, 32])

@@ -20,7 +20,7 @@ import numpy as np
 from portpart.backends import language
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
-from portpart.backends.language.parameters import Parameter
+from portpart.backends.language.parameters import Parameter, flat_parameters
 from portpart.backends.program import Bindings, Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
@@ -159,7 +159,7 @@ class _Team:
         }
 
 
-def namespace(parameter: Parameter, values: Iterator[Any]) -> SimpleNamespace:
+def namespace(parameter: Parameter, values: dict[str, Any]) -> SimpleNamespace:
     """What the kernel may see of a record."""
     root = SimpleNamespace()
     for path in parameter.paths:
@@ -168,23 +168,23 @@ def namespace(parameter: Parameter, values: Iterator[Any]) -> SimpleNamespace:
             vars(place).setdefault(field, SimpleNamespace())
             place, kind = getattr(place, field), kind.kind_of(field)
         words = kind.kind_of(path[-1])
-        value = next(values)
+        value = values[parameter.flat_name(path)]
         setattr(place, path[-1], value if words is None else words(value))
     return root
 
 
 def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
     """Records again, with no more than the fields that the kernel is said to use."""
-    rest = iter(flat)
+    names = [name for _, _, name in flat_parameters(kernel.signature[1:])]
+    values = dict(zip(names, flat))
     result: list[Any] = []
     for parameter in kernel.signature[1:]:
         if parameter.is_record:
-            result.append(namespace(parameter, rest))
-        elif parameter.is_words:
-            result.append(parameter.kind(next(rest)))
+            result.append(namespace(parameter, values))
         else:
-            result.append(next(rest))
-    return result + list(rest)
+            value = values[parameter.flat_name(())]
+            result.append(parameter.kind(value) if parameter.is_words else value)
+    return result + flat[len(names):]
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Keyed,
+)
 from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, keep_best
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.project_bisection import keep_first_key, side_at
@@ -25,28 +28,28 @@ TAKEN_BACK = 4
 
 
 @device
-def arcs_inside(i, graph: Csr, candidates: Candidates, run: Run):
+def arcs_inside(i, graph: Csr, candidates: Candidates, state: Keyed):
     """The weight of its arcs that stay in the bisection."""
-    n = run.vertices
+    n = state.sizes.vertices
     c = i // n
     v = i % n
     total = int64(0)
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         if candidates.part[c * n + graph.targets[arc]] == candidates.part[i]:
-            total += value_or(graph.weights, arc, 1) >> run.weight_shift
+            total += value_or(graph.weights, arc, 1) >> state.keys.weight_shift
     return total
 
 
 @device
-def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
+def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
     """The weight of its arcs to side 1, less that of its arcs to side 0."""
-    n = run.vertices
+    n = state.sizes.vertices
     base = i // n * n
     pull = int64(0)
     for arc in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
         w = base + graph.targets[arc]
         if candidates.part[w] == candidates.part[i]:
-            weight = value_or(graph.weights, arc, 1) >> run.weight_shift
+            weight = value_or(graph.weights, arc, 1) >> state.keys.weight_shift
             there = attempts.side[base + candidates.place[w]]
             if there == 1:
                 pull += weight
@@ -56,12 +59,12 @@ def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, run:
 
 
 @kernel
-def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run):
+def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Compute the key of vertex i and add up the cut; strays go where they want to.
 
     Another vertex may read a stray's side before or after: it sees the same.
     """
-    n = run.vertices
+    n = state.sizes.vertices
     c = i // n
     v = i % n
     here = side_at(c * n + candidates.place[i], attempts)
@@ -70,14 +73,14 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Ru
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         w = c * n + graph.targets[arc]
         if candidates.part[w] == candidates.part[i]:
-            weight = value_or(graph.weights, arc, 1) >> run.weight_shift
+            weight = value_or(graph.weights, arc, 1) >> state.keys.weight_shift
             if side_at(c * n + candidates.place[w], attempts) == here:
                 inside += weight
             else:
                 outside += weight
     outside = team_sum(outside)
     gain = outside - team_sum(inside)
-    keep_first_key(i, here, gain, outside if here == 0 else int64(0), candidates, attempts, run)
+    keep_first_key(i, here, gain, outside if here == 0 else int64(0), candidates, attempts, state)
 
 
 @device

@@ -11,7 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Handover,
+    Keyed,
+    Recursion,
+    Sizes,
+    Splits,
+    Splitting,
+    Start,
+)
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_side
@@ -94,53 +103,53 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
     program = Program("recursive bisection")
     for name, like in records.items():
         program.record(name, like)
-    run = program.records["run"]
-    assert isinstance(run, Run)
+    run = program.records["start"]
+    assert isinstance(run, Start)
     if not ordered:
-        program.launch(run[Run.vertices_of_all], shuffle)
+        program.launch(run[Start.vertices_of_all], shuffle)
     program.launch(1, begin_level)
-    with program.while_loop(run[Run.running]):
+    with program.while_loop(run[Start.running]):
         _bisect(program, run, rule, team)
-        program.launch(run[Run.vertices_of_all], take_order)
+        program.launch(run[Start.vertices_of_all], take_order)
         program.launch(1, begin_level)
-    program.launch(run[Run.candidates], rate_candidate, team=32)
-    program.launch(run[Run.candidates], rank_candidate)
-    program.launch(run[Run.kept_vertices], keep_candidate)
+    program.launch(run[Start.candidates], rate_candidate, team=32)
+    program.launch(run[Start.candidates], rank_candidate)
+    program.launch(run[Start.kept_vertices], keep_candidate)
     return program
 
 
-def _bisect(program: Program, run: Run, rule: GainRule, team: int) -> None:
+def _bisect(program: Program, run: Start, rule: GainRule, team: int) -> None:
     """One level."""
-    with program.if_nonzero(run[Run.inherited]):
-        program.launch(run[Run.attempts], inherit_side, team=256)
-        program.launch(run[Run.vertices_of_all], choose_for_stray, team=team, rule=rule)
+    with program.if_nonzero(run[Start.inherited]):
+        program.launch(run[Start.attempts], inherit_side, team=256)
+        program.launch(run[Start.vertices_of_all], choose_for_stray, team=team, rule=rule)
         _begin_keys(program, run, rule, team)
     with program.otherwise():
-        program.launch(run[Run.vertices_of_all], begin_growing, team=team, rule=rule)
+        program.launch(run[Start.vertices_of_all], begin_growing, team=team, rule=rule)
         _go_step_by_step(program, run, grow_side, rule)
     _go_step_by_step(program, run, refine_sides, rule)
-    program.launch(run[Run.splits_of_all], split_sides, team=256)
+    program.launch(run[Start.splits_of_all], split_sides, team=256)
 
 
-def _begin_keys(program: Program, run: Run, rule: GainRule, team: int) -> None:
+def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None:
     """First keys, of vertices or net by net."""
     if rule.add_gains is None:
-        program.launch(run[Run.vertices_of_all], rule.begin_key, team=team)
+        program.launch(run[Start.vertices_of_all], rule.begin_key, team=team)
     else:
         of_small, of_large = rule.add_gains
-        program.launch(run[Run.vertices_of_all], rule.begin_key)
+        program.launch(run[Start.vertices_of_all], rule.begin_key)
         with program.side_by_side():
-            program.launch(run[Run.nets_of_all], of_small, team=NET_TEAM)
-            program.launch(run[Run.net_groups], of_large, team=LARGE_NET_TEAM)
+            program.launch(run[Start.nets_of_all], of_small, team=NET_TEAM)
+            program.launch(run[Start.net_groups], of_large, team=LARGE_NET_TEAM)
 
 
-def _go_step_by_step(program: Program, run: Run, kernel: Kernel, rule: GainRule) -> None:
+def _go_step_by_step(program: Program, run: Start, kernel: Kernel, rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
     of_block, of_warp = (kernel.bound(rule=rule, room=rule.scratch(team)) for team in (256, 32))
-    with program.if_nonzero(run[Run.wide]):
-        program.launch(run[Run.attempts], of_block, team=256, work=BISECTION_WORK)
+    with program.if_nonzero(run[Start.wide]):
+        program.launch(run[Start.attempts], of_block, team=256, work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(run[Run.attempts], of_warp, team=32, work=BISECTION_WORK)
+        program.launch(run[Start.attempts], of_warp, team=32, work=BISECTION_WORK)
 
 
 @device
@@ -165,37 +174,37 @@ def shuffled(v, n, seed):
 
 
 @kernel
-def shuffle(i, candidates: Candidates, run: Run):
+def shuffle(i, candidates: Candidates, state: Keyed):
     """Give the vertices of every candidate an order of its own; all are in block 0."""
-    n = run.vertices
+    n = state.sizes.vertices
     c = i // n
     v = i % n
-    p = shuffled(v, n, hash_of(c, run.seed))
+    p = shuffled(v, n, hash_of(c, state.keys.seed))
     candidates.order[c * n + p] = int32(v)
     candidates.next_order[c * n + p] = int32(v)
     candidates.place[i] = int32(p)
     candidates.part[i] = int32(0)
     if v == 0:
-        candidates.segment[c * (run.blocks + 1)] = 0
-        candidates.segment[(c + 1) * (run.blocks + 1) - 1] = n
+        candidates.segment[c * (state.sizes.blocks + 1)] = 0
+        candidates.segment[(c + 1) * (state.sizes.blocks + 1) - 1] = n
 
 
 @kernel
-def begin_level(_, splits: Splits, run: Run):
+def begin_level(_, splits: Splits, sizes: Sizes, recursion: Recursion):
     """Set the work sizes of the next level."""
-    level = run.level + 1
-    run.level = level
-    run.running = int64(level < run.levels)
-    run.inherited = int64(level < run.inherited_levels)
-    if level < run.levels:
-        run.first_split = splits.level_begin[level]
-        run.splits = splits.level_begin[level + 1] - splits.level_begin[level]
-        run.trials = 1 if level < run.inherited_levels else run.grown_trials
-        run.splits_of_all = run.splits * run.candidates
-        run.attempts = run.splits_of_all * run.trials
-        positions = run.vertices // run.splits
-        looks = BLOCKS_AT_A_TIME * (positions + LOOKS_PER_ARC * run.degree)
-        run.wide = int64(looks >= MIN_WIDE * max(int64(BLOCKS_AT_A_TIME), run.attempts))
+    level = recursion.level + 1
+    recursion.level = level
+    recursion.running = int64(level < recursion.levels)
+    recursion.inherited = int64(level < recursion.inherited_levels)
+    if level < recursion.levels:
+        recursion.first_split = splits.level_begin[level]
+        recursion.splits = splits.level_begin[level + 1] - splits.level_begin[level]
+        recursion.trials = 1 if level < recursion.inherited_levels else recursion.grown_trials
+        recursion.splits_of_all = recursion.splits * sizes.candidates
+        recursion.attempts = recursion.splits_of_all * recursion.trials
+        positions = sizes.vertices // recursion.splits
+        looks = BLOCKS_AT_A_TIME * (positions + LOOKS_PER_ARC * sizes.degree)
+        recursion.wide = int64(looks >= MIN_WIDE * max(int64(BLOCKS_AT_A_TIME), recursion.attempts))
 
 
 @kernel
@@ -205,10 +214,10 @@ def take_order(i, candidates: Candidates):
 
 
 @device
-def best_attempt(c, first, tally, run: Run):
+def best_attempt(c, first, tally, state: Splitting):
     """The attempt at the bisection of `first` and others with the least excess, then cut."""
-    trials = run.trials
-    blocks = run.blocks
+    trials = state.recursion.trials
+    blocks = state.sizes.blocks
     result = int64(c * trials)
     for other in range(c * trials + 1, c * trials + trials):
         best = TALLY * (result * blocks + first)
@@ -221,16 +230,16 @@ def best_attempt(c, first, tally, run: Run):
 
 
 @kernel
-def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, run: Run):
+def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, state: Splitting):
     """Put side 0 of the best attempt at bisection i before side 1; order is kept."""
-    n = run.vertices
-    k = run.blocks
-    c = i // run.splits
-    split = run.first_split + i % run.splits
+    n = state.sizes.vertices
+    k = state.sizes.blocks
+    c = i // state.recursion.splits
+    split = state.recursion.first_split + i % state.recursion.splits
     first = int64(splits.first[split])
     lower = candidates.segment[c * (k + 1) + first]
     upper = candidates.segment[c * (k + 1) + splits.last[split]]
-    taken = best_attempt(c, first, attempts.tally, run)
+    taken = best_attempt(c, first, attempts.tally, state)
     begin = TALLY * (taken * k + first)
     middle = lower + attempts.tally[begin + Tally.count]
     before = int64(0)
@@ -258,38 +267,38 @@ def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, r
 
 
 @kernel
-def rate_candidate(c, splits: Splits, candidates: Candidates, run: Run):
+def rate_candidate(c, splits: Splits, candidates: Candidates, state: Splitting):
     """Sum up what c's bisections cut costs; on the finest graph overload counts as well."""
     cut = int64(0)
     overloaded = int64(0)
-    for split in range(lane(), splits.level_begin[run.levels], team_size()):
-        won = 2 * (c * run.blocks + split)
+    for split in range(lane(), splits.level_begin[state.recursion.levels], team_size()):
+        won = 2 * (c * state.sizes.blocks + split)
         cut += splits.price[split] * candidates.won[won]
         overloaded += int64(candidates.won[won + 1] > 0)
     cut = team_sum(cut)
     overloaded = team_sum(overloaded)
     if lane() == 0:
         candidates.cut[c] = cut
-        candidates.overload[c] = overloaded if run.finest != 0 else 0
+        candidates.overload[c] = overloaded if state.recursion.finest != 0 else 0
 
 
 @kernel
-def rank_candidate(c, candidates: Candidates, run: Run):
+def rank_candidate(c, candidates: Candidates, sizes: Sizes):
     """The best candidates are kept, best first: least overload, cut, number."""
     rank = int64(0)
-    for other in range(run.candidates):
+    for other in range(sizes.candidates):
         lighter = candidates.overload[other] < candidates.overload[c]
         same = candidates.overload[other] == candidates.overload[c]
         less = candidates.cut[other] < candidates.cut[c]
         equal = candidates.cut[other] == candidates.cut[c]
         if lighter or (same and (less or (equal and other < c))):
             rank += 1
-    if rank < run.kept:
+    if rank < sizes.kept:
         candidates.survivor[rank] = int32(c)
 
 
 @kernel
-def keep_candidate(i, candidates: Candidates, handover: Handover, run: Run):
+def keep_candidate(i, candidates: Candidates, handover: Handover, sizes: Sizes):
     """Copy the partitions that are kept."""
-    n = run.vertices
+    n = sizes.vertices
     handover.kept_part[i] = candidates.part[candidates.survivor[i // n] * n + i % n]

@@ -8,54 +8,86 @@ import numpy as np
 
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Words
+from portpart.backends.language import Record, Scope, Words
 from portpart.backends.work import WorkRecord
 
 
-class Run(Words):
-    """State of a run on one graph.
+class Sizes(Words):
+    """What a graph and its candidates are made of."""
 
-    The host writes the limits before a run; kernels count levels of recursion and set work sizes.
-    """
-
-    # Work sizes.
-    vertices_of_all: int  # vertices of all candidates together
-    nets_of_all: int
-    net_groups: int  # groups of nets of all candidates
-    splits_of_all: int  # bisections of this level, of all candidates
-    attempts: int  # attempts at them
-    candidates: int
-    kept_vertices: int  # vertices of the candidates that are kept
-
-    # Flags.
-    running: int
-    inherited: int  # the bisections of this level come from the coarser graph
-    wide: int  # steps of this level are work for all lanes of a block
-
-    # The level.
-    level: int
-    first_split: int
-    splits: int  # bisections of this level, of one candidate
-    trials: int  # attempts at each of them, of which the best is taken
-
-    # Limits, written by the host.
-    levels: int
-    inherited_levels: int
     vertices: int
     nets: int
     blocks: int
     coarse_vertices: int
-    grown_trials: int  # attempts at a bisection that is grown,
-    refined_trials: int  # of which so many are refined
-    finest: int  # no finer graph follows: every block needs a vertex
+    degree: int  # mean degree of a vertex
+    candidates: int
     kept: int  # candidates that are kept
-    passes: int
-    stall_limit: int
-    max_moves: int  # of a pass
+    vertices_of_all: int  # vertices of all candidates together
+    nets_of_all: int
+    net_groups: int  # groups of nets of all candidates
+    kept_vertices: int  # vertices of the candidates that are kept
+
+
+class Recursion(Words):
+    """Where the recursion is: kernels count its levels, and set work sizes."""
+
+    running: int
+    level: int
+    levels: int
+    inherited_levels: int
+    inherited: int  # the bisections of this level come from the coarser graph
+    wide: int  # steps of this level are work for all lanes of a block
+    finest: int  # no finer graph follows: every block needs a vertex
+    first_split: int
+    splits: int  # bisections of this level, of one candidate
+    splits_of_all: int  # the same of all candidates
+    trials: int  # attempts at each of them, of which the best is taken
+    attempts: int  # attempts at all of them
+    grown_trials: int  # attempts at a bisection that is grown
+
+
+class Keys(Words):
+    """How gains and positions are packed into keys."""
+
     key_bits: int  # low bits of a key that name a position
     weight_shift: int  # arc weights lose so many bits, so that gains fit a key
     seed: int
-    degree: int  # mean degree of a vertex
+
+
+class Passes(Words):
+    """Limits of two-way refinement."""
+
+    max_passes: int
+    stall_limit: int
+    max_moves: int  # of a pass
+    refined_trials: int  # attempts at a bisection that are refined
+
+
+class Start(Sizes, Recursion, Keys, Passes):
+    """The words of a run on one graph; the host writes limits before it."""
+
+
+class Keyed(Scope):
+    """What keys of vertices follow from."""
+
+    sizes: Sizes
+    keys: Keys
+
+
+class Splitting(Scope):
+    """What bisections follow from."""
+
+    sizes: Sizes
+    recursion: Recursion
+
+
+class Attempting(Scope):
+    """What attempts at bisections follow from."""
+
+    sizes: Sizes
+    recursion: Recursion
+    keys: Keys
+    passes: Passes
 
 
 class StartSizes(NamedTuple):

@@ -18,8 +18,8 @@ from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
     Handover,
-    Run,
     Splits,
+    Start,
     StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
@@ -98,15 +98,15 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
             order_by_section(space, labels[depth], int(run.candidates), len(goals), seed,
                              candidates)
         size = len(run.array)
-        state = Run(words[depth * size : (depth + 1) * size])
+        state = Start(words[depth * size : (depth + 1) * size])
         _bisect(graphs[depth], int(run.vertices_of_all), team, labels is not None,
-                {**records, "handover": handover, "run": state})
+                {**records, "handover": handover, "start": state})
         part = handover.kept_part
     return part
 
 
 def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
-          options: GrowingOptions, num_labels: int) -> list[Run]:
+          options: GrowingOptions, num_labels: int) -> list[Start]:
     """The words that depend on the graphs and the options only, for each graph."""
     runs = [_run_on(graph) for graph in graphs]
     inherited = 0
@@ -118,7 +118,7 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
         run.nets_of_all = run.candidates * run.nets
         run.net_groups = -(-run.nets_of_all // GROUP_OF_NETS)
         run.grown_trials, run.refined_trials = options.trials, options.refined_trials
-        run.passes = options.passes if depth > 0 else options.finest_passes
+        run.max_passes = options.passes if depth > 0 else options.finest_passes
         run.stall_limit = options.stall_limit
         run.max_moves = options.max_moves(num_blocks // num_labels, run.vertices)
         run.finest, run.inherited_levels = depth == 0, inherited
@@ -130,9 +130,9 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
     return runs
 
 
-def _run_on(graph: Graph | Hypergraph) -> Run:
+def _run_on(graph: Graph | Hypergraph) -> Start:
     """The words that depend on the graph only."""
-    run = Run.zeros()
+    run = Start.zeros()
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
     run.nets = graph.num_nets if isinstance(graph, Hypergraph) else 0
     total = (graph.total_arc_weight if isinstance(graph, Graph) else

@@ -14,7 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits, StartSizes
+from portpart.algorithms.initial.bisection_state import (
+    Attempting,
+    Candidates,
+    Keys,
+    Sizes,
+    Splits,
+    StartSizes,
+)
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
@@ -152,25 +159,25 @@ class Bisection(Record):
 
 @device
 def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Working,
-               run: Run, work: StaticValue, rule: GainRule):
+               state: Attempting, work: StaticValue, rule: GainRule):
     """Do ``work(bisection, splits, ..., rule)`` for attempt i at the bisections of a level."""
-    attempt = i // run.splits
-    c = attempt // run.trials
-    split = run.first_split + i % run.splits
+    attempt = i // state.recursion.splits
+    c = attempt // state.recursion.trials
+    split = state.recursion.first_split + i % state.recursion.splits
     first = int64(splits.first[split])
-    segments = c * (run.blocks + 1)
+    segments = c * (state.sizes.blocks + 1)
     lower = candidates.segment[segments + first]
     upper = candidates.segment[segments + splits.last[split]]
-    base = c * run.vertices
-    own = attempt * run.vertices
-    groups = first_group(attempt, lower, first, run)
-    tally = TALLY * (attempt * run.blocks + first)
-    mask = mask_of(attempt, run)
-    bits = run.key_bits
-    shift = run.weight_shift
+    base = c * state.sizes.vertices
+    own = attempt * state.sizes.vertices
+    groups = first_group(attempt, lower, first, state.sizes)
+    tally = TALLY * (attempt * state.sizes.blocks + first)
+    mask = mask_of(attempt, state.keys)
+    bits = state.keys.key_bits
+    shift = state.keys.weight_shift
     bisection = Bisection(attempt, split, base, own, lower, upper, groups, tally, mask, bits,
                           shift)
-    work(bisection, splits, graph, candidates, attempts, run, rule)
+    work(bisection, splits, graph, candidates, attempts, state, rule)
     return 0
 
 
@@ -187,18 +194,18 @@ def group_words(n, k):
 
 
 @device
-def first_group(attempt, lower, block, run: Run):
+def first_group(attempt, lower, block, sizes: Sizes):
     """Where the groups of an attempt begin whose bisection is the one of `block` and others.
 
     Two sides of groups fit between it and the next: their numbers round up by less than 2.
     """
-    return attempt * group_words(run.vertices, run.blocks) + lower // (GROUP // 2) + 2 * block
+    return attempt * group_words(sizes.vertices, sizes.blocks) + lower // (GROUP // 2) + 2 * block
 
 
 @device
-def mask_of(attempt, run: Run):
+def mask_of(attempt, keys: Keys):
     """What the positions in the keys of an attempt are masked with: its order among equal gains."""
-    return hash_of(attempt, run.seed) & ((int64(1) << run.key_bits) - 1)
+    return hash_of(attempt, keys.seed) & ((int64(1) << keys.key_bits) - 1)
 
 
 @device

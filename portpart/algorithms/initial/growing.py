@@ -10,7 +10,12 @@ nothing is next to the side, as in graphs of several components, it goes on from
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
+from portpart.algorithms.initial.bisection_state import (
+    Attempting,
+    Candidates,
+    Recursion,
+    Splits,
+)
 from portpart.algorithms.initial.fm_gains import (
     BARRED,
     LOWEST,
@@ -93,12 +98,12 @@ def next_untouched(turn, growth: Growth, bisection: Bisection, side):
 
 
 @device
-def goes_by_connection(attempt, run: Run):
+def goes_by_connection(attempt, recursion: Recursion):
     """Whether an attempt grows by the weight of arcs to the side, not by what is added to the cut.
 
     Keys hold twice that weight then, which is the gain but for what a vertex has `inside`.
     """
-    return attempt % run.trials % 2 == 1
+    return attempt % recursion.trials % 2 == 1
 
 
 @device
@@ -150,25 +155,26 @@ def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidate
 
 
 @kernel
-def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run,
+def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Attempting,
                   rule: GainRule):
     """Put vertex i on side 1 of its bisection, in all attempts; note what is `inside`."""
-    n = run.vertices
+    n = state.sizes.vertices
     c = i // n
     p = int64(candidates.place[i])
-    total = team_sum(rule.inside(i, graph, candidates, run))
+    total = team_sum(rule.inside(i, graph, candidates, state))
     if lane() == 0:
         candidates.inside[c * n + p] = total
-    trials = run.trials
+    trials = state.recursion.trials
     for attempt in range(c * trials + lane(), (c + 1) * trials, team_size()):
-        known = int64(0) if goes_by_connection(attempt, run) else -total
+        known = int64(0) if goes_by_connection(attempt, state.recursion) else -total
         attempts.side[attempt * n + p] = int8(UNTOUCHED)
-        attempts.key[attempt * n + p] = key_of(p, known, mask_of(attempt, run), run.key_bits)
+        mask = mask_of(attempt, state.keys)
+        attempts.key[attempt * n + p] = key_of(p, known, mask, state.keys.key_bits)
 
 
 @device
 def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
-                 candidates: Candidates, attempts: Working, run: Run, rule: GainRule):
+                 candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
     """Grow side 0 of a bisection from a random vertex."""
     middle = splits.middle[bisection.split]
     lower = bisection.lower
@@ -178,24 +184,24 @@ def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
         total += value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
     total = team_sum(total)
     find_best_of_groups(bisection, attempts)
-    drawn = hash_of((bisection.attempt << 32) + bisection.split, run.seed) & 0x7FFFFFFF
+    drawn = hash_of((bisection.attempt << 32) + bisection.split, state.keys.seed) & 0x7FFFFFFF
     goal = goal_of(total, bisection.split, splits)
-    min_count = min_vertices(middle - splits.first[bisection.split], run)
-    max_count = size - min_vertices(splits.last[bisection.split] - middle, run)
+    min_count = min_vertices(middle - splits.first[bisection.split], state.recursion)
+    max_count = size - min_vertices(splits.last[bisection.split] - middle, state.recursion)
     start = lower + drawn % max(int64(1), size)
-    by_connection = goes_by_connection(bisection.attempt, run)
+    by_connection = goes_by_connection(bisection.attempt, state.recursion)
     growth = Growth(goal, min_count, max_count, start, by_connection)
     grow(growth, bisection, graph, candidates, attempts, rule)
     return 0
 
 
 @kernel
-def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run,
-              rule: GainRule, room: StaticValue):
+def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+              state: Attempting, rule: GainRule, room: StaticValue):
     """Grow side 0 of bisection i from a random vertex."""
     working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
                       best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
                       shifts=team_array(int64, room), beside=team_array(int32, room),
                       across=team_array(int32, room), change_beside=team_array(int64, room),
                       change_across=team_array(int64, room))
-    on_attempt(i, splits, graph, candidates, working, run, grow_attempt, rule)
+    on_attempt(i, splits, graph, candidates, working, state, grow_attempt, rule)

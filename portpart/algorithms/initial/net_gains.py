@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Keyed,
+    Sizes,
+)
 from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, turned
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.net_keys import (
@@ -16,9 +20,9 @@ from portpart.backends.language import device, int8, int64, lane, team_size, tea
 
 
 @device
-def others_inside(net, i, graph: Incidence, candidates: Candidates, run: Run):
+def others_inside(net, i, graph: Incidence, candidates: Candidates, sizes: Sizes):
     """How many other pins a net of vertex i has in the same bisection."""
-    base = i // run.vertices * run.vertices
+    base = i // sizes.vertices * sizes.vertices
     found = int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         w = base + graph.nets.pins[pin]
@@ -28,22 +32,22 @@ def others_inside(net, i, graph: Incidence, candidates: Candidates, run: Run):
 
 
 @device
-def nets_inside(i, graph: Incidence, candidates: Candidates, run: Run):
+def nets_inside(i, graph: Incidence, candidates: Candidates, state: Keyed):
     """What its nets with other pins in the bisection would cost."""
-    v = i % run.vertices
+    v = i % state.sizes.vertices
     total = int64(0)
     zero = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
-        others = others_inside(net, i, graph, candidates, run)
-        total += cost_of(zero, others, net, run.weight_shift, graph)
+        others = others_inside(net, i, graph, candidates, state.sizes)
+        total += cost_of(zero, others, net, state.keys.weight_shift, graph)
     return total
 
 
 @device
-def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts, run: Run):
+def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts, state: Keyed):
     """What its nets gain if it changes from side 0 to side 1."""
-    base = i // run.vertices * run.vertices
+    base = i // state.sizes.vertices * state.sizes.vertices
     pull = int64(0)
     for place in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
         net = graph.targets[place]
@@ -57,7 +61,7 @@ def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts
                     on1 += 1
                 elif there == 0:
                     on0 += 1
-        pull += gain_of(on0, on1, net, run.weight_shift, graph)
+        pull += gain_of(on0, on1, net, state.keys.weight_shift, graph)
     return pull
 
 

@@ -6,7 +6,11 @@ few pins, which are compared with each other; those of the others are counted.
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Keyed,
+    Keys,
+)
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
 from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of, size_of
 from portpart.algorithms.initial.project_bisection import side_at, store_key
@@ -50,12 +54,12 @@ class Known(Record):
 
 
 @kernel
-def begin_net_key(i, candidates: Candidates, attempts: Attempts, run: Run):
+def begin_net_key(i, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Begin the key of vertex i without gains; strays go where they want to."""
-    n = run.vertices
+    n = state.sizes.vertices
     here = side_at(i // n * n + candidates.place[i], attempts)
     gain = int64(0)
-    store_key(i, here, gain, candidates, attempts, run)
+    store_key(i, here, gain, candidates, attempts, state)
 
 
 @device
@@ -70,34 +74,34 @@ def code_of(place, base, graph: Incidence, candidates: Candidates, attempts: Att
 
 @device
 def tell_key(place, base, gain, graph: Incidence, candidates: Candidates, attempts: Attempts,
-             run: Run):
+             keys: Keys):
     """Add what a net gains by a pin to the pin's key."""
     if gain != 0:
         w = base + graph.nets.pins[place]
-        atomic_add(attempts.key, base + candidates.place[w], gain * (int64(1) << run.key_bits))
+        atomic_add(attempts.key, base + candidates.place[w], gain * (int64(1) << keys.key_bits))
     return place
 
 
 @device
-def tell_cut(block, beside, across, net, base, graph: Incidence, attempts: Attempts, run: Run):
+def tell_cut(block, beside, across, net, base, graph: Incidence, attempts: Attempts, state: Keyed):
     """Add what a net is cut to the bisection of a block and others, if it is."""
-    cut = cost_of(beside, across, net, run.weight_shift, graph)
+    cut = cost_of(beside, across, net, state.keys.weight_shift, graph)
     if cut > 0:
-        begin = TALLY * (base // run.vertices * run.blocks + block)
+        begin = TALLY * (base // state.sizes.vertices * state.sizes.blocks + block)
         atomic_add(attempts.tally, begin + Tally.cut, cut)
     return cut
 
 
 @kernel
 def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
-                           run: Run):
+                           state: Keyed):
     """Add what net i of all candidates gains by its few pins to their keys, and what it is cut.
 
     The first pin in a bisection adds the cut.
     """
     codes = team_array(int32, MAX_COMPARED)
-    net = i % run.nets
-    base = i // run.nets * run.vertices
+    net = i % state.sizes.nets
+    base = i // state.sizes.nets * state.sizes.vertices
     begin = int64(graph.nets.begin[net])
     size = size_of(net, graph)
     if size <= MAX_COMPARED:
@@ -114,15 +118,15 @@ def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts
                 beside += int64(found == mine)
                 across += int64(found ^ 1 == mine)
                 before += int64(found >> 1 == mine >> 1 and other < j)
-            gain = gain_of(beside, across, net, run.weight_shift, graph)
-            tell_key(begin + j, base, gain, graph, candidates, attempts, run)
+            gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
+            tell_key(begin + j, base, gain, graph, candidates, attempts, state.keys)
             if before == 0:
-                tell_cut(mine >> 1, beside, across, net, base, graph, attempts, run)
+                tell_cut(mine >> 1, beside, across, net, base, graph, attempts, state)
 
 
 @device
 def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Candidates,
-                attempts: Attempts, run: Run):
+                attempts: Attempts, state: Keyed):
     """Tell the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
     begin = int64(graph.nets.begin[net])
     end = int64(graph.nets.end[net])
@@ -139,33 +143,33 @@ def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Cand
         if code >= 0 and code < CODES:
             beside = int64(known.codes[code]) - 1
             across = int64(known.codes[code ^ 1])
-            gain = gain_of(beside, across, net, run.weight_shift, graph)
-            tell_key(place, base, gain, graph, candidates, attempts, run)
+            gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
+            tell_key(place, base, gain, graph, candidates, attempts, state.keys)
     for block in range(lane(), COUNTED, team_size()):
         beside = int64(known.codes[2 * block])
         across = int64(known.codes[2 * block + 1])
         if beside > 0:
-            tell_cut(low + block, beside - 1, across, net, base, graph, attempts, run)
+            tell_cut(low + block, beside - 1, across, net, base, graph, attempts, state)
     team_sync()
     return low
 
 
 @kernel
 def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
-                            run: Run):
+                            state: Keyed):
     """The same for the nets of many pins in group i, which a team takes in turn."""
     known = Known(codes=team_array(int32, CODES))
     first = i * GROUP_OF_NETS
     large = int64(0)
-    for j in range(lane(), min(GROUP_OF_NETS, run.nets_of_all - first), team_size()):
-        if size_of((first + j) % run.nets, graph) > MAX_COMPARED:
+    for j in range(lane(), min(GROUP_OF_NETS, state.sizes.nets_of_all - first), team_size()):
+        if size_of((first + j) % state.sizes.nets, graph) > MAX_COMPARED:
             large |= int64(1) << j
     large = team_sum(large)
     while large != 0:
         each = first + ctz(uint64(large))
-        base = each // run.nets * run.vertices
-        net = each % run.nets
-        lowest = int64(run.blocks)
+        base = each // state.sizes.nets * state.sizes.vertices
+        net = each % state.sizes.nets
+        lowest = int64(state.sizes.blocks)
         highest = int64(0)
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             block = code_of(place, base, graph, candidates, attempts) >> 1
@@ -174,5 +178,5 @@ def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempt
         lowest = team_min(lowest)
         highest = team_max(highest)
         for low in range(lowest, highest + 1, COUNTED):
-            tell_blocks(low, net, base, known, graph, candidates, attempts, run)
+            tell_blocks(low, net, base, known, graph, candidates, attempts, state)
         large &= large - 1

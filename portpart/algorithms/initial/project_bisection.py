@@ -5,7 +5,13 @@ Two vertices are in the same bisection if they are in the same block so far.
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Handover, Run, Splits
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Handover,
+    Keyed,
+    Splits,
+    Splitting,
+)
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally, key_of, mask_of
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends.language import (
@@ -27,19 +33,19 @@ STRAY = 4
 
 @kernel
 def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
-                 handover: Handover, run: Run):
+                 handover: Handover, state: Splitting):
     """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
-    n = run.vertices
-    k = run.blocks
-    c = i // run.splits
-    split = run.first_split + i % run.splits
+    n = state.sizes.vertices
+    k = state.sizes.blocks
+    c = i // state.recursion.splits
+    split = state.recursion.first_split + i % state.recursion.splits
     first = int64(splits.first[split])
     last = int64(splits.last[split])
     lower = candidates.segment[c * (k + 1) + first]
     upper = candidates.segment[c * (k + 1) + last]
     for p in range(lower + lane(), upper, team_size()):
         v = candidates.order[c * n + p]
-        b = int64(handover.coarse_part[c * run.coarse_vertices + handover.cluster[v]])
+        b = int64(handover.coarse_part[c * state.sizes.coarse_vertices + handover.cluster[v]])
         there = int64(STRAY)
         if first <= b and b < last:
             there = int64(b >= splits.middle[split])
@@ -49,12 +55,12 @@ def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
 
 
 @kernel
-def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, run: Run,
+def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed,
                      rule: GainRule):
     """Vertex i, a stray, wants to the side it is better connected to; noted in `moves`."""
-    p = i // run.vertices * run.vertices + candidates.place[i]
+    p = i // state.sizes.vertices * state.sizes.vertices + candidates.place[i]
     if attempts.side[p] == STRAY:
-        pull = team_sum(rule.pull(i, graph, candidates, attempts, run))
+        pull = team_sum(rule.pull(i, graph, candidates, attempts, state))
         if lane() == 0:
             attempts.moves[p] = int32(pull > 0)
 
@@ -69,22 +75,22 @@ def side_at(q, attempts: Attempts):
 
 
 @device
-def store_key(i, here, gain, candidates: Candidates, attempts: Attempts, run: Run):
+def store_key(i, here, gain, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Store side and key of vertex i; returns its candidate."""
-    n = run.vertices
+    n = state.sizes.vertices
     c = i // n
     p = c * n + candidates.place[i]
     attempts.side[p] = int8(here)
-    attempts.key[p] = key_of(p - c * n, gain, mask_of(c, run), run.key_bits)
+    attempts.key[p] = key_of(p - c * n, gain, mask_of(c, state.keys), state.keys.key_bits)
     return c
 
 
 @device
-def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, run: Run):
+def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Store side and key of vertex i, and add its share of the cut; the first lane does."""
     if lane() == 0:
-        c = store_key(i, here, gain, candidates, attempts, run)
+        c = store_key(i, here, gain, candidates, attempts, state)
         if cut > 0:
-            begin = TALLY * (c * run.blocks + candidates.part[i])
+            begin = TALLY * (c * state.sizes.blocks + candidates.part[i])
             atomic_add(attempts.tally, begin + Tally.cut, cut)
     return 0

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
+from portpart.algorithms.initial.bisection_state import (
+    Candidates,
+    Recursion,
+    Splits,
+)
 from portpart.algorithms.initial.fm_gains import Bisection, Tally, Working, store_tally
 from portpart.backends.language import (
     Record,
@@ -73,9 +77,9 @@ def levels_for(blocks):
 
 
 @device
-def min_vertices(blocks, run: Run):
+def min_vertices(blocks, recursion: Recursion):
     """How many vertices a side of `blocks` blocks needs."""
-    return int64(blocks) if run.finest != 0 else int64(1)
+    return int64(blocks) if recursion.finest != 0 else int64(1)
 
 
 @device

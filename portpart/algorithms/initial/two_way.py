@@ -6,7 +6,12 @@ of largest gain that the limits of the sides allow, and ends when moves do not p
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import Candidates, Run, Splits
+from portpart.algorithms.initial.bisection_state import (
+    Attempting,
+    Candidates,
+    Passes,
+    Splits,
+)
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
     TALLY,
@@ -137,10 +142,10 @@ def may_still_pay(moves, stall_limit, gain_sum, square_sum):
 
 @device
 def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
-             attempts: Working, run: Run, rule: GainRule):
+             attempts: Working, passes: Passes, rule: GainRule):
     """Move vertices one by one; returns how many were moved, and how many moves to keep."""
     size = bisection.upper - bisection.lower
-    end = min(size, run.max_moves)
+    end = min(size, passes.max_moves)
     weight = attempts.tally[bisection.tally + Tally.weight]
     count = attempts.tally[bisection.tally + Tally.count]
     cut = attempts.tally[bisection.tally + Tally.cut]
@@ -151,7 +156,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
     gain_sum = float64(0)
     square_sum = float64(0)
     team_sync()
-    while made < end and may_still_pay(made - kept, run.stall_limit, gain_sum, square_sum):
+    while made < end and may_still_pay(made - kept, passes.stall_limit, gain_sum, square_sum):
         chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
         if chosen == LOWEST:
             break
@@ -180,19 +185,19 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
 
 
 @device
-def refine(passes, limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
-           attempts: Working, run: Run, rule: GainRule):
-    """Passes until one brings nothing."""
+def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
+           attempts: Working, passes: Passes, rule: GainRule):
+    """Passes, `most` of them, until one brings nothing."""
     own = bisection.own
-    for turn in range(passes):
+    for turn in range(most):
         for p in range(bisection.lower + lane(), bisection.upper, team_size()):
             attempts.side[own + p] = int8(attempts.side[own + p] & 1)
         team_sync()
         find_best_of_groups(bisection, attempts)
-        result = one_pass(limits, bisection, graph, candidates, attempts, run, rule)
+        result = one_pass(limits, bisection, graph, candidates, attempts, passes, rule)
         made = result >> 32
         kept = result & 0xFFFFFFFF
-        again = kept > 0 and turn + 1 < passes
+        again = kept > 0 and turn + 1 < most
         rule.take_back(made, kept, again, bisection, graph, candidates, attempts)
         if not again:
             break
@@ -200,21 +205,21 @@ def refine(passes, limits: SideLimits, bisection: Bisection, graph: Csr, candida
 
 
 @device
-def passes_for(attempt, first, tally, run: Run):
+def passes_for(attempt, first, tally, state: Attempting):
     """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
-    k = run.blocks
-    begin = attempt // run.trials * run.trials
+    k = state.sizes.blocks
+    begin = attempt // state.recursion.trials * state.recursion.trials
     mine = tally[TALLY * (attempt * k + first) + Tally.grown_cut]
     better = int64(0)
-    for other in range(begin, begin + run.trials):
+    for other in range(begin, begin + state.recursion.trials):
         cut = tally[TALLY * (other * k + first) + Tally.grown_cut]
         better += int64(cut < mine or (cut == mine and other < attempt))
-    return run.passes if better < run.refined_trials else int64(0)
+    return state.passes.max_passes if better < state.passes.refined_trials else int64(0)
 
 
 @device
 def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
-                   candidates: Candidates, attempts: Working, run: Run, rule: GainRule):
+                   candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
     """Refine a bisection, and tell its tally how heavy the sides are then."""
     first = int64(splits.first[bisection.split])
     middle = splits.middle[bisection.split]
@@ -225,11 +230,11 @@ def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     cap1 = cap_of(middle, last, splits)
     limit0 = limit_of(goal, cap0, levels_for(last - first))
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
-    min0 = min_vertices(middle - first, run)
-    min1 = min_vertices(last - middle, run)
+    min0 = min_vertices(middle - first, state.recursion)
+    min1 = min_vertices(last - middle, state.recursion)
     limits = SideLimits(total, goal, limit0, limit1, min0, min1)
-    passes = passes_for(bisection.attempt, first, attempts.tally, run)
-    refine(passes, limits, bisection, graph, candidates, attempts, run, rule)
+    most = passes_for(bisection.attempt, first, attempts.tally, state)
+    refine(most, limits, bisection, graph, candidates, attempts, state.passes, rule)
     size = bisection.upper - bisection.lower
     weight = attempts.tally[bisection.tally + Tally.weight]
     count = attempts.tally[bisection.tally + Tally.count]
@@ -242,11 +247,11 @@ def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
 
 @kernel
 def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                 run: Run, rule: GainRule, room: StaticValue):
+                 state: Attempting, rule: GainRule, room: StaticValue):
     """Refine bisection i."""
     working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
                       best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
                       shifts=team_array(int64, room), beside=team_array(int32, room),
                       across=team_array(int32, room), change_beside=team_array(int64, room),
                       change_across=team_array(int64, room))
-    on_attempt(i, splits, graph, candidates, working, run, refine_attempt, rule)
+    on_attempt(i, splits, graph, candidates, working, state, refine_attempt, rule)

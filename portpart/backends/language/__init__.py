@@ -16,7 +16,7 @@ from typing import Any
 
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, StaticArray, Words
+from portpart.backends.language.records import Record, Scope, StaticArray, Words
 from portpart.backends.language.slices import Slice
 from portpart.backends.language.statics import Static, StaticValue, static_range
 from portpart.backends.language.words import (
@@ -59,6 +59,7 @@ __all__ = [
     "DeviceFunction",
     "Kernel",
     "Record",
+    "Scope",
     "Slice",
     "Static",
     "StaticArray",

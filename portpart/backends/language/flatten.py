@@ -15,7 +15,13 @@ from typing import Any
 
 from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.parameters import Parameter, Path, flat_name
+from portpart.backends.language.parameters import (
+    Parameter,
+    Path,
+    fits,
+    flat_name,
+    flat_parameters,
+)
 from portpart.backends.language.records import Kind, Record, StaticArray, Words
 from portpart.backends.language.words import Word, lane_array, team_array
 
@@ -47,11 +53,14 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
     names = {*code.co_varnames, *code.co_names, *code.co_freevars}
     flattener = _Flattener(parameters, names, tree, lookup, refuse)
     tree.body = flattener.statements(tree.body)
+    written = {each.arg: each for each in tree.args.args}
     flat = []
-    for parameter, argument in zip(parameters, tree.args.args, strict=True):
-        if parameter.is_record:
-            flattener.check_names(parameter, argument)
-        flat += [ast.copy_location(ast.arg(name), argument) for name in parameter.flat]
+    for parameter, path, name in flat_parameters(parameters):
+        argument = written[parameter.name]
+        if name != parameter.name:
+            flattener.check_name(name, path, ast.copy_location(
+                ast.Name(parameter.name, ast.Load()), argument))
+        flat.append(ast.copy_location(ast.arg(name), argument))
     tree.args.args = flat
     return parameters, flattener.made_names
 
@@ -157,18 +166,16 @@ class _Flattener:
     def new_name(self, record: ast.Name, path: Path) -> str:
         """What a field is called, which nothing else may be."""
         name = flat_name(record.id, path)
-        if name in self.names:
-            self.refuse(record, f"{name!r} is also what field {path[-1]!r} of {record.id!r} is "
-                        "called",
-                        "choose another name for one of them")
-        self.names.add(name)
+        self.check_name(name, path, record)
         return name
 
-    def check_names(self, parameter: Parameter, argument: ast.arg) -> None:
-        """Refuse names that a field of the parameter would hide."""
-        name = ast.copy_location(ast.Name(parameter.name, ast.Load()), argument)
-        for path in parameter.paths:
-            self.new_name(name, path)
+    def check_name(self, name: str, path: Path, record: ast.Name) -> None:
+        """Refuse a name that something else has, and keep it."""
+        if name in self.names:
+            what = f"field {path[-1]!r}" if path else "the array"
+            self.refuse(record, f"{name!r} is also what {what} of {record.id!r} is called",
+                        "choose another name for one of them")
+        self.names.add(name)
 
     # expressions --------------------------------------------------------------------------
 
@@ -246,7 +253,7 @@ class _Flattener:
             path = (*owner.path, *path)
             if path:
                 self.known[owner.root].used[path] = None
-            name = flat_name(owner.root, path)
+            name = self.known[owner.root].flat_name(path)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def numbered(self, owner: Reference, node: ast.Subscript) -> ast.Name:
@@ -312,15 +319,19 @@ class _Flattener:
         if len(node.args) != len(wanted):
             self.refuse(node, f"{target.name} with {len(node.args)} arguments",
                         f"it takes {len(wanted)}")
-        result: list[ast.expr] = []
+        result: dict[str, ast.expr] = {}
         for argument, parameter in zip(node.args, wanted, strict=True):
             if parameter.kind is None:
-                result.append(self.visit(argument))
-            else:
-                owner = self.record_for(argument, parameter, target)
-                paths = [()] if parameter.is_words else parameter.paths
-                result += [self.flat(owner, path, argument) for path in paths]
-        return result
+                result[parameter.name] = self.visit(argument)
+                continue
+            owner = self.record_for(argument, parameter, target)
+            for path in parameter.flat_paths:
+                name, given = parameter.flat_name(path), self.flat(owner, path, argument)
+                known = result.setdefault(name, given)
+                if isinstance(known, ast.Name) and known.id != given.id:
+                    self.refuse(argument, f"{target.name} would get parts of two arrays of words, "
+                                f"{known.id!r} and {given.id!r}", "pass on parts of one")
+        return list(result.values())
 
     def record_for(self, argument: ast.expr, parameter: Parameter,
                    target: DeviceFunction) -> Reference:
@@ -329,10 +340,10 @@ class _Flattener:
         assert wanted is not None
         if owner is not None and owner.root in self.known and not owner.path:
             known = self.known[owner.root]
-            if issubclass(wanted, owner.kind):
+            if issubclass(wanted, owner.kind) and known.is_record:
                 known.kind = wanted
                 owner = Reference(owner.root, (), wanted)
-        if owner is None or not issubclass(owner.kind, wanted):
+        if owner is None or not fits(owner.kind, wanted):
             found = "not a record" if owner is None else f"a {owner.kind.__name__}"
             self.refuse(argument, f"{target.name} takes a {wanted.__name__} as "
                         f"{parameter.name!r}, this is {found}", "pass on a record of that class")

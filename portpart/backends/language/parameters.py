@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from portpart.backends.language.records import Kind, Record, Words
+from portpart.backends.language.records import Kind, Record, Scope, Words
 
 Path = tuple[str, ...]
 """The way from a record to one of its fields, through records inside it."""
+
+
+OF_WORDS = "words_of_"
+"""What the name of an array begins with that parts of words share."""
 
 
 @dataclass
@@ -54,16 +58,49 @@ class Parameter:
         return place
 
     @property
-    def flat(self) -> list[str]:
-        """Names in the flat function: one for each used field, or the parameter's own."""
-        if not self.is_record:
-            return [self.name]
-        return [flat_name(self.name, path) for path in self.paths]
+    def is_scope(self) -> bool:
+        return self.kind is not None and issubclass(self.kind, Scope)
+
+    @property
+    def flat_paths(self) -> list[Path]:
+        """What stands for it in the flat function: its used fields, or nothing but itself."""
+        return self.paths if self.is_record else [()]
+
+    def flat_name(self, path: Path) -> str:
+        """What one of these is called there: parts of one array of words have one name."""
+        kind: Any = self.kind
+        for field in path:
+            kind = kind.kind_of(field)
+        whole = getattr(kind, "whole", None)
+        if whole is None:
+            return flat_name(self.name, path)
+        return f"{OF_WORDS}{whole.__name__.lower()}"
+
+
+def flat_parameters(parameters: Iterable[Parameter]) -> list[tuple[Parameter, Path, str]]:
+    """Parameter, field and name of each parameter of the flat function."""
+    found: dict[str, tuple[Parameter, Path, str]] = {}
+    for parameter in parameters:
+        for path in parameter.flat_paths:
+            name = parameter.flat_name(path)
+            found.setdefault(name, (parameter, path, name))
+    return list(found.values())
 
 
 def flat_name(record: str, path: Path) -> str:
     """What a field is called in the flat function."""
     return "_".join((record, *path))
+
+
+def fits(given: Kind, wanted: Kind) -> bool:
+    """Whether a record or words of one class may be passed on as of another.
+
+    Words may be passed on as one of their parts, a scope as one with fewer fields.
+    """
+    return issubclass(given, wanted) or (
+        issubclass(wanted, Scope) and issubclass(given, Scope) and wanted.field_names != ()
+        and all(name in given.field_names and given.kind_of(name) is wanted.kind_of(name)
+                for name in wanted.field_names))
 
 
 class Mismatch(Exception):
@@ -74,7 +111,12 @@ class Flat:
     """Launch arguments with fields in place of records, and arrays in place of words."""
 
     def __init__(self, parameters: Iterable[Parameter]) -> None:
-        self._plan = [(each, each.kind, getter(places_of(each))) for each in parameters]
+        parameters = list(parameters)
+        taken = flat_parameters(parameters)
+        self._plan = [(each, each.kind, getter(places_of(each, [
+            path for owner, path, _ in taken if owner is each]))) for each in parameters]
+        self._wholes = [places_of_whole(parameters, name) for owner, path, name in taken
+                        if name.startswith(OF_WORDS)]
 
     def __len__(self) -> int:
         return len(self._plan)
@@ -88,25 +130,38 @@ class Flat:
             If one of them is of another kind than its parameter.
         """
         result: list[Any] = []
+        arguments = list(arguments)
         for (parameter, kind, fields), argument in zip(self._plan, arguments, strict=True):
             if kind is None:
                 result.append(argument)
-            elif not isinstance(argument, kind):
+            elif not (isinstance(argument, (Record, Words)) and fits(type(argument), kind)):
                 raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
                                f"{kind.__name__}, not {type(argument).__name__}")
             else:
                 result += fields(argument)
+        for places in self._wholes:
+            arrays = [read(arguments[number]) for number, read in places]
+            if any(array is not arrays[0] for array in arrays):
+                raise Mismatch("parts of words that belong together are of different arrays")
         return result
 
 
-def places_of(parameter: Parameter) -> list[str]:
-    """Where a launch finds the used fields in a record, and the array of words."""
+def places_of_whole(parameters: list[Parameter],
+                    name: str) -> list[tuple[int, Callable[[Any], Any]]]:
+    """Where a launch finds all parts of one array of words: numbers of parameters, and readers."""
+    return [(number, attrgetter(*places_of(parameter, [path])))
+            for number, parameter in enumerate(parameters)
+            for path in parameter.flat_paths if parameter.flat_name(path) == name]
+
+
+def places_of(parameter: Parameter, paths: list[Path]) -> list[str]:
+    """Where a launch finds these fields of a record, or the array of words."""
     if parameter.is_words:
-        return ["array"]
+        return ["array"] * len(paths)
     if not parameter.is_record:
         return []
     places = []
-    for path in parameter.paths:
+    for path in paths:
         kind: Any = parameter.kind
         for field in path:
             kind = kind.kind_of(field)

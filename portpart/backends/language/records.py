@@ -122,19 +122,44 @@ class StaticArray(Record):
         vars(self)[str(index)] = value
 
 
+class Scope(Record):
+    """Records and words that some functions take together, by their names in a program.
+
+    A launch puts a scope together.  It may be passed on to a function whose scope has fewer fields.
+    """
+
+
 class Words(Sliced):
     """An array of int64 whose elements have names; a subclass lists them as annotations.
+
+    Words that several pieces own may be parts of one array, which is written and copied as a whole:
+    ``class Level(Figures, Flags)``.  A function takes the parts that it uses.
 
     ``Level.running`` is the index of a word, ``level.running`` its value in the array that an
     instance stands for; both may stand in kernels, the value on the left of an assignment, too.
     """
 
     indices: dict[str, int]
+    whole: type[Words] | None = None
     _zeros: dict[str, int]
 
     def __init_subclass__(cls) -> None:
-        cls.indices = {name: index for index, name in enumerate(get_annotations(cls))}
+        cls.whole, names = None, [*get_annotations(cls)]
+        for part in (base for base in cls.__bases__ if base is not Words):
+            assert issubclass(part, Words)
+            assert part.whole is None, f"{part.__name__} is part of {part.whole}"
+            part.whole = cls
+            part._number(len(names))
+            names += part.indices
+        assert len(names) == len({*names}), "two parts have a word of one name"
+        cls.indices = dict.fromkeys(names, 0)
+        cls._number(0)
         cls._zeros = dict.fromkeys(cls.indices, 0)
+
+    @classmethod
+    def _number(cls, first: int) -> None:
+        """Give the words their places in the array."""
+        cls.indices = {name: first + place for place, name in enumerate(cls.indices)}
         for name, index in cls.indices.items():
             setattr(cls, name, _Word(index))
 

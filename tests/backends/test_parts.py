@@ -1,0 +1,120 @@
+"""Words in parts and scopes: one array for all parts, and no more than a function uses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portpart.backends import cuda
+from portpart.backends import language as kl
+from portpart.backends.language import Scope, Words
+from portpart.backends.program import Program
+from portpart.errors import KernelSyntaxError, KernelTypeError
+from tests.backends.part_kernels import (
+    Counting,
+    Counts,
+    Level,
+    Limits,
+    Values,
+    count_parity,
+    swap_counts,
+)
+
+NUMBERS = np.array([3, 4, 5, 6, 7, 20, 21, 1])
+WITHIN = {"odd": 3, "even": 2}  # of 3 ... 7
+
+
+def test_parts_lie_one_after_the_other():
+    assert list(Level.indices) == ["rounds", "odd", "even", "least", "most"]
+    assert (Level.even, Counts.even, Limits.most) == (2, 2, 4)
+    level = Level.of(least=3, even=5)
+    assert (level.least, level.even, level.most) == (3, 5, 0)
+    assert isinstance(level, Counts)
+
+
+def begun(space) -> Level:
+    return Level(space.asarray(np.array(Level.of(least=3, most=7).array)))
+
+
+def test_a_launch_takes_the_whole_for_each_part(space):
+    level, values = begun(space), Values(space.asarray(NUMBERS))
+    space.parallel_for(8, count_parity, Counting(values=values, limits=level, counts=level))
+    found = Level(space.to_host(level.array))
+    assert {"odd": found.odd, "even": found.even} == WITHIN
+    space.parallel_for(1, swap_counts, level, level, level)
+    found = Level(space.to_host(level.array))
+    assert (found.odd, found.even, found.least, found.most, found.rounds) == (2, 3, 3, 0, 1)
+
+
+def test_a_program_finds_parts_and_puts_scopes_together(space):
+    program, level = Program("parts"), begun(space)
+    values = Values(space.asarray(NUMBERS))
+    program.record("values", values)
+    program.record("level", level)
+    program.launch(8, count_parity)
+    program.launch(1, swap_counts)
+    space.executable(program).run({"values": values, "level": level}, size=8)
+    found = Level(space.to_host(level.array))
+    assert (found.odd, found.even, found.rounds) == (2, 3, 1)
+
+
+def test_a_kernel_gets_one_array_of_words_and_the_fields_that_it_uses():
+    level = Level(np.zeros(5, np.int64))
+    text = cuda.source(count_parity, Counting(Values(NUMBERS), level, level))
+    assert "body(int64 i, int64* state_values_numbers, int64* words_of_level)" in text
+
+
+def test_parts_of_different_arrays_are_refused(space):
+    one, other = begun(space), begun(space)
+    with pytest.raises(KernelTypeError, match="are of different arrays"):
+        space.parallel_for(1, swap_counts, one, other, one)
+    with pytest.raises(KernelTypeError, match="takes a record of class Counts, not Limits"):
+        space.parallel_for(1, swap_counts, Limits(one.array), one, one)
+
+
+def test_a_program_names_what_a_scope_lacks():
+    program = Program("parts")
+    program.record("level", Level(np.zeros(5, np.int64)))
+    with pytest.raises(ValueError, match="wants values, which no slot or record is named"):
+        program.launch(8, count_parity)
+
+
+class Narrow(Scope):
+    """Less than is needed."""
+
+    limits: Limits
+
+
+def test_a_scope_is_passed_on_where_it_has_all_that_is_needed():
+    def passes(i, state: Narrow):
+        return counts_at(i, state)
+
+    from tests.backends.part_kernels import counts_at
+
+    with pytest.raises(KernelSyntaxError, match="counts_at takes a Looking as 'state', this is a"):
+        kl.device(passes).check()
+
+
+def test_a_part_does_not_stand_for_the_whole():
+    @kl.device
+    def rounds_of(level: Level):
+        return level.rounds
+
+    def passes(i, counts: Counts):
+        return rounds_of(counts)
+
+    with pytest.raises(KernelSyntaxError, match="rounds_of takes a Level as 'level', this is a"):
+        kl.device(passes).check()
+
+
+class Twice(Words):
+    """A word that another part has, too."""
+
+    odd: int
+
+
+def test_words_have_different_names_and_one_whole():
+    with pytest.raises(AssertionError, match="Counts is part of"):
+        type("Other", (Counts,), {"__annotations__": {"more": int}})
+    with pytest.raises(AssertionError, match="two parts have a word of one name"):
+        type("Both", (Twice,), {"__annotations__": {"odd": int}})
