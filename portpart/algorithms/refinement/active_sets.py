@@ -8,7 +8,14 @@ that are movable no longer.  What a list keeps goes to the other half of its arr
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import ActiveSets, GainCache, Level, Run
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    ActiveWords,
+    Figures,
+    GainCache,
+    Level,
+    Run,
+)
 from portpart.backends.language import atomic_next, device, int8, int32, int64, kernel
 from portpart.graphs.rows import Csr
 
@@ -40,29 +47,29 @@ NONE = -1
 
 
 @device
-def is_for(one_lane, length, level: Level):
+def is_for(one_lane, length, level: Figures):
     """Whether a list of that length is work for single lanes, or for teams, as asked."""
     return int64(length > level.long) == one_lane
 
 
 @device
-def list_on_boundary(v, active: ActiveSets, level: Level):
+def list_on_boundary(v, active: ActiveSets, level: ActiveWords):
     """Put v on the list of vertices on a boundary, once."""
     if active.flags[v] & ON_BOUNDARY == 0:
         active.flags[v] |= int8(ON_BOUNDARY)
-        place = atomic_next(level, Level.on_boundary)
+        place = atomic_next(level, ActiveWords.on_boundary)
         active.boundary[level.boundary_begin + place] = int32(v)
     return v
 
 
 @device
-def boundary_vertex(i, active: ActiveSets, level: Level):
+def boundary_vertex(i, active: ActiveSets, level: ActiveWords):
     """Vertex i of the first list."""
     return active.boundary[level.boundary_begin + i]
 
 
 @device
-def has_low_degree(v, graph: Csr, level: Level):
+def has_low_degree(v, graph: Csr, level: Figures):
     """Whether v leaves a heavy block for little: such vertices are always listed."""
     return 2 * (int64(graph.end[v]) - int64(graph.begin[v])) <= level.mean_degree
 
@@ -74,17 +81,17 @@ def is_movable(v, cache: GainCache):
 
 
 @device
-def list_movable(v, active: ActiveSets, level: Level):
+def list_movable(v, active: ActiveSets, level: ActiveWords):
     """Put v on the list of movable vertices, once."""
     if active.flags[v] & IS_MOVABLE == 0:
         active.flags[v] |= int8(IS_MOVABLE)
-        place = atomic_next(level, Level.movable)
+        place = atomic_next(level, ActiveWords.movable)
         active.movable[level.movable_begin + place] = int32(v)
     return v
 
 
 @device
-def movable_vertex(i, active: ActiveSets, level: Level):
+def movable_vertex(i, active: ActiveSets, level: ActiveWords):
     """Vertex i of the list of movable ones."""
     return active.movable[level.movable_begin + i]
 
@@ -123,7 +130,7 @@ def is_at_rest(level: Level):
 
 
 @device
-def is_crowded(level: Level):
+def is_crowded(level: ActiveWords):
     """Whether the first list has become much longer than what it kept."""
     return level.on_boundary > FEW and level.on_boundary > 2 * level.kept
 

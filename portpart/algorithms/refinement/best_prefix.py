@@ -14,7 +14,11 @@ takes its best ones.  One block that is full does not hold up the others then.
 from __future__ import annotations
 
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Blocks, Level, Run
+from portpart.algorithms.refinement.state import (
+    Blocks,
+    Figures,
+    Run,
+)
 from portpart.algorithms.refinement.trial import (
     Sequence,
     Trial,
@@ -98,7 +102,7 @@ def try_all(_, run: Run, trial: Trial):
 
 
 @device
-def exceeds(weight, b, blocks: Blocks, level: Level):
+def exceeds(weight, b, blocks: Blocks, level: Figures):
     """1 if block b is too heavy with this weight, else 0."""
     return int64(weight > blocks.limits[b] + level.slack)
 
@@ -113,7 +117,7 @@ def lay_out_move(i, graph: Csr, run: Run, trial: Trial):
 
 
 @device
-def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Level):
+def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Figures):
     """By how much move i changes the number of blocks too heavy, after those from the first on."""
     here = trial.other_keys[i] >> 32
     there = trial.other_keys[i] & LOW_HALF

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import is_for
-from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.state import (
+    Figures,
+    Run,
+)
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -65,13 +68,13 @@ class Asking(Static):
 
 
 @device
-def has_few(v, graph: Csr, level: Level):
+def has_few(v, graph: Csr, level: Figures):
     """Whether v has few neighbours."""
     return degree_of(v, graph) <= level.few_arcs
 
 
 @device
-def has_many(v, graph: Csr, level: Level):
+def has_many(v, graph: Csr, level: Figures):
     """Whether v has many neighbours and is no hub."""
     degree = degree_of(v, graph)
     return degree > level.few_arcs and degree <= level.hub_degree

@@ -13,6 +13,7 @@ from portpart.algorithms.refinement.state import (
     SIZE,
     ActiveSets,
     Blocks,
+    Figures,
     GainCache,
     Incumbent,
     Level,
@@ -161,7 +162,7 @@ def plan_work(heavily, level: Level):
 
 
 @device
-def is_heavily_overloaded(b, weight, blocks: Blocks, level: Level, relief: Relief):
+def is_heavily_overloaded(b, weight, blocks: Blocks, level: Figures, relief: Relief):
     """Whether block b weighs far more than it may."""
     too_heavy = weight > blocks.limits[b] + level.slack
     return too_heavy and weight - blocks.means[b] > blocks.limits[b] // relief.slight_share

@@ -13,7 +13,14 @@ from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
 from portpart.algorithms.refinement.candidate import Search, best_candidate
-from portpart.algorithms.refinement.state import ActiveSets, Blocks, Level, Moves, Run
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    Figures,
+    Level,
+    Moves,
+    Run,
+)
 from portpart.algorithms.refinement.trial import Sequence, Trial
 from portpart.backends.language import (
     DeviceFunction,
@@ -35,7 +42,7 @@ NONE = -1
 
 
 @device
-def has_room(b, weight, blocks: Blocks, level: Level):
+def has_room(b, weight, blocks: Blocks, level: Figures):
     """Whether block b stays within its limit with so much more."""
     return blocks.weight[b] + weight <= blocks.limits[b] + level.slack
 

@@ -6,7 +6,13 @@ from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.loss_buckets import chance
-from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run
+from portpart.algorithms.refinement.state import (
+    GainCache,
+    Level,
+    Moves,
+    MoveWords,
+    Run,
+)
 from portpart.backends.language import (
     atomic_next,
     device,
@@ -25,7 +31,7 @@ ONE_OF = 2
 
 
 @device
-def wants_to_move(v, moves: Moves, cache: GainCache, level: Level):
+def wants_to_move(v, moves: Moves, cache: GainCache, level: MoveWords):
     """Whether v has a target, and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:

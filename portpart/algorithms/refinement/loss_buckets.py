@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.active_sets import FEW
 from portpart.algorithms.refinement.relief import Relief, all_may_leave
-from portpart.algorithms.refinement.state import BUCKETS, Buckets, Level, Moves, Run
+from portpart.algorithms.refinement.state import (
+    BUCKETS,
+    ActiveWords,
+    Buckets,
+    Figures,
+    Level,
+    Moves,
+    Run,
+)
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -36,7 +44,7 @@ those that have not been so far."""
 
 
 @device
-def chance(v, level: Level):
+def chance(v, level: Figures):
     """A number drawn for v in this iteration."""
     return hash_of(v, level.seed + level.iteration) & NOT_NEGATIVE
 
@@ -88,7 +96,7 @@ def first_reaching(values, begin, count, target):
 
 
 @device
-def scope_of(b, buckets: Buckets, level: Level):
+def scope_of(b, buckets: Buckets, level: ActiveWords):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
     return int32(ALL) if level.on_boundary <= FEW else buckets.scope[b]
 

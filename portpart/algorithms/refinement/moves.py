@@ -5,7 +5,13 @@ from __future__ import annotations
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
 from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.state import GainCache, Incumbent, Level, Run
+from portpart.algorithms.refinement.state import (
+    CacheWords,
+    GainCache,
+    Incumbent,
+    IncumbentWords,
+    Run,
+)
 from portpart.backends.language import (
     atomic_add,
     atomic_cas,
@@ -26,20 +32,20 @@ from portpart.primitives.reduce import STRIPES
 
 
 @device
-def mark_dirty(v, cache: GainCache, level: Level):
+def mark_dirty(v, cache: GainCache, level: CacheWords):
     """Put v on the list of vertices to refresh, once."""
     if atomic_load(cache.dirty, v) == 0:
         if atomic_cas(cache.dirty, v, int32(0), int32(1)) == 0:
-            cache.dirty_list[atomic_next(level, Level.marked)] = int32(v)
+            cache.dirty_list[atomic_next(level, CacheWords.marked)] = int32(v)
     return v
 
 
 @device
-def list_unsaved(v, incumbent: Incumbent, level: Level):
+def list_unsaved(v, incumbent: Incumbent, level: IncumbentWords):
     """Put v on the list of vertices that have moved since the best partition, once."""
     if incumbent.unsaved[v] == 0:
         incumbent.unsaved[v] = int8(1)
-        incumbent.unsaved_list[atomic_next(level, Level.unsaved)] = int32(v)
+        incumbent.unsaved_list[atomic_next(level, IncumbentWords.unsaved)] = int32(v)
     return v
 
 

@@ -14,7 +14,11 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.moves import mark_dirty
-from portpart.algorithms.refinement.state import Level, Moves, Run
+from portpart.algorithms.refinement.state import (
+    Figures,
+    Moves,
+    Run,
+)
 from portpart.backends.language import (
     StaticValue,
     atomic_add,
@@ -34,7 +38,7 @@ from portpart.primitives.reduce import STRIPES
 
 
 @device
-def block_after(v, moves: Moves, level: Level):
+def block_after(v, moves: Moves, level: Figures):
     """The block of v when the moves are carried out; both are asked for at once."""
     stays = moves.part[v]
     goes = moves.target[v]

@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.rooms import CLOSING, OPEN, Rooms
-from portpart.algorithms.refinement.state import BUCKETS, Blocks, Level
+from portpart.algorithms.refinement.state import (
+    BUCKETS,
+    Blocks,
+    Level,
+    RebalancingWords,
+)
 from portpart.backends.language import DeviceFunction, Static, device, float64, int64
 
 BUCKET_BASE = 1.5
@@ -70,7 +75,7 @@ class Relief(Static):
 
 
 @device
-def bucket_by_weight(loss, weight, level: Level):
+def bucket_by_weight(loss, weight, level: RebalancingWords):
     """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
 
     The logarithm is a product of exact IEEE multiplications, the same on every device.
@@ -123,7 +128,7 @@ def relief_of(options: RefinementOptions) -> Relief:
 
 
 @device
-def all_may_leave(b, blocks: Blocks, level: Level, relief: Relief):
+def all_may_leave(b, blocks: Blocks, level: RebalancingWords, relief: Relief):
     """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
     excess = blocks.weight[b] - blocks.means[b]
     return level.strong != 0 or excess > blocks.limits[b] // relief.slight_share

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.refinement.state import Blocks, Level
+from portpart.algorithms.refinement.state import (
+    Blocks,
+    Figures,
+    Level,
+)
 from portpart.backends.language import (
     DeviceFunction,
     Static,
@@ -46,7 +50,7 @@ class Rooms(Static):
 
 
 @device
-def room_below(b, blocks: Blocks, level: Level):
+def room_below(b, blocks: Blocks, level: Figures):
     """What block b is short of the weight below which it takes vertices."""
     return blocks.open_below[b] + level.slack - blocks.weight[b]
 
@@ -64,14 +68,14 @@ def ignore_weight(b, weight, blocks: Blocks, level: Level):
 
 
 @device
-def open_block(b, blocks: Blocks, level: Level):
+def open_block(b, blocks: Blocks, level: Figures):
     """Block b takes vertices."""
     blocks.opening[b] = blocks.open_below[b] + level.slack
     return b
 
 
 @device
-def close_if_heavy(b, weight, blocks: Blocks, level: Level):
+def close_if_heavy(b, weight, blocks: Blocks, level: Figures):
     """Block b takes nobody from now on if it is too heavy; after moves for gains all begin anew."""
     if level.iteration < 0 or level.balanced != 0:
         open_block(b, blocks, level)

@@ -62,83 +62,107 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
     return 1 << max(0, min(8, share.bit_length() - 1))
 
 
-class Level(Words):
-    """Counts, flags and limits of a level, in memory of the space.
+class Figures(Words):
+    """Figures of a level, which the host writes, and where its refinement stands."""
 
-    The host writes them before a run and reads none during it.
-    """
-
-    # Work sizes.
     vertices: Any
     blocks: Any
-    tiles: Any
+    mean_degree: Any
+    few_arcs: Any  # vertices of higher degree have many neighbours
+    hub_degree: Any  # vertices of higher degree are hubs
+    long: Any  # lists of more vertices are work for single lanes
+    slack: Any  # what blocks may weigh above their limits on a coarse level
+    seed: Any
+    stall_limit: Any
+    iteration_limit: Any
+    iteration: Any
+    running: Any
+    balanced: Any  # no block is too heavy: label propagation is next
+    overloaded: Any  # the opposite: rebalancing is next
+    stalled: Any  # iterations since the best partition improved enough
+
+
+class MoveWords(Words):
+    """The moves of an iteration."""
+
+    moves: Any  # vertices that move in this iteration
+    last_propagation: Any  # iteration of the last label propagation: its moves are locked
+    thinned: Any  # few of those that want to move may at a time, for all at once were too many
+    weight_stripes: Any  # copies of the block weights that moves are added to
+
+
+class CacheWords(Words):
+    """Vertices whose best target is out of date."""
+
+    dirty: Any  # vertices whose best target is out of date
+    dirty_groups: Any  # groups of these
+    group: Any  # and now
+    max_in_group: Any  # vertices in a group, at most
+    marked: Any  # vertices put on the list of dirty ones
+
+
+class ActiveWords(Words):
+    """Lists of the vertices that iterations touch."""
+
     on_boundary: Any  # vertices of low degree, and those that are, or were, on a boundary or moved
     movable: Any  # vertices of these whose best target passes the filter, and some that did
     next_movable: Any  # those of them that the next propagation starts from
     hubs: Any  # vertices of high degree
-    dirty: Any  # vertices whose best target is out of date
-    dirty_groups: Any  # groups of these
-    moves: Any  # vertices that move in this iteration
-    leavers: Any  # vertices that may leave a block that is too heavy
-    swept: Any  # vertices that may leave heavily overloaded blocks: all or none
-    unrated: Any  # vertices that may leave, for a loss that has to be counted
-    unrated_hubs: Any
+    boundary_begin: Any  # where the first list begins: the next one is in the other half
+    movable_begin: Any  # the same for the second list
+    next_on_boundary: Any  # length of the next list
+    kept: Any  # length of the first list when it was made
+    crowded: Any  # the first list has grown and is to be rid of what is in the interior
+
+
+class IncumbentWords(Words):
+    """The best partition so far, and what has to be copied to keep it."""
+
     restored_blocks: Any  # blocks whose weights start from those of the best partition
-    restored_stripes: Any  # likewise for the words of the cost
+    restored_stripes: Any  # words of the cost that start from it
     saves: Any  # work items of `save_best`: the most of the next two, and one at least
     saved_vertices: Any  # vertices to copy to the best partition: those that have moved or none
     saved_blocks: Any
+    unsaved: Any  # vertices that have moved since the best partition
+    best_is_balanced: Any
+    best_cost: Any
+    best_overload: Any
 
-    # Flags.
-    running: Any
-    balanced: Any  # no block is too heavy: label propagation is next
-    overloaded: Any  # the opposite: rebalancing is next
+
+class BlockWords(Words):
+    """Blocks that take vertices."""
+
+    destinations: Any  # blocks with room
+
+
+class RebalancingWords(Words):
+    """How vertices are found and rated that may leave blocks that are too heavy."""
+
+    leavers: Any  # vertices that may leave a block that is too heavy
+    swept: Any  # vertices that may leave heavily overloaded blocks: all or none
+    unrated: Any  # vertices that may leave, for a loss that has to be counted
+    unrated_hubs: Any  # the same of hubs
+    rated: Any  # so many of those that may leave have been rated
+    single: Any  # listed vertices, at most, that are looked at one by one; 0 if it gathers
+    batches: Any  # batches of them, at most, that it gathers from; or 0
+    many_on_boundary: Any  # a longer list is gathered from before those that may leave are rated
     strong: Any  # the next rebalancing is the strong one
     short: Any  # a block has to give up more than the movable vertices that were rated so far
     wide: Any  # this rebalancing rates others, too, from the start
     next_wide: Any
-    thinned: Any  # few of those that want to move may at a time, for all at once were too many
-    crowded: Any  # the first list has grown and is to be rid of what is in the interior
-    best_is_balanced: Any
-
-    # Counters.
-    boundary_begin: Any  # where the first list begins: the next one is in the other half
-    movable_begin: Any  # likewise
-    next_on_boundary: Any  # length of the next list
-    kept: Any  # length of the list when it was made
-    marked: Any  # vertices put on the list of dirty ones
-    unsaved: Any  # vertices that have moved since the best partition
-    iteration: Any
-    last_propagation: Any  # iteration of the last label propagation: its moves are locked
-    stalled: Any  # iterations since the best partition improved enough
     rebalancings: Any  # weak ones since the last label propagation
-
-    # Values.  The next run reads the best cost.
-    best_cost: Any
-    best_overload: Any
-
-    # Limits, written by the host.
-    slack: Any  # what blocks may weigh above their limits on a coarse level
-    stall_limit: Any
-    iteration_limit: Any
     weak_limit: Any
-    mean_vertex_weight: Any
-    seed: Any
-    weight_stripes: Any  # copies of the block weights that moves are added to
-    destinations: Any  # blocks with room
     loss_unit: Any  # losses are counted in multiples of this when they are sorted into buckets
-    mean_degree: Any
-    few_arcs: Any  # vertices of higher degree have many neighbours
-    hub_degree: Any  # vertices of higher degree are hubs
-    max_in_group: Any  # vertices in a group, at most,
-    group: Any  # and now
-    long: Any  # lists of more vertices are work for single lanes
-    many_on_boundary: Any  # a longer list is gathered from before those that may leave are rated
+    mean_vertex_weight: Any
+    tiles: Any
 
-    # How a rebalancing finds those that may leave.
-    single: Any  # listed vertices, at most, that are looked at one by one; 0 if it gathers
-    batches: Any  # batches of them, at most, that it gathers from; or 0
-    rated: Any  # so many of those that may leave have been rated
+
+class Level(Figures, MoveWords, CacheWords, ActiveWords, IncumbentWords, BlockWords,
+            RebalancingWords):
+    """Counts, flags and limits of a level, in memory of the space.
+
+    The host writes them before a run and reads none during it.
+    """
 
 
 SIZE = len(Level.indices)
