@@ -33,7 +33,7 @@ def edges_of(graph: Graph) -> set[tuple[int, int, int]]:
 def test_regular_lists_of_neighbours_are_not_taken_for_edges(
     convert: Any, rows: list[list[int]], cut: int
 ) -> None:
-    with pytest.raises(InputError, match=r"list of edges or as the neighbours of each vertex: say "
+    with pytest.raises(InputError, match=r"list of edges or as the neighbours of each vertex: use "
                                          r"portpart\.from_edges\(rows\) or .*from_adjacency"):
         portpart.partition(convert(rows), 2)
     assert portpart.partition(portpart.from_adjacency(convert(rows)), 2, imbalance=0).cut == cut
@@ -44,7 +44,7 @@ def test_regular_lists_of_neighbours_are_not_taken_for_edges(
 @pytest.mark.parametrize("dense", [DENSE, [[0, 5], [5, 0]], [[2, 1, 0], [1, 2, 1], [0, 1, 2]]])
 def test_small_dense_matrices_are_not_taken_for_edges(dense: list[list[int]]) -> None:
     for rows in (dense, np.array(dense), np.array(dense, float)):
-        with pytest.raises(InputError, match=r"a square matrix: say .*scipy\.sparse\.csr_array"):
+        with pytest.raises(InputError, match=r"a square matrix: use .*scipy\.sparse\.csr_array"):
             as_graph(rows)
 
 
@@ -159,7 +159,7 @@ def test_matrices_of_every_size_are_told_how_to_pass() -> None:
     np.array([[0, 1, 2], [1, 2, 0]]), [[0, 1, 2], [1, 2, 0]], np.array([[0.0, 1, 2], [1, 2, 5]]),
     [[0, 1, 1], [1, 2, 1]]])
 def test_two_rows_of_three_are_refused_as_they_may_be_an_edge_index(rows: Any) -> None:
-    with pytest.raises(portpart.InputError, match=r"edge_index: say .*from_edges\(rows\) or"):
+    with pytest.raises(portpart.InputError, match=r"edge_index: use .*from_edges\(rows\) or"):
         portpart.as_graph(rows)
     with pytest.raises(portpart.InputError, match="edge_index"):
         portpart.as_graph(rows, vertex_weights=np.ones(3, int))
