@@ -60,7 +60,10 @@ class Movable:
 
     def broken(self, blocks: np.ndarray) -> tuple[float, int]:
         """By which share of a limit a block is too heavy at most, then what the lightest lacks."""
-        loads = self.loads(blocks)
+        return self.broken_by(self.loads(blocks))
+
+    def broken_by(self, loads: np.ndarray) -> tuple[float, int]:
+        """The same for what the blocks weigh."""
         over = np.maximum(loads - self.max_weights, 0) / np.maximum(self.max_weights, 1)
         return float(over.max()), int(np.maximum(self.min_weights - loads, 0).max())
 
@@ -143,8 +146,8 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
     weights, fixed_weights = task.weights[order], task.fixed_weights + others
     # vertices that stay are elsewhere each time, and nothing comes again
     known, packed = Known() if len(rest) else task.known, []
-    for chosen in known.once("packed", lambda: _packed(weights, fixed_weights, task),
-                             weights, fixed_weights, task.max_weights):
+    for chosen in known.once("packed", lambda: _packed(weights, fixed_weights, task), weights,
+                             fixed_weights, task.min_weights, task.max_weights):
         blocks = starts[0].astype(np.int64)
         blocks[order] = chosen
         packed.append(blocks)
@@ -156,14 +159,19 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> list[np.ndarray]:
-    """Blocks for weights, which descend: the heaviest first, folded, and squeezed if found."""
-    limits = task.max_weights
-    found = [np.array(pack(weights.tolist(), fixed_weights.tolist(), limits.tolist()), np.int64)
-             for pack in (heaviest_first, folded)]
-    loads = (fixed_weights + block_weights_on_host(blocks, weights, len(limits))
-             for blocks in found)
-    over = min(float((np.maximum(each - limits, 0) / np.maximum(limits, 1)).max())
-               for each in loads)
+    """Blocks for weights, which descend, up to those that keep the bounds.
+
+    The heaviest first, folded, and squeezed if found.
+    """
+    limits, found, over = task.max_weights, [], np.inf
+    for pack in (heaviest_first, folded):
+        found.append(np.array(pack(weights.tolist(), fixed_weights.tolist(), limits.tolist()),
+                              np.int64))
+        loads = fixed_weights + block_weights_on_host(found[-1], weights, len(limits))
+        broken = task.broken_by(loads)
+        if broken == (0, 0):
+            return found
+        over = min(over, broken[0])
     tight = squeezed(weights.tolist(), fixed_weights, limits, over)
     return found if tight is None else [*found, np.array(tight, np.int64)]
 
