@@ -107,8 +107,8 @@ def test_a_session_with_names_is_read_by_them() -> None:
 @pytest.mark.parametrize("metric", ["communication_volume", "quotient_graph",
                                     "components_per_block", "traffic_matrix"])
 def test_a_metric_of_graphs_names_those_of_hypergraphs(metric: str) -> None:
-    with pytest.raises(portpart.InputError, match="hypergraphs have km1") as caught:
+    with pytest.raises(portpart.InputError, match="for hypergraphs use km1") as caught:
         getattr(metrics, metric)(NETS, [0, 0, 1, 1, 0, 0])
     assert "Session" not in str(caught.value)
-    with pytest.raises(portpart.InputError, match="hypergraphs have km1"):
+    with pytest.raises(portpart.InputError, match="for hypergraphs use km1"):
         metrics.mapping_cost(NETS, [0, 0, 1, 1, 0, 0], MACHINE)
