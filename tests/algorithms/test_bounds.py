@@ -157,11 +157,11 @@ def test_filling_takes_from_none_below_the_least(
 
 
 def test_all_is_packed_anew_where_single_moves_do_not_fill_every_block() -> None:
-    """Weights 9, 9 and 7 + 2 + 3 are the only way to have at least 9 everywhere."""
+    """As 9, 7 + 3 and 9 + 2 do; single moves leave a block that weighs 5."""
     graph = raw_graph(5, [], vertex_weights=[7, 2, 9, 3, 9]).graph()
     start = np.array([2, 1, 2, 1, 2], np.int32)
     part, blocks = filled(graph, start, np.array([0, 5, 25]), Balance(3, 13, 10), 9)
-    assert sorted(blocks.tolist()) == [9, 9, 12]
+    assert 9 <= blocks.min() <= blocks.max() <= 13
     assert oracles.block_weights(graph, part, 3) == blocks.tolist()
 
 
