@@ -20,7 +20,6 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, Growth
 from tests import oracles
 from tests.algorithms.spaces import check_rooms, reference
-from tests.algorithms.test_net_grouping import mixed
 from tests.backends.lanes import LanesSpace
 
 Rows = dict[int, dict[int, int]]
@@ -31,7 +30,7 @@ SEED = 3
 
 def hashed(v: int) -> int:
     """What orders vertices in late rounds, as a signed number."""
-    found = mixed(v ^ mixed(SEED))
+    found = oracles.mixed(v ^ oracles.mixed(SEED))
     return found - 2**64 if found >= 2**63 else found
 
 

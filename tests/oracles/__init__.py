@@ -22,7 +22,7 @@ from tests.oracles.graphs import (
     merged_undirected,
     vertex_weights,
 )
-from tests.oracles.hashing import hash_of_pair
+from tests.oracles.hashing import hash_of_pair, mixed
 from tests.oracles.partitions import (
     block_weights,
     boundary,
@@ -51,6 +51,7 @@ __all__ = [
     "imbalance_of",
     "is_balanced",
     "merged_undirected",
+    "mixed",
     "number",
     "quotient",
     "target_weights",
