@@ -25,11 +25,13 @@ from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     MODELS,
+    LevelSize,
     clustering_bytes,
     contraction_bytes,
     grouping_bytes,
     matching_bytes,
 )
+from portpart.api.memory_search import Levels, Search
 from portpart.backends.table import LINE
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -229,6 +231,17 @@ def test_estimate_of_a_huge_graph_counts_wide_offsets() -> None:
     estimate = portpart.memory_estimate(10**8, 3 * 10**9, 64)
     assert estimate.graph == 8 * (10**8 + 1) + 4 * 3 * 10**9
     assert "GiB" in str(estimate)
+
+
+def test_labels_of_every_coarse_level_are_counted() -> None:
+    """Sections are an array of the input graph and of each coarse one; where a level is made, the
+    labels are there twice."""
+    walk = [LevelSize(n, 6 * n, 32 * n, 4, 4) for n in (100_000, 40_000, 16_000, 6_000)]
+    config = ALGORITHMS["portpart"].preset("default")
+    plain, labelled = (Search("portpart", config, 8, sections).estimate([Levels(walk, walk[-1:])])
+                       for sections in (1, 4))
+    assert labelled.coarsening - plain.coarsening == pytest.approx(
+        1.05 * 4 * (100_000 + 2 * (40_000 + 16_000 + 6_000)), abs=1)
 
 
 def test_estimate_of_nothing_is_small() -> None:

@@ -158,3 +158,19 @@ def test_the_dead_zone_is_that_of_the_papers(limit: int, mean: int, below: int) 
     limits, means = np.array([limit, 5 * 10**9]), np.array([mean, 10**9])
     uneven = Balance(2, int(limits.max()), int(means.max()), limits, means)
     assert uneven.open_below.tolist() == [below, 5 * 10**9 - 100]
+
+
+@pytest.mark.parametrize(("leave_by", "sub_buckets"), [("weight", 16), ("loss", 128),
+                                                       ("code", 128)])
+def test_sub_buckets_of_a_coarse_level_are_those_that_the_rule_asks_for(
+    space: ExecutionSpace, leave_by: str, sub_buckets: int
+) -> None:
+    """About one for 8 vertices of a block: 16 for 500 vertices of 2 blocks, 128 for 3,000."""
+    options = {"leave_by": leave_by, "iteration_limit": 1}
+    refiner, fine = refiner_at(space, MESH, np.arange(3000) % 2, 2, **options)
+    refiner.refine(fine, 0.25)
+    assert refiner.run.buckets.sub_buckets == 128
+    coarse = delaunay(500).to(space)
+    refiner.start(coarse, space.asarray(np.arange(500) % 2, np.int32))
+    refiner.refine(coarse, 0.25)
+    assert refiner.run.buckets.sub_buckets == sub_buckets
