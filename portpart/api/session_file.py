@@ -6,7 +6,6 @@ refused by the checks that callers' arrays and options meet, whatever program ha
 
 from __future__ import annotations
 
-import io
 import json
 from fractions import Fraction
 from typing import Any
@@ -67,9 +66,7 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     for name, array in zip(OF_IDS, (following.part, following.sizes, following.fixed)):
         if array is not None:
             arrays[name] = host(array[:count])
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    write_chunks(path, [buffer.getbuffer()])
+    write_chunks(path, [npz.packed(arrays)])
 
 
 def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[str, Any]]:

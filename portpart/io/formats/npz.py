@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -54,10 +54,14 @@ def text(graph: Graph) -> Iterator[Any]:
     arrays = dict(zip(OWN_NAMES, (graph.offsets, graph.targets, graph.weights,
                                   graph.vertex_weights)))
     arrays |= packed_names(told_names(graph.names))
+    yield packed({name: array for name, array in arrays.items() if array is not None})
+
+
+def packed(arrays: Mapping[str, Any]) -> memoryview:
+    """An archive of arrays of numbers.  Old versions of NumPy would add `allow_pickle=` to it."""
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False,
-             **{name: array for name, array in arrays.items() if array is not None})
-    yield buffer.getbuffer()
+    np.savez(buffer, **arrays)
+    return buffer.getbuffer()
 
 
 def arrays_of(source: Source, known: Collection[str] = KNOWN,
