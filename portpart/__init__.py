@@ -19,7 +19,6 @@ from portpart.errors import (
     OutOfMemory,
     PortpartError,
 )
-from portpart.interrupts import late_signals
 
 if TYPE_CHECKING:
     from portpart import compat, generators, io, metrics, plot
@@ -147,6 +146,8 @@ def __getattr__(name: str) -> Any:
 
 
 def _module(name: str) -> Any:
+    from portpart.backends.interrupts import late_signals
+
     with late_signals():  # NumPy cannot be imported again after Ctrl-C
         return importlib.import_module(name)
 

@@ -23,9 +23,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the lowest layer to the highest.  An entry is a unit: one module, or with /* the modules of a
 # folder that have no entry of their own.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "interrupts"),
+    ("errors",),
     ("options",),
-    ("backends/owners",),
+    ("backends/owners", "backends/interrupts"),
     ("backends/cache_folder",),
     ("backends/language/*",),
     ("backends/*",),
@@ -70,7 +70,7 @@ FLOOR = {unit: floor for floor, units in enumerate(LAYERS) for unit in units}
 RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis", "integrated_mapping",
            "multisection")
 
-TOP = {"__init__", "__main__", "errors", "interrupts", "options"}
+TOP = {"__init__", "__main__", "errors", "options"}
 """The only modules beside the folders."""
 
 DOORS = {

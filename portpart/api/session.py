@@ -23,9 +23,9 @@ from portpart.api.session_rounds import Rounds, SessionMark
 from portpart.api.session_update import SessionUpdate
 from portpart.api.session_view import SessionView
 from portpart.api.tasks import checked_sizes, default_objective
+from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.graph import Graph
-from portpart.interrupts import late_interrupts
 from portpart.io.text.files import PathLike
 from portpart.options import shown
 

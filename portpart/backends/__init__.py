@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interrupts import late_signals
 from portpart.errors import InputError
-from portpart.interrupts import late_signals
-from portpart.options import shown
 
-__all__ = ["ExecutionSpace", "as_space", "host_of", "space"]
+# NumPy is not imported here: `late_signals` has to be there first.
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+__all__ = ["as_space", "host_of", "space"]
 
 _spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
 
@@ -45,6 +48,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     """
     kind, _, number = str(device).partition(":")
     if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
+        from portpart.options import shown
+
         raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
     if kind == "cpu":
         with late_signals():
@@ -59,6 +64,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
 
 def as_space(given: ExecutionSpace | str) -> ExecutionSpace:
     """The space itself, or that of a device's name."""
+    from portpart.backends.interface import ExecutionSpace
+
     return given if isinstance(given, ExecutionSpace) else space(given)
 
 

@@ -16,13 +16,13 @@ from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import Side
 from portpart.algorithms.edits.update import Update
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.interrupts import late_interrupts
 from portpart.backends.language import atomic_min, int64, kernel, lane, team_size
 from portpart.errors import InputError
 from portpart.graphs.csr import directed_rows, narrowed, tails
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.row_store import HALF_MORE, TEAM, Growth, RowStore
 from portpart.graphs.rows import Csr
-from portpart.interrupts import late_interrupts
 
 
 class Mark:

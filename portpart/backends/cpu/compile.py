@@ -19,9 +19,9 @@ from portpart.backends.cpu.callbacks import call_back
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.cpu.helper import Job
 from portpart.backends.cpu.instructions import COMPILE
+from portpart.backends.interrupts import late_signals
 from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import of_the_compilers
-from portpart.interrupts import late_signals
 
 if TYPE_CHECKING:
     from portpart.backends.language.typed import TypedFunction

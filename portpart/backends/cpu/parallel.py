@@ -14,7 +14,7 @@ from typing import Any
 
 from portpart.backends.cpu.callbacks import call_back, state
 from portpart.backends.cpu.instructions import DRIVE, LOAD
-from portpart.interrupts import late_signals
+from portpart.backends.interrupts import late_signals
 
 _parallel_region = threading.Lock()
 """Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""

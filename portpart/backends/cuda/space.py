@@ -28,12 +28,12 @@ from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.rehearsal import Rehearsals
 from portpart.backends.fill import fill
 from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.interrupts import late_signals
 from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import ABSENT, address_of, bits_of, tag_of
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
-from portpart.interrupts import late_signals
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""
