@@ -154,11 +154,17 @@ class Program:
         self.records[name] = made = kind(self._slot(slot))
         return made
 
-    def record(self, name: str, like: AnyRecord) -> AnyRecord:
+    def record(self, name: str, like: AnyRecord, *, opened: bool = False) -> AnyRecord:
         """Declare slots like the fields of a record, ``name.field``, or one like an array of words.
 
         A work array that is declared only becomes a slot of scratch, and words that are a tuple
-        travel with the arguments.
+        travel with the arguments.  Records in it have the words of the first field that their words
+        are part of.
+
+        Parameters
+        ----------
+        opened : bool
+            Whether launches find records and words in it by the names of these.
 
         Returns
         -------
@@ -171,8 +177,12 @@ class Program:
             slots = type(like)(self._slot(Slot(name, np.dtype(np.int64), True, words=count,
                                                named_words=True)))
         else:
-            slots = type(like)(**{field: self._like(f"{name}.{field}", value)
-                                  for field, value in like.named()})
+            fields = {field: self._like(f"{name}.{field}", value) for field, value in like.named()}
+            fields = {field: _over_words(each, fields.values()) for field, each in fields.items()}
+            slots = type(like)(**fields)
+            if opened:
+                self.records.update((field, each) for field, each in fields.items()
+                                    if isinstance(each, (Record, Words)))
         self.records[name] = slots
         return slots
 
@@ -302,6 +312,14 @@ class Program:
     def launches(self) -> list[Launch]:
         """All launches in the order of recording."""
         return list(_launches(self.steps))
+
+
+def _over_words(value: Any, others: Iterable[Any]) -> Any:
+    """A record with the words, of several, that its own are part of; all else as it is."""
+    if not isinstance(value, Record) or value.words is None:
+        return value
+    wholes = (each for each in others if isinstance(each, Words) and isinstance(each, value.words))
+    return next((value.over(each) for each in wholes), value)
 
 
 class Bindings:

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.backends.language import Record, Scope, Words, atomic_add, device, kernel
+from portpart.backends.language import (
+    Record,
+    Scope,
+    Words,
+    atomic_add,
+    atomic_next,
+    device,
+    int64,
+    kernel,
+    lane,
+    team_array,
+    team_size,
+    team_sync,
+    word,
+)
 
 
 class Counts(Words):
@@ -73,3 +87,70 @@ def swap_counts(_, counts: Counts, limits: Limits, level: Level):
     counts.even = odd
     limits.most = 0
     level.rounds += 1
+
+
+class Listed(Record):
+    """A list, how many are on it, and how many more there would have been."""
+
+    members: Any
+    length: int = word()
+    lost: int = word()
+
+
+class Hidden(Record):
+    """Another piece."""
+
+    seen: int = word()
+
+
+class Together(Listed.words, Hidden.words):
+    """The words of both."""
+
+    most: int
+
+
+class Everything(Record):
+    """What a run of both takes."""
+
+    listed: Listed
+    hidden: Hidden
+    together: Together
+
+
+class Taking(Scope):
+    """What lists numbers."""
+
+    values: Values
+    listed: Listed
+    hidden: Hidden
+
+
+@device
+def lose_one(listed: Listed):
+    """Another one has no place; nothing but words is used."""
+    listed.lost += 1
+    return listed.lost
+
+
+@kernel
+def list_even(i, state: Taking):
+    """List an even number; at last tell how many there are."""
+    if state.values.numbers[i] % 2 == 0:
+        state.listed.members[atomic_next(state.listed, Listed.length)] = state.values.numbers[i]
+    atomic_add(state.hidden, Hidden.seen, 1)
+
+
+@kernel
+def shorten_in_a_copy(_, together: Together):
+    """Lose those behind the third in a copy of the words, which is written back.  One team."""
+    copy = Together(team_array(int64, 4))
+    for i in range(lane(), 4, team_size()):
+        copy[i] = together[i]
+    team_sync()
+    if lane() == 0:
+        while copy.length > copy.most:
+            copy.length -= 1
+            lose_one(copy)
+    team_sync()
+    for i in range(lane(), 4, team_size()):
+        together[i] = copy[i]

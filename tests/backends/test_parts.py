@@ -13,10 +13,17 @@ from portpart.errors import KernelSyntaxError, KernelTypeError
 from tests.backends.part_kernels import (
     Counting,
     Counts,
+    Everything,
+    Hidden,
     Level,
     Limits,
+    Listed,
+    Taking,
+    Together,
     Values,
     count_parity,
+    list_even,
+    shorten_in_a_copy,
     swap_counts,
 )
 
@@ -105,6 +112,52 @@ def test_a_part_does_not_stand_for_the_whole():
 
     with pytest.raises(KernelSyntaxError, match="rounds_of takes a Level as 'level', this is a"):
         kl.device(passes).check()
+
+
+def test_words_of_records_are_parts_of_one_array(space):
+    program, words = Program("words"), Together(space.zeros(4, np.int64))
+    words.array[Together.most] = 2
+    members = space.zeros(8, np.int64)
+    everything = Everything(Listed(members), Hidden(), words)
+    values = Values(space.asarray(NUMBERS))
+    program.record("values", values)
+    program.record("everything", everything, opened=True)
+    program.launch(8, list_even)
+    program.launch(1, shorten_in_a_copy, team=32)
+    space.executable(program).run({"values": values, "everything": everything}, size=8)
+    found = Together(space.to_host(words.array))
+    assert (found.length, found.lost, found.seen, found.most) == (2, 1, 8, 2)
+    assert sorted(space.to_host(members))[-3:] == [4, 6, 20]
+
+
+def test_words_of_records_act_in_plain_python():
+    words, numbers = Together(np.zeros(4, np.int64)), Values(NUMBERS)
+    listed = Listed(np.zeros(8, np.int64)).over(words)
+    for i in range(len(NUMBERS)):
+        list_even(i, Taking(numbers, listed, Hidden().over(words)))
+    listed.lost = 4
+    assert (listed.length, words.lost, words.seen, listed.lost) == (3, 4, 8, 4)
+    assert (Listed.lost, Hidden.seen, Listed.field_names) == (2, 3, ("members",))
+
+
+def test_words_without_their_record_are_not_all_of_it():
+    @kl.device
+    def first_of(listed: Listed):
+        return listed.members[listed.length - 1]
+
+    def passes(_, together: Together):
+        first_of(together)
+
+    with pytest.raises(KernelSyntaxError, match="first_of uses 'members' of a record"):
+        kl.kernel(passes).check()
+
+
+def test_unknown_words_of_a_record_are_named():
+    def passes(_, listed: Listed):
+        listed.shortened = 1
+
+    with pytest.raises(KernelSyntaxError, match="it has members, length, lost"):
+        kl.kernel(passes).check()
 
 
 class Twice(Words):

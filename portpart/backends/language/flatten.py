@@ -88,6 +88,19 @@ class Reference:
     kind: Kind
 
 
+def words_in(kind: Any) -> type[Words] | None:
+    """The words that a class stands for: itself, or those of a record."""
+    if not isinstance(kind, type):
+        return None
+    found = kind.words if issubclass(kind, Record) else kind
+    return found if found is not None and issubclass(found, Words) else None
+
+
+def names_in(kind: type[Record]) -> tuple[str, ...]:
+    """What a record has: fields, and words."""
+    return (*kind.field_names, *(kind.words.indices if kind.words is not None else ()))
+
+
 class _Flattener:
     """Rewrites the statements of one function."""
 
@@ -199,20 +212,22 @@ class _Flattener:
 
     def attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name):
-            kind = self.meaning(node.value.id)
-            if isinstance(kind, type) and issubclass(kind, Words):
+            kind = words_in(self.meaning(node.value.id))
+            if kind is not None:
                 return self.index(kind, node)
         owner = self.reference(node.value)
         if owner is None:
             return node
-        if issubclass(owner.kind, Words):
-            array = self.flat(owner, (), node.value)
+        if issubclass(owner.kind, Words) or owner.kind.has_word(node.attr):
+            kind = words_in(owner.kind)
+            assert kind is not None
             return ast.copy_location(
-                ast.Subscript(array, self.index(owner.kind, node), node.ctx), node)
+                ast.Subscript(self.words_of(node.value), self.index(kind, node), node.ctx), node)
+        kind = self.kind_of(owner, node)
         if isinstance(node.ctx, ast.Store):
             self.refuse(node, f"field {node.attr!r} of a record is assigned to",
                         "store into an element of it, as in record.field[i] = x")
-        if self.kind_of(owner, node) is not None:
+        if kind is not None:
             self.refuse(node, f"record {node.attr!r} is used as a number or an array", PASSED_ON)
         return self.flat(owner, (node.attr,), node)
 
@@ -235,7 +250,7 @@ class _Flattener:
         assert issubclass(owner.kind, Record)
         if node.attr not in owner.kind.field_names:
             self.refuse(node, f"{owner.kind.__name__} has no field {node.attr!r}",
-                        f"it has {', '.join(owner.kind.field_names) or 'none'}")
+                        f"it has {', '.join(names_in(owner.kind)) or 'none'}")
         return owner.kind.kind_of(node.attr)
 
     def index(self, kind: type[Words], node: ast.Attribute) -> ast.Constant:
@@ -248,6 +263,9 @@ class _Flattener:
     def flat(self, owner: Reference, path: Path, node: ast.expr) -> ast.Name:
         """The flat name of a field, which counts as used; without a path that of words."""
         if owner.root in self.made:
+            if path == ("words",):
+                self.refuse(node, f"words of {owner.root!r}, a record that is made here",
+                            "take words of a parameter, or make words: name = Class(team_array(...))")
             name = self.made[owner.root][1][path[0]] if path else owner.root
         else:
             path = (*owner.path, *path)
@@ -274,7 +292,7 @@ class _Flattener:
         owner = self.reference(node.value)
         if owner is not None and issubclass(owner.kind, StaticArray):
             return self.numbered(owner, node)
-        is_words = owner is not None and issubclass(owner.kind, Words)
+        is_words = owner is not None and words_in(owner.kind) is not None
         node.value = self.words_of(node.value) if is_words else self.visit(node.value)
         node.slice = self.visit(node.slice)
         return node
@@ -304,12 +322,12 @@ class _Flattener:
         """The array of the words that an expression names."""
         owner = self.reference(node)
         assert owner is not None
-        return self.flat(owner, (), node)
+        return self.flat(owner, () if issubclass(owner.kind, Words) else ("words",), node)
 
     def takes_words(self, node: ast.Call) -> bool:
         """Whether the first argument of a word of the language is an array of words."""
         owner = self.reference(node.args[0]) if node.args else None
-        return owner is not None and issubclass(owner.kind, Words)
+        return owner is not None and words_in(owner.kind) is not None
 
     def passed(self, node: ast.Call, target: DeviceFunction) -> list[ast.expr]:
         """Arguments for the flat form of `target`."""
@@ -326,12 +344,23 @@ class _Flattener:
                 continue
             owner = self.record_for(argument, parameter, target)
             for path in parameter.flat_paths:
-                name, given = parameter.flat_name(path), self.flat(owner, path, argument)
+                name, given = parameter.flat_name(path), self.flat(
+                    owner, self.path_in(owner, path, argument, target), argument)
                 known = result.setdefault(name, given)
                 if isinstance(known, ast.Name) and known.id != given.id:
                     self.refuse(argument, f"{target.name} would get parts of two arrays of words, "
                                 f"{known.id!r} and {given.id!r}", "pass on parts of one")
         return list(result.values())
+
+    def path_in(self, owner: Reference, path: Path, node: ast.expr,
+                target: DeviceFunction) -> Path:
+        """The way to a field that `target` uses, in words that stand for its record, too."""
+        if not issubclass(owner.kind, Words) or not path:
+            return path
+        if path != ("words",):
+            self.refuse(node, f"{target.name} uses {'.'.join(path)!r} of a record, these are "
+                        f"its words", "pass on a record, or let it take arrays and words apart")
+        return ()
 
     def record_for(self, argument: ast.expr, parameter: Parameter,
                    target: DeviceFunction) -> Reference:

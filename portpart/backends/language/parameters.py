@@ -53,7 +53,7 @@ class Parameter:
         place = []
         kind: Any = self.kind
         for field in path:
-            place.append(kind.field_names.index(field))
+            place.append((*kind.field_names, "words").index(field))
             kind = kind.kind_of(field)
         return place
 
@@ -95,8 +95,11 @@ def flat_name(record: str, path: Path) -> str:
 def fits(given: Kind, wanted: Kind) -> bool:
     """Whether a record or words of one class may be passed on as of another.
 
-    Words may be passed on as one of their parts, a scope as one with fewer fields.
+    Words may be passed on as one of their parts, and for a record of which nothing but words are
+    used; a scope as one with fewer fields.
     """
+    if issubclass(wanted, Record) and issubclass(given, Words):
+        return wanted.words is not None and issubclass(given, wanted.words)
     return issubclass(given, wanted) or (
         issubclass(wanted, Scope) and issubclass(given, Scope) and wanted.field_names != ()
         and all(name in given.field_names and given.kind_of(name) is wanted.kind_of(name)

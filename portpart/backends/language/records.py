@@ -31,7 +31,7 @@ else:
         return lambda cls: cls
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform()
 class Record(Sliced):
     """Arrays and numbers that kernels take together; a subclass lists them as annotations.
 
@@ -39,14 +39,33 @@ class Record(Sliced):
     them when it is imported.  A field may be absent (None), or a record itself.  Kernels get those
     fields only that they read or pass on.  A subclass without fields stands for any of
     its subclasses: it depends on the device functions that a parameter is passed to which one.
+
+    A field that is declared by ``word()`` is a number of the record that kernels change, as in
+    ``lists.heavy = 0``.  These are in no array of the record, but words of the class ``words``: a
+    part of the array that several records share.
+
+    >>> class Lists(Record):
+    ...     listed: Any
+    ...     heavy: int = word()
+    >>> class Level(Lists.words):
+    ...     running: int
+    >>> lists = Lists(listed=[3]).over(Level([5, 7]))
+    >>> lists.heavy, Level.heavy == Lists.heavy
+    (7, True)
     """
 
     field_names: ClassVar[tuple[str, ...]] = ()
     field_types: ClassVar[dict[str, Any]] = {}
     defaults: ClassVar[dict[str, Any]] = {}
+    words: ClassVar[Any] = None
 
     def __init_subclass__(cls) -> None:
         own = get_annotations(cls)
+        counted = [name for name in own if isinstance(vars(cls).get(name), _WordOfRecord)]
+        if counted:
+            cls.words = type(f"{cls.__name__}Words", (Words,), {
+                "__annotations__": {name: own.pop(name) for name in counted},
+                "__doc__": f"Words of `{cls.__name__}`.", "__module__": cls.__module__})
         cls.field_types = {**cls.field_types, **own}
         cls.field_names = tuple(cls.field_types)
         cls.defaults = {**cls.defaults,
@@ -54,12 +73,34 @@ class Record(Sliced):
         cls.__init__ = _constructor(cls.field_names, cls.defaults)  # type: ignore[method-assign]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a record does not change: {name!r} is set; make another one")
+        if not self.has_word(name):
+            raise AttributeError(f"a record does not change: {name!r} is set; make another one")
+        self.words[self.words.indices[name]] = value
+
+    def __getitem__(self, index: int) -> Any:
+        return self.words[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self.words[index] = value
+
+    @property
+    def dtype(self) -> Any:
+        """Type of its words."""
+        return self.words.dtype
+
+    @classmethod
+    def has_word(cls, name: str) -> bool:
+        """Whether a field is declared by ``word()``."""
+        return cls.words is not None and name in cls.words.indices
+
+    def over(self, words: Words) -> Self:
+        """The same record, whose words are those of an array that they are part of."""
+        return self.replaced(words=words)
 
     @classmethod
     def kind_of(cls, field: str) -> Kind | None:
         """Class of the record or of the words that a field is; None if it is neither."""
-        kind = cls.field_types[field]
+        kind = cls.words if field == "words" else cls.field_types[field]
         if isinstance(kind, str):
             kind = getattr(sys.modules[cls.__module__], kind, None)
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
@@ -77,6 +118,24 @@ class Record(Sliced):
             result.__dict__["slices"] = {name: each for name, each in self.slices.items()
                                          if name not in values}
         return result
+
+
+def word() -> Any:
+    """Declare a field of a record as a number that kernels change."""
+    return _WordOfRecord()
+
+
+class _WordOfRecord:
+    """Descriptor of a word of a record: its index for the class, its value for an instance."""
+
+    name = ""
+
+    def __set_name__(self, owner: type[Record], name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Record | None, owner: type[Record]) -> Any:
+        index = owner.words.indices[self.name]
+        return index if instance is None else instance.words[index]
 
 
 def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
