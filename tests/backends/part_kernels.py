@@ -103,7 +103,7 @@ class Hidden(Record):
     seen: int = word()
 
 
-class Together(Listed.words, Hidden.words):
+class Together(Listed.own_words, Hidden.own_words):
     """The words of both."""
 
     most: int

@@ -88,17 +88,17 @@ class Reference:
     kind: Kind
 
 
-def words_in(kind: Any) -> type[Words] | None:
-    """The words that a class stands for: itself, or those of a record."""
+def words_in(kind: Any) -> Any:
+    """The class of words that a class stands for: itself, or those of a record; None if neither."""
     if not isinstance(kind, type):
         return None
-    found = kind.words if issubclass(kind, Record) else kind
+    found = kind.own_words if issubclass(kind, Record) else kind
     return found if found is not None and issubclass(found, Words) else None
 
 
 def names_in(kind: type[Record]) -> tuple[str, ...]:
     """What a record has: fields, and words."""
-    return (*kind.field_names, *(kind.words.indices if kind.words is not None else ()))
+    return (*kind.field_names, *(kind.own_words.indices if kind.own_words is not None else ()))
 
 
 class _Flattener:
@@ -212,17 +212,16 @@ class _Flattener:
 
     def attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name):
-            kind = words_in(self.meaning(node.value.id))
-            if kind is not None:
-                return self.index(kind, node)
+            words = words_in(self.meaning(node.value.id))
+            if words is not None:
+                return self.index(words, node)
         owner = self.reference(node.value)
         if owner is None:
             return node
         if issubclass(owner.kind, Words) or owner.kind.has_word(node.attr):
-            kind = words_in(owner.kind)
-            assert kind is not None
+            index = self.index(words_in(owner.kind), node)
             return ast.copy_location(
-                ast.Subscript(self.words_of(node.value), self.index(kind, node), node.ctx), node)
+                ast.Subscript(self.words_of(node.value), index, node.ctx), node)
         kind = self.kind_of(owner, node)
         if isinstance(node.ctx, ast.Store):
             self.refuse(node, f"field {node.attr!r} of a record is assigned to",
@@ -263,7 +262,7 @@ class _Flattener:
     def flat(self, owner: Reference, path: Path, node: ast.expr) -> ast.Name:
         """The flat name of a field, which counts as used; without a path that of words."""
         if owner.root in self.made:
-            if path == ("words",):
+            if path == ("own_words",):
                 self.refuse(node, f"words of {owner.root!r}, a record that is made here",
                             "take words of a parameter, or make words: name = Class(team_array(...))")
             name = self.made[owner.root][1][path[0]] if path else owner.root
@@ -322,7 +321,7 @@ class _Flattener:
         """The array of the words that an expression names."""
         owner = self.reference(node)
         assert owner is not None
-        return self.flat(owner, () if issubclass(owner.kind, Words) else ("words",), node)
+        return self.flat(owner, () if issubclass(owner.kind, Words) else ("own_words",), node)
 
     def takes_words(self, node: ast.Call) -> bool:
         """Whether the first argument of a word of the language is an array of words."""
@@ -357,7 +356,7 @@ class _Flattener:
         """The way to a field that `target` uses, in words that stand for its record, too."""
         if not issubclass(owner.kind, Words) or not path:
             return path
-        if path != ("words",):
+        if path != ("own_words",):
             self.refuse(node, f"{target.name} uses {'.'.join(path)!r} of a record, these are "
                         f"its words", "pass on a record, or let it take arrays and words apart")
         return ()

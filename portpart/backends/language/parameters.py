@@ -53,7 +53,7 @@ class Parameter:
         place = []
         kind: Any = self.kind
         for field in path:
-            place.append((*kind.field_names, "words").index(field))
+            place.append((*kind.field_names, "own_words").index(field))
             kind = kind.kind_of(field)
         return place
 
@@ -99,7 +99,7 @@ def fits(given: Kind, wanted: Kind) -> bool:
     used; a scope as one with fewer fields.
     """
     if issubclass(wanted, Record) and issubclass(given, Words):
-        return wanted.words is not None and issubclass(given, wanted.words)
+        return wanted.own_words is not None and issubclass(given, wanted.own_words)
     return issubclass(given, wanted) or (
         issubclass(wanted, Scope) and issubclass(given, Scope) and wanted.field_names != ()
         and all(name in given.field_names and given.kind_of(name) is wanted.kind_of(name)

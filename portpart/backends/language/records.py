@@ -41,13 +41,13 @@ class Record(Sliced):
     its subclasses: it depends on the device functions that a parameter is passed to which one.
 
     A field that is declared by ``word()`` is a number of the record that kernels change, as in
-    ``lists.heavy = 0``.  These are in no array of the record, but words of the class ``words``: a
+    ``lists.heavy = 0``.  They are in no array of the record, but words of the class ``own_words``, a
     part of the array that several records share.
 
     >>> class Lists(Record):
     ...     listed: Any
     ...     heavy: int = word()
-    >>> class Level(Lists.words):
+    >>> class Level(Lists.own_words):
     ...     running: int
     >>> lists = Lists(listed=[3]).over(Level([5, 7]))
     >>> lists.heavy, Level.heavy == Lists.heavy
@@ -57,13 +57,13 @@ class Record(Sliced):
     field_names: ClassVar[tuple[str, ...]] = ()
     field_types: ClassVar[dict[str, Any]] = {}
     defaults: ClassVar[dict[str, Any]] = {}
-    words: ClassVar[Any] = None
+    own_words: ClassVar[Any] = None
 
     def __init_subclass__(cls) -> None:
         own = get_annotations(cls)
         counted = [name for name in own if isinstance(vars(cls).get(name), _WordOfRecord)]
         if counted:
-            cls.words = type(f"{cls.__name__}Words", (Words,), {
+            cls.own_words = type(f"{cls.__name__}Words", (Words,), {
                 "__annotations__": {name: own.pop(name) for name in counted},
                 "__doc__": f"Words of `{cls.__name__}`.", "__module__": cls.__module__})
         cls.field_types = {**cls.field_types, **own}
@@ -75,32 +75,32 @@ class Record(Sliced):
     def __setattr__(self, name: str, value: Any) -> None:
         if not self.has_word(name):
             raise AttributeError(f"a record does not change: {name!r} is set; make another one")
-        self.words[self.words.indices[name]] = value
+        self.own_words[self.own_words.indices[name]] = value
 
     def __getitem__(self, index: int) -> Any:
-        return self.words[index]
+        return self.own_words[index]
 
     def __setitem__(self, index: int, value: Any) -> None:
-        self.words[index] = value
+        self.own_words[index] = value
 
     @property
     def dtype(self) -> Any:
         """Type of its words."""
-        return self.words.dtype
+        return self.own_words.dtype
 
     @classmethod
     def has_word(cls, name: str) -> bool:
         """Whether a field is declared by ``word()``."""
-        return cls.words is not None and name in cls.words.indices
+        return cls.own_words is not None and name in cls.own_words.indices
 
     def over(self, words: Words) -> Self:
         """The same record, whose words are those of an array that they are part of."""
-        return self.replaced(words=words)
+        return self.replaced(own_words=words)
 
     @classmethod
     def kind_of(cls, field: str) -> Kind | None:
         """Class of the record or of the words that a field is; None if it is neither."""
-        kind = cls.words if field == "words" else cls.field_types[field]
+        kind = cls.own_words if field == "own_words" else cls.field_types[field]
         if isinstance(kind, str):
             kind = getattr(sys.modules[cls.__module__], kind, None)
         return kind if isinstance(kind, type) and issubclass(kind, (Record, Words)) else None
@@ -134,8 +134,8 @@ class _WordOfRecord:
         self.name = name
 
     def __get__(self, instance: Record | None, owner: type[Record]) -> Any:
-        index = owner.words.indices[self.name]
-        return index if instance is None else instance.words[index]
+        index = owner.own_words.indices[self.name]
+        return index if instance is None else instance.own_words[index]
 
 
 def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
