@@ -318,7 +318,7 @@ def _over_words(value: Any, others: Iterable[Any]) -> Any:
     """A record with the words, of several, that its own are part of; all else as it is."""
     if not isinstance(value, Record) or value.own_words is None:
         return value
-    wholes = (each for each in others if isinstance(each, Words) and isinstance(each, value.own_words))
+    wholes = (each for each in others if isinstance(each, value.own_words))
     return next((value.over(each) for each in wholes), value)
 
 

@@ -57,9 +57,9 @@ def test_lists_are_thinned_out_and_hold_what_they_have_to(
     first = listed_in(refiner, active.boundary, Level.boundary_begin, Level.on_boundary)
     assert len(first) < GRID.num_vertices or iterations < 20
     assert np.array_equal(np.sort(first), np.flatnonzero(flags & active_sets.ON_BOUNDARY))
-    movable = listed_in(refiner, active.movable, Level.movable_begin, Level.movable)
+    movable = listed_in(refiner, active.movable_list, Level.movable_begin, Level.movable)
     assert np.array_equal(np.sort(movable), np.flatnonzero(flags & active_sets.IS_MOVABLE))
-    known = (flags != 0) | (copied(refiner.run.cache.dirty) != 0)
+    known = (flags != 0) | (copied(refiner.run.cache.is_dirty) != 0)
     assert known[on_boundary(GRID, copied(refiner.best))].all()
 
 

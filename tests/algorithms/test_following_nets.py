@@ -123,8 +123,8 @@ class Followed:
         """Nothing is left over from a round."""
         refiner, n = self.following.refiner, len(self.part)
         run, state = refiner.run, refiner.rows.state
-        for array in (state.leaving, state.is_listed, run.cache.dirty[:n], run.active.flags[:n],
-                      run.incumbent.unsaved[:n], run.cache.gain[:n]):
+        for array in (state.leaving, state.is_listed, run.cache.is_dirty[:n], run.active.flags[:n],
+                      run.incumbent.is_unsaved[:n], run.cache.gain[:n]):
             assert not copied(array).any()
         assert (copied(run.incumbent.best)[:n] == self.part).all()
 

@@ -10,69 +10,69 @@ from portpart.algorithms.following.edits import Born, Counts, new_vertex
 from portpart.algorithms.refinement.around import Journal
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import Blocks, GainCache, Incumbent, Moves
 from portpart.backends.language import atomic_add, int32, int64, kernel, value_or
 from portpart.graphs.rows import Csr
 from portpart.primitives.reduce import STRIPES
 
 
 @kernel
-def account_pair(i, changes: Changes, run: Run):
+def account_pair(i, changes: Changes, moves: Moves):
     """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
     will = max(int64(0), int64(changes.will[i]))
     was = max(int64(0), int64(changes.was[i]))
     if will != was:
         u = changes.keys[i] >> 32
         v = changes.keys[i] & 0xFFFFFFFF
-        if run.moves.part[u] != run.moves.part[v]:
-            atomic_add(run.moves.cost_sums, i % STRIPES, will - was)
+        if moves.part[u] != moves.part[v]:
+            atomic_add(moves.cost_sums, i % STRIPES, will - was)
 
 
 @kernel
-def wake_end(i, changes: Changes, run: Run):
+def wake_end(i, changes: Changes, cache: GainCache):
     """The end of a changed pair, and each pair is there from both, is to be looked at."""
     if changes.will[i] != changes.was[i]:
-        mark_dirty(int32(changes.keys[i] >> 32), run.cache, run.level)
+        mark_dirty(int32(changes.keys[i] >> 32), cache)
 
 
 @kernel
-def limit_block(b, counts: Counts, run: Run):
+def limit_block(b, counts: Counts, blocks: Blocks):
     """Block b gets the limits that all have."""
-    run.blocks.limits[b] = counts.limit
-    run.blocks.means[b] = counts.mean
-    run.blocks.open_below[b] = counts.open_below
+    blocks.limits[b] = counts.limit
+    blocks.means[b] = counts.mean
+    blocks.open_below[b] = counts.open_below
 
 
 @kernel
-def account_birth(i, born: Born, counts: Counts, graph: Csr, run: Run):
+def account_birth(i, born: Born, counts: Counts, graph: Csr, moves: Moves, incumbent: Incumbent):
     """Count a new vertex in its block, with what it weighs after the batch."""
     v = new_vertex(i, born, counts)
-    run.incumbent.best[v] = run.moves.part[v]
-    atomic_add(run.moves.weight_sums, int64(run.moves.part[v]),
+    incumbent.best[v] = moves.part[v]
+    atomic_add(moves.weight_sums, int64(moves.part[v]),
                value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def wake_birth(i, born: Born, counts: Counts, run: Run):
+def wake_birth(i, born: Born, counts: Counts, cache: GainCache):
     """A new vertex is to be looked at."""
-    mark_dirty(int32(new_vertex(i, born, counts)), run.cache, run.level)
+    mark_dirty(int32(new_vertex(i, born, counts)), cache)
 
 
 @kernel
-def account_death(j, dying: Dying, run: Run, journal: Journal):
+def account_death(j, dying: Dying, moves: Moves, journal: Journal):
     """Take a dead vertex out of its block, unless it is a new one."""
     v = int64(dying.died[j])
     if v >= 0:
         if journal.home[v] >= 0:
-            atomic_add(run.moves.weight_sums, int64(run.moves.part[v]), -int64(dying.weights[j]))
+            atomic_add(moves.weight_sums, int64(moves.part[v]), -int64(dying.weights[j]))
 
 
 @kernel
-def account_weighing(i, weighed: Weighings, born: Born, run: Run, journal: Journal):
+def account_weighing(i, weighed: Weighings, born: Born, moves: Moves, journal: Journal):
     """Count the new weight of a vertex that lives on and is no new one."""
     v = int64(weighed.ids[i])
     if weighed.will[i] >= 0 and born.deaths[v] == ALIVE and journal.home[v] >= 0:
-        atomic_add(run.moves.weight_sums, int64(run.moves.part[v]),
+        atomic_add(moves.weight_sums, int64(moves.part[v]),
                    int64(weighed.will[i]) - int64(weighed.was[i]))
 
 

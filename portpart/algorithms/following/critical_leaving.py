@@ -33,7 +33,7 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.algorithms.refinement.around import NEVER, Journal, note_woken
 from portpart.algorithms.refinement.best_prefix import WIDEST, weight_offered
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.algorithms.refinement.trial import (
     Sequence,
     Trial,
@@ -82,44 +82,46 @@ def record_leaving(this: Recording, more: Any) -> None:
 
 
 @kernel
-def begin_leaving(_, run: Run, journal: Journal, trial: Pseudo):
+def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+                  journal: Journal, trial: Pseudo):
     """Nobody has left; all that are woken are asked.  One team."""
-    weigh_blocks(run)
+    weigh_blocks(moves, blocks, figures)
     if lane() == 0:
-        note_woken(run, journal)
+        note_woken(cache, journal)
         trial.words.members = 0
-        trial.words.asked = run.level.marked
+        trial.words.asked = cache.marked
         trial.words.worst = 0
 
 
 @device
-def leave(v, graph: NetRows, run: Run, trial: Pseudo):
+def leave(v, graph: NetRows, moves: Moves, blocks: Blocks, trial: Pseudo):
     """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
 
     The order of the list is free.
     """
-    if value_or(run.blocks.fixed, v, NONE) < 0:
-        if atomic_cas(run.moves.locked_in, int64(v), int32(NEVER), int32(WAITS)) == NEVER:
+    if value_or(blocks.fixed, v, NONE) < 0:
+        if atomic_cas(moves.locked_in, int64(v), int32(NEVER), int32(WAITS)) == NEVER:
             trial.members[atomic_next(trial.words, PseudoWords.members)] = int32(v)
-            atomic_add(run.blocks.weight, int64(run.moves.part[v]),
+            atomic_add(blocks.weight, int64(moves.part[v]),
                        -value_or(graph.vertex_weights, v, 1))
     return v
 
 
 @kernel
-def leave_if_new(i, graph: NetRows, run: Run, journal: Journal, trial: Pseudo):
+def leave_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
+                 journal: Journal, trial: Pseudo):
     """A vertex that is woken leaves if it is new."""
-    v = run.cache.dirty_list[i]
+    v = cache.dirty_list[i]
     if journal.home[v] == NONE:
-        leave(v, graph, run, trial)
+        leave(v, graph, moves, blocks, trial)
 
 
 @kernel
-def look_for_heavy(_, net_counts: NetCounts, run: Run, trial: Pseudo):
+def look_for_heavy(_, net_counts: NetCounts, blocks: Blocks, figures: Figures, trial: Pseudo):
     """Whether a block is too heavy, if somebody may move.  One team."""
     heavy = int64(0)
-    for b in range(lane(), run.level.blocks, team_size()):
-        if room_of(b, run) < 0:
+    for b in range(lane(), figures.blocks, team_size()):
+        if room_of(b, blocks, figures) < 0:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
@@ -142,63 +144,63 @@ def score_of(v, graph: NetRows, part):
 
 
 @kernel
-def list_of_heavy(v, graph: NetRows, run: Run, trial: Pseudo):
+def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """List v with its score if its block is too heavy and it may leave; the order is free."""
     weight = value_or(graph.vertex_weights, v, 1)
-    here = run.moves.part[v]
-    may_leave = run.moves.locked_in[v] == NEVER and value_or(run.blocks.fixed, v, NONE) < 0
-    if may_leave and weight > 0 and room_of(here, run) < 0:
-        score = score_of(v, graph, run.moves.part)
+    here = moves.part[v]
+    may_leave = moves.locked_in[v] == NEVER and value_or(blocks.fixed, v, NONE) < 0
+    if may_leave and weight > 0 and room_of(here, blocks, figures) < 0:
+        score = score_of(v, graph, moves.part)
         if lane() == 0:
             trial.gain[v] = score
             atomic_max(trial.words, PseudoWords.worst, -score)
-            run.moves.target[v] = here
-            run.moves.listed[atomic_next(run.level, Level.moves)] = int32(v)
+            moves.target[v] = here
+            moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
 
 
 @kernel
-def lift_score(i, run: Run, trial: Pseudo):
+def lift_score(i, moves: Moves, trial: Pseudo):
     """Make a score positive."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     trial.gain[v] += trial.words.worst
     atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
 
 
 @kernel
-def begin_order(_, run: Run, trial: Trial):
+def begin_order(_, moves: Moves, figures: Figures, trial: Trial):
     """Those that are listed are to be sorted, by vertex first."""
     trial.sequence.ordering = 1
     trial.sequence.by_gain = 0
-    trial.sorting.words.keys = run.level.moves
-    trial.sorting.words.bits = bits_of(run.level.vertices)
+    trial.sorting.words.keys = moves.moves
+    trial.sorting.words.bits = bits_of(figures.vertices)
 
 
 @kernel
-def find_leavers(_, graph: NetRows, run: Run, trial: Pseudo):
+def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """The first vertices of each block that is too heavy leave it, until it is not.  One team."""
-    for b in range(lane(), run.level.blocks, team_size()):
-        trial.block_weight[b] = run.blocks.weight[b]
+    for b in range(lane(), figures.blocks, team_size()):
+        trial.block_weight[b] = blocks.weight[b]
     team_sync()
     base = int64(0)
-    while base < run.level.moves:
+    while base < moves.moves:
         i = base + lane()
         leaves = False
-        if i < run.level.moves:
+        if i < moves.moves:
             here = trial.other_keys[i]
             left = trial.block_weight[here] + trial.keys[i] - weight_offered(i, base, trial)
-            leaves = left > run.blocks.limits[here] + run.level.slack
+            leaves = left > blocks.limits[here] + figures.slack
         team_sync()
         if leaves:
-            leave(run.moves.listed[i], graph, run, trial)
+            leave(moves.listed[i], graph, moves, blocks, trial)
             team_atomic_add(trial.block_weight, trial.other_keys[i], -trial.keys[i])
         team_sync()
         base += team_size()
 
 
 @kernel
-def end_relief(_, run: Run, trial: Pseudo):
+def end_relief(_, moves: Moves, trial: Pseudo):
     """Nobody moves yet."""
-    run.level.moves = 0
+    moves.moves = 0
     trial.words.worst = 0
 
 
@@ -231,7 +233,7 @@ def has_changed(i, number, pins: Changes):
 
 @kernel
 def leave_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, graph: NetRows,
-                      run: Run, trial: Pseudo):
+                      moves: Moves, blocks: Blocks, trial: Pseudo):
     """The pins of a net that are alone in their block leave, where the net's changes begin.
 
     Nobody does where refinement is to look at none.
@@ -241,5 +243,5 @@ def leave_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, g
         if has_lonely(net, graph) and has_changed(i, counts.changed, pins):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
                 v = graph.nets.pins[place]
-                if is_alone(net, run.moves.part[v], graph):
-                    leave(v, graph, run, trial)
+                if is_alone(net, moves.part[v], graph):
+                    leave(v, graph, moves, blocks, trial)

@@ -37,7 +37,16 @@ from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
 from portpart.algorithms.refinement.by_degree import UNRATED
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.program import Recording, launch_by_degree
-from portpart.algorithms.refinement.state import Level, Run, Sizes
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    Figures,
+    GainCache,
+    Moves,
+    Run,
+    Sizes,
+    UnratedList,
+)
 from portpart.algorithms.refinement.trial import (
     fill_key,
     order_by_gain_next,
@@ -115,33 +124,34 @@ CRITICAL_PINS = CriticalPins()
 
 
 @kernel
-def list_first_on_nets(i, graph: NetRows, run: Run, trial: Pseudo):
+def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unrated: UnratedList,
+                       figures: Figures, trial: Pseudo):
     """List a vertex if it comes before all that wait and share a net with it, else it waits.
 
     Nets of many pins do not count: of their pins one would move in each round.
     """
-    v = run.active.movable[trial.words.begin + i]
+    v = active.movable_list[trial.words.begin + i]
     beaten = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
         if size_of_net(net, graph.nets) <= MAX_SMALL:
             for pin in range(graph.nets.begin[net], graph.nets.end[net]):
                 u = graph.nets.pins[pin]
-                if run.moves.locked_in[u] == WAITS and comes_first(u, v, run, trial.words):
+                if moves.locked_in[u] == WAITS and comes_first(u, v, figures, trial.words):
                     beaten = int64(1)
     beaten = team_max(beaten)
     if lane() == 0:
         if beaten != 0:
-            wait_on(v, run, trial)
+            wait_on(v, active, figures, trial)
         else:
-            run.leavers.unrated[atomic_next(run.level, Level.unrated)] = v
+            unrated.vertices[atomic_next(unrated, UnratedList.unrated)] = v
 
 
 @kernel
-def rate_loss(i, graph: NetRows, run: Run, trial: Pseudo, price: StaticValue):
+def rate_loss(i, graph: NetRows, moves: Moves, trial: Pseudo, price: StaticValue):
     """What a move costs: the ties of the vertex that lead to other blocks than its target."""
-    v = run.moves.listed[i]
-    here = int64(run.moves.part[v])
+    v = moves.listed[i]
+    here = int64(moves.part[v])
     total = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         total += tie_of(graph.targets[place], here, graph, price)
@@ -152,30 +162,30 @@ def rate_loss(i, graph: NetRows, run: Run, trial: Pseudo, price: StaticValue):
 
 
 @kernel
-def turn_loss(i, run: Run, trial: Pseudo):
+def turn_loss(i, moves: Moves, trial: Pseudo):
     """Moves that cost least gain most, of a number that is not negative."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     trial.gain[v] = trial.words.worst - trial.gain[v]
     if i == 0:
         trial.sequence.top_gain = trial.words.worst
 
 
 @kernel
-def decide_entry(i, graph: NetRows, run: Run, trial: Pseudo):
+def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """A vertex is to enter its block; atomic, order-free."""
-    v = run.moves.listed[i]
-    atomic_add(run.blocks.weight, int64(run.moves.target[v]),
+    v = moves.listed[i]
+    atomic_add(blocks.weight, int64(moves.target[v]),
                value_or(graph.vertex_weights, v, 1))
-    run.moves.moved_in[v] = int32(run.level.iteration)
-    run.moves.locked_in[v] = int32(NEVER)
+    moves.moved_in[v] = int32(figures.iteration)
+    moves.locked_in[v] = int32(NEVER)
     if i == 0:
         trial.words.worst = 0
 
 
 @kernel
-def plan_forgetting(_, run: Run, trial: Pseudo):
+def plan_forgetting(_, cache: GainCache, trial: Pseudo):
     """Vertices that are out of date are looked at only where a block is too heavy."""
     trial.words.asked = 0
     if trial.words.overloaded == 0:
-        trial.words.asked = run.level.marked
-        run.level.marked = 0
+        trial.words.asked = cache.marked
+        cache.marked = 0

@@ -148,7 +148,7 @@ class Following:
             refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
         refiner.rest(self.kind.rows(self.graph, self.room), self.journal)
         space.parallel_for(1, begin_report, self.journal)
-        space.parallel_for(1, sum_up, refiner.run, self.journal, team=SUM_TEAM)
+        self._sum_up()
         self.last = self._read()
 
     @property
@@ -297,8 +297,9 @@ class Following:
         """
         if undoing:
             self.kind.take_back(self.refiner, self.rows, moves)
+        run = self.refiner.run
         self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
-                                      self.refiner.run, self.journal.home)
+                                      run.moves.part, run.incumbent.best, self.journal.home)
 
     def write(self, part: Array) -> None:
         """Have other blocks; accounts are to follow."""
@@ -321,11 +322,16 @@ class Following:
         else:
             self.kind.follow_back(self.refiner, self.rows, undone)
         space.parallel_for(1, begin_report, self.journal)
-        space.parallel_for(1, sum_up, run, self.journal, team=SUM_TEAM)
+        self._sum_up()
         limits = self._new_balance(self.graph.vertices.total_weight)
         if limits is not None:
             self.refiner.set_balance(limits)
         self.last = self._read()
+
+    def _sum_up(self) -> None:
+        run = self.refiner.run
+        self.graph.space.parallel_for(1, sum_up, run.moves.over(run.level), run.blocks, run.level,
+                                      self.journal, team=SUM_TEAM)
 
     def go_home(self) -> None:
         """Go back to where all were when the round began that has been broken off."""

@@ -32,7 +32,8 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.net_settling import concerns_few, settle_net, ties_pins
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.scopes import Settling
+from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.interface import Array
 from portpart.backends.language import (
     Record,
@@ -103,7 +104,7 @@ def record_nets(this: Recording) -> None:
 
 @kernel
 def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetCounts,
-              graph: NetRows, run: Run, price: StaticValue):
+              graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
     """Account for the new weight of a net that is alive, and wake its pins.
 
     Of a net of many pins those that were alone in their block.  Atomic, order-free.
@@ -113,37 +114,38 @@ def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetC
     if heavier != 0 and net_deaths.deaths[net] == ALIVE:
         spread = int64(graph.state.spread[net])
         if lane() == 0:
-            atomic_add(run.moves.cost_sums, int64(net) % STRIPES, 2 * heavier * price(spread))
+            atomic_add(moves.cost_sums, int64(net) % STRIPES, 2 * heavier * price(spread))
         if net_counts.wakes != 0 and ties_pins(spread, price):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net],
                                team_size()):
                 v = graph.nets.pins[place]
                 concerned = graph.state.row[net] < 0
                 if not concerned:
-                    concerned = is_alone(net, run.moves.part[v], graph)
+                    concerned = is_alone(net, moves.part[v], graph)
                 if concerned:
-                    mark_dirty(v, run.cache, run.level)
+                    mark_dirty(v, cache)
 
 
 @kernel
-def bury_net(j, net_dying: Dying, graph: NetRows, run: Run, price: StaticValue):
+def bury_net(j, net_dying: Dying, graph: NetRows, moves: Moves, price: StaticValue):
     """Account for a net that has died, and weighs nothing now; atomic, order-free."""
     net = int64(net_dying.died[j])
     if net >= 0:
         cost = price(int64(graph.state.spread[net])) * int64(net_dying.weights[j])
-        atomic_add(run.moves.cost_sums, net % STRIPES, -2 * cost)
+        atomic_add(moves.cost_sums, net % STRIPES, -2 * cost)
 
 
 @kernel
-def follow_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run):
+def follow_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows, moves: Moves,
+               cache: GainCache):
     """Count a vertex that is a pin now or no longer, and wake it; atomic, order-free."""
     if pins.was[i] != pins.will[i]:
         v = pins.keys[i] & LOW_HALF
         row = int64(graph.state.row[pins.keys[i] >> 32])
         if net_counts.wakes != 0:
-            mark_dirty(int32(v), run.cache, run.level)
+            mark_dirty(int32(v), cache)
         if row >= 0:
-            atomic_add(graph.state.counts, row * graph.state.words.blocks + run.moves.part[v],
+            atomic_add(graph.state.counts, row * graph.state.words.blocks + moves.part[v],
                        1 if pins.will[i] >= 0 else -1)
 
 
@@ -213,7 +215,7 @@ def find_large(net, graph: NetRows, part):
 
 
 @kernel
-def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run,
+def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: Settling,
                price: StaticValue):
     """Make the sets of a net anew, where its changes begin, and account for what it costs.
 
@@ -227,22 +229,21 @@ def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, run: Run
         changed = int64(0)
         team_sync()
         if size <= MAX_SMALL:
-            changed = find_small(net, size, blocks, graph, run.moves.part)
+            changed = find_small(net, size, blocks, graph, state.moves.part)
         else:
-            changed = find_large(net, graph, run.moves.part)
-        settle_net(net, spread, changed * net_counts.wakes, graph, run, price,
-                   concerns_few)
+            changed = find_large(net, graph, state.moves.part)
+        settle_net(net, spread, changed * net_counts.wakes, graph, state, price, concerns_few)
 
 
 @kernel
-def relist_net(net, graph: NetRows, run: Run):
+def relist_net(net, graph: NetRows, moves: Moves):
     """Write again what a net without counters lists; those that were edited are yet to follow."""
     blocks = team_array(int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
     if size <= MAX_SMALL:
         begin = int64(graph.nets.begin[net])
         for j in range(lane(), size, team_size()):
-            blocks[j] = run.moves.part[graph.nets.pins[begin + j]]
+            blocks[j] = moves.part[graph.nets.pins[begin + j]]
         team_sync()
         write_list(net, size, blocks, graph)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.following.placing import may_enter
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import Blocks, Figures, Moves
 from portpart.backends.language import device, int64, value_or
 
 NONE = -1
@@ -37,30 +37,30 @@ def end_of_look(v, graph: NetRows):
 
 
 @device
-def has_pin_in(net, block, graph: NetRows, run: Run):
+def has_pin_in(net, block, graph: NetRows, moves: Moves):
     """Whether one of the pins of a net that are looked at is in a block."""
     found = False
     begin = int64(graph.nets.begin[net])
     for pin in range(begin, begin + pins_to_see(net, graph)):
-        if run.moves.part[graph.nets.pins[pin]] == block:
+        if moves.part[graph.nets.pins[pin]] == block:
             found = True
             break
     return found
 
 
 @device
-def tie_of_nets(v, block, end, graph: NetRows, run: Run):
+def tie_of_nets(v, block, end, graph: NetRows, moves: Moves):
     """What ties v to a block, of its nets up to a place."""
     total = int64(0)
     for place in range(graph.begin[v], end):
         net = graph.targets[place]
-        if has_pin_in(net, block, graph, run):
+        if has_pin_in(net, block, graph, moves):
             total += value_or(graph.nets.weights, net, 1)
     return total
 
 
 @device
-def tied_most_by_nets(v, graph: NetRows, run: Run):
+def tied_most_by_nets(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures):
     """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
     best = int64(NONE)
     most = int64(0)
@@ -69,10 +69,10 @@ def tied_most_by_nets(v, graph: NetRows, run: Run):
     for place in range(graph.begin[v], end):
         begin = int64(graph.nets.begin[graph.targets[place]])
         for pin in range(begin, begin + pins_to_see(graph.targets[place], graph)):
-            block = int64(run.moves.part[graph.nets.pins[pin]])
+            block = int64(moves.part[graph.nets.pins[pin]])
             if block >= 0 and block != best:
-                if may_enter(block, weight, run):
-                    total = tie_of_nets(v, block, end, graph, run)
+                if may_enter(block, weight, blocks, figures):
+                    total = tie_of_nets(v, block, end, graph, moves)
                     if total > most or (total == most and block < best):
                         most = total
                         best = block

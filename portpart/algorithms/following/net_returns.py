@@ -10,7 +10,7 @@ from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.following.net_changes import find_large, find_small
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, NetWords, size_of_net
 from portpart.algorithms.refinement.net_moves import list_net
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import Moves
 from portpart.backends.language import (
     atomic_add,
     int32,
@@ -24,9 +24,9 @@ from portpart.backends.language import (
 
 
 @kernel
-def return_pins(i, listed, left, graph: NetRows, run: Run):
+def return_pins(i, listed, left, graph: NetRows, moves: Moves):
     """Count vertex i of the list where it goes back to, and list its nets; atomic, order-free."""
-    here = int64(run.moves.part[listed[i]])
+    here = int64(moves.part[listed[i]])
     there = int64(left[i])
     if there >= 0 and there != here:
         for place in range(graph.begin[listed[i]] + lane(), graph.end[listed[i]], team_size()):
@@ -39,20 +39,20 @@ def return_pins(i, listed, left, graph: NetRows, run: Run):
 
 
 @kernel
-def unfollow_pin(i, pins: Changes, graph: NetRows, run: Run):
+def unfollow_pin(i, pins: Changes, graph: NetRows, moves: Moves):
     """Count a vertex that is a pin again, or no longer, and list the net; atomic, order-free."""
     if pins.was[i] != pins.will[i]:
         net = int32(pins.keys[i] >> 32)
         row = int64(graph.state.row[net])
         list_net(net, NetWords.small_touched, NetWords.large_touched, graph.state)
         if row >= 0:
-            block = int64(run.moves.part[pins.keys[i] & LOW_HALF])
+            block = int64(moves.part[pins.keys[i] & LOW_HALF])
             atomic_add(graph.state.counts, row * graph.state.words.blocks + block,
                        1 if pins.was[i] >= 0 else -1)
 
 
 @kernel
-def find_listed(i, listed, graph: NetRows, run: Run):
+def find_listed(i, listed, graph: NetRows, moves: Moves):
     """Make the sets of net i of a list anew."""
     blocks = team_array(int32, MAX_SMALL)
     net = listed[i]
@@ -61,6 +61,6 @@ def find_listed(i, listed, graph: NetRows, run: Run):
     if lane() == 0:
         graph.state.is_listed[net] = int32(0)
     if size <= MAX_SMALL:
-        find_small(net, size, blocks, graph, run.moves.part)
+        find_small(net, size, blocks, graph, moves.part)
     else:
-        find_large(net, graph, run.moves.part)
+        find_large(net, graph, moves.part)

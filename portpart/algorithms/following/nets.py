@@ -33,12 +33,12 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import find_sets
+from portpart.algorithms.refinement import state
 from portpart.algorithms.refinement.net_moves import empty_lists
 from portpart.algorithms.refinement.net_settling import concerns_few
 from portpart.algorithms.refinement.on_nets import OnNets
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import Run
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Nets
@@ -161,24 +161,25 @@ class NetsFollowed:
                                        relisted=relisted, wakes=int(refine)),
         }
 
-    def take_back(self, edited: EditedNets, moves: Moves, run: Run) -> None:
+    def take_back(self, edited: EditedNets, moves: Moves, where: state.Moves) -> None:
         """Let counters follow vertices that are about to move back, and note their nets."""
         self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left,
-                                self(edited), run, team=SMALL_TEAM)
+                                self(edited), where, team=SMALL_TEAM)
 
-    def follow_back(self, edited: EditedNets, updates: Sequence[Update], run: Run) -> None:
+    def follow_back(self, edited: EditedNets, updates: Sequence[Update],
+                    where: state.Moves) -> None:
         """Follow batches that have been undone, and those who have moved back before."""
         space = self.space
         for pins in (changes for update in updates for changes in update.changes[:1]):
             self._reserve(self._rows_for(edited, pins))
-            space.parallel_for(pins.length_of("keys"), unfollow_pin, pins, self(edited), run)
+            space.parallel_for(pins.length_of("keys"), unfollow_pin, pins, self(edited), where)
         rows = self(edited)
         if self._pins_have_moved():
-            space.parallel_for(self.graph.nets.count, relist_net, rows, run, team=SMALL_TEAM)
+            space.parallel_for(self.graph.nets.count, relist_net, rows, where, team=SMALL_TEAM)
         words = NetWords(space.to_host(self.state.words.array))
         for listed, count in ((self.state.small_list, words.small_touched),
                               (self.state.large_list, words.large_touched)):
-            space.parallel_for(int(count), find_listed, listed, rows, run, team=NET_TEAM)
+            space.parallel_for(int(count), find_listed, listed, rows, where, team=NET_TEAM)
         space.parallel_for(1, empty_lists, rows)
 
     def _pins_have_moved(self) -> bool:
@@ -247,10 +248,10 @@ def recount_nets(refiner: Refiner, edited: Any) -> None:
 def take_back_nets(refiner: Refiner, edited: Any, moves: Moves) -> None:
     """Let nets know of vertices that are about to move back."""
     rows: Any = refiner.rows
-    rows.take_back(edited, moves, refiner.run)
+    rows.take_back(edited, moves, refiner.run.moves)
 
 
 def follow_nets_back(refiner: Refiner, edited: Any, updates: Sequence[Update]) -> None:
     """Let nets follow batches that have been undone."""
     rows: Any = refiner.rows
-    rows.follow_back(edited, updates, refiner.run)
+    rows.follow_back(edited, updates, refiner.run.moves)

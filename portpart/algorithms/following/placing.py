@@ -6,7 +6,7 @@ from typing import Any
 
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
 from portpart.algorithms.refinement.around import Journal
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import Blocks, Figures, Incumbent, Moves
 from portpart.backends.language import (
     DeviceFunction,
     StaticValue,
@@ -40,29 +40,29 @@ TEAM, LIGHTEST_TEAM = 256, 32
 
 
 @device
-def tie_of_arcs(v, block, begin, end, graph: Csr, run: Run):
+def tie_of_arcs(v, block, begin, end, graph: Csr, moves: Moves):
     """What ties v to a block, of the arcs begin ... end - 1."""
     total = int64(0)
     for arc in range(begin, end):
-        if run.moves.part[graph.targets[arc]] == block:
+        if moves.part[graph.targets[arc]] == block:
             total += value_or(graph.weights, arc, 1)
     return total
 
 
 @device
-def may_enter(block, weight, run: Run):
+def may_enter(block, weight, blocks: Blocks, figures: Figures):
     """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
 
     That costs less than to place the vertex elsewhere, but only where refinement follows.
     """
-    limit = int64(run.blocks.limits[block])
-    if run.level.iteration_limit > 0:
+    limit = int64(blocks.limits[block])
+    if figures.iteration_limit > 0:
         limit += limit // SHARE
-    return run.blocks.weight[block] + weight <= limit
+    return blocks.weight[block] + weight <= limit
 
 
 @device
-def tied_most(v, graph: Csr, run: Run):
+def tied_most(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures):
     """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
     best = int64(NONE)
     most = int64(0)
@@ -70,10 +70,10 @@ def tied_most(v, graph: Csr, run: Run):
     begin = int64(graph.begin[v])
     end = min(begin + MAX_SEEN, int64(graph.end[v]))
     for arc in range(begin, end):
-        block = int64(run.moves.part[graph.targets[arc]])
+        block = int64(moves.part[graph.targets[arc]])
         if block >= 0:
-            if may_enter(block, weight, run):
-                total = tie_of_arcs(v, block, begin, end, graph, run)
+            if may_enter(block, weight, blocks, figures):
+                total = tie_of_arcs(v, block, begin, end, graph, moves)
                 if total > most or (total == most and block < best):
                     most = total
                     best = block
@@ -81,40 +81,41 @@ def tied_most(v, graph: Csr, run: Run):
 
 
 @device
-def place_lightest(v, weight, run: Run):
+def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
     """Put v into the lightest block, of equal ones the first.  All lanes of a team."""
     least = int64(HEAVIEST)
-    for b in range(lane(), run.level.blocks, team_size()):
-        least = min(least, int64(run.blocks.weight[b]))
+    for b in range(lane(), figures.blocks, team_size()):
+        least = min(least, int64(blocks.weight[b]))
     least = team_min(least)
-    block = int64(run.level.blocks)
-    for b in range(lane(), run.level.blocks, team_size()):
-        if run.blocks.weight[b] == least:
+    block = int64(figures.blocks)
+    for b in range(lane(), figures.blocks, team_size()):
+        if blocks.weight[b] == least:
             block = min(block, int64(b))
     block = team_min(block)
     team_sync()
     if lane() == 0:
-        run.moves.part[v] = int32(block)
-        run.blocks.weight[block] += weight
+        moves.part[v] = int32(block)
+        blocks.weight[block] += weight
     team_sync()
     return block
 
 
 @device
-def place_others(born: Born, counts: Counts, graph: Csr, run: Run):
+def place_others(born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+                 figures: Figures):
     """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
     for i in range(counts.born):
         v = new_vertex(i, born, counts)
-        if run.moves.part[v] < 0:
-            place_lightest(v, value_or(graph.vertex_weights, v, 1), run)
+        if moves.part[v] < 0:
+            place_lightest(v, value_or(graph.vertex_weights, v, 1), moves, blocks, figures)
     return 0
 
 
 @kernel
-def bear(i, born: Born, counts: Counts, run: Run, journal: Journal):
+def bear(i, born: Born, counts: Counts, moves: Moves, journal: Journal):
     """A new vertex is in no block, and was in none."""
     v = new_vertex(i, born, counts)
-    run.moves.part[v] = int32(NONE)
+    moves.part[v] = int32(NONE)
     journal.home[v] = int32(NONE)
 
 
@@ -125,49 +126,52 @@ def tie_birth(i, born: Born, counts: Counts, tie, price):
 
 
 @kernel
-def settle_birth(i, born: Born, counts: Counts, run: Run, journal: Journal):
+def settle_birth(i, born: Born, counts: Counts, incumbent: Incumbent, journal: Journal):
     """A new vertex is at home where it is."""
     v = new_vertex(i, born, counts)
-    journal.home[v] = run.incumbent.best[v]
+    journal.home[v] = incumbent.best[v]
 
 
 @kernel
-def choose_block(i, born: Born, counts: Counts, graph: Csr, run: Run, tied: StaticValue):
+def choose_block(i, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+                 figures: Figures, tied: StaticValue):
     """Choose a block for a new vertex that has none."""
     v = new_vertex(i, born, counts)
-    run.moves.target[v] = run.moves.part[v]
-    if run.moves.part[v] < 0:
-        run.moves.target[v] = int32(tied(v, graph, run))
+    moves.target[v] = moves.part[v]
+    if moves.part[v] < 0:
+        moves.target[v] = int32(tied(v, graph, moves, blocks, figures))
 
 
 @kernel
-def place_few(_, born: Born, counts: Counts, graph: Csr, run: Run, tied: StaticValue):
+def place_few(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+              figures: Figures, tied: StaticValue):
     """All rounds for a few new vertices.  One team."""
     for _round in range(ROUNDS):
         for i in range(lane(), counts.born, team_size()):
             v = new_vertex(i, born, counts)
-            run.moves.target[v] = run.moves.part[v]
-            if run.moves.part[v] < 0:
-                run.moves.target[v] = int32(tied(v, graph, run))
+            moves.target[v] = moves.part[v]
+            if moves.part[v] < 0:
+                moves.target[v] = int32(tied(v, graph, moves, blocks, figures))
         team_sync()
         for i in range(lane(), counts.born, team_size()):
             v = new_vertex(i, born, counts)
-            run.moves.part[v] = run.moves.target[v]
+            moves.part[v] = moves.target[v]
         team_sync()
-    place_others(born, counts, graph, run)
+    place_others(born, counts, graph, moves, blocks, figures)
 
 
 @kernel
-def take_block(i, born: Born, counts: Counts, run: Run):
+def take_block(i, born: Born, counts: Counts, moves: Moves):
     """Place a new vertex where it has chosen."""
     v = new_vertex(i, born, counts)
-    run.moves.part[v] = run.moves.target[v]
+    moves.part[v] = moves.target[v]
 
 
 @kernel
-def place_rest(_, born: Born, counts: Counts, graph: Csr, run: Run):
+def place_rest(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+               figures: Figures):
     """Put those that are nowhere into the lightest blocks.  One team."""
-    place_others(born, counts, graph, run)
+    place_others(born, counts, graph, moves, blocks, figures)
 
 
 def record_placing(program: Program, tied: DeviceFunction) -> None:

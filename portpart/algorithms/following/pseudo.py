@@ -38,7 +38,8 @@ from portpart.algorithms.refinement.by_degree import UNRATED
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.moves import list_unsaved, mark_dirty
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
-from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.scopes import Joining
+from portpart.algorithms.refinement.state import Blocks, Figures, Run, Sizes
 from portpart.algorithms.refinement.trial import fill_key, order_by_gain_next, record_order
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
@@ -120,49 +121,49 @@ def _record_round(this: Recording, more: Any) -> None:
 
 
 @kernel
-def look_for_overload(_, run: Run, trial: Pseudo):
+def look_for_overload(_, blocks: Blocks, figures: Figures, trial: Pseudo):
     """Whether a block is too heavy, without which no iteration is to come.  One team."""
     heavy = int64(0)
-    for b in range(lane(), run.level.blocks, team_size()):
-        if room_of(b, run) < 0:
+    for b in range(lane(), figures.blocks, team_size()):
+        if room_of(b, blocks, figures) < 0:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
         trial.words.overloaded = heavy
         if heavy == 0:
-            run.level.iteration_limit = 0
+            figures.iteration_limit = 0
 
 
 @kernel
-def account_member(i, graph: Csr, run: Run, tables: Tables, trial: Pseudo, rules: Rules):
+def account_member(i, graph: Csr, state: Joining, tables: Tables, trial: Pseudo, rules: Rules):
     """Account for the move of a vertex that has been in the pseudo block, and list it.
 
     It and its neighbours are looked at next where a block is too heavy.  An arc to a vertex
     that has moved too is seen from both ends and counts half.  Atomic, order-free.
     """
     v = trial.members[i]
-    old = run.incumbent.best[v]
-    new = run.moves.part[v]
+    old = state.incumbent.best[v]
+    new = state.moves.part[v]
     change = int64(0)
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         u = graph.targets[arc]
-        before = run.incumbent.best[u]
-        after = run.moves.part[u]
+        before = state.incumbent.best[u]
+        after = state.moves.part[u]
         weight = value_or(graph.weights, arc, 1)
         weight *= 2 if before == after else 1
         change += weight * (rules.distance(new, after, tables)
                              - rules.distance(old, before, tables))
         if trial.words.overloaded != 0:
-            mark_dirty(u, run.cache, run.level)
+            mark_dirty(u, state.cache)
     change = team_sum(change if new != old else int64(0))
     if lane() == 0:
         if trial.words.overloaded != 0:
-            mark_dirty(v, run.cache, run.level)
+            mark_dirty(v, state.cache)
         if new != old:
             weight = value_or(graph.vertex_weights, v, 1)
-            stripe = int64(v) % run.level.weight_stripes * run.level.blocks
-            atomic_add(run.moves.weight_sums, stripe + old, -weight)
-            atomic_add(run.moves.weight_sums, stripe + new, weight)
-            change += 2 * (pull_of(v, old, run.blocks) - pull_of(v, new, run.blocks))
-            atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
-            list_unsaved(v, run.incumbent, run.level)
+            stripe = int64(v) % state.moves.weight_stripes * state.figures.blocks
+            atomic_add(state.moves.weight_sums, stripe + old, -weight)
+            atomic_add(state.moves.weight_sums, stripe + new, weight)
+            change += 2 * (pull_of(v, old, state.blocks) - pull_of(v, new, state.blocks))
+            atomic_add(state.moves.cost_sums, int64(v) % STRIPES, change)
+            list_unsaved(v, state.incumbent)

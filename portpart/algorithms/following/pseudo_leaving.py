@@ -10,7 +10,7 @@ from __future__ import annotations
 from portpart.algorithms.following.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
 from portpart.algorithms.refinement.around import Journal, note_woken
 from portpart.algorithms.refinement.moves import mark_dirty
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.backends.language import (
     atomic_add,
     atomic_next,
@@ -29,23 +29,24 @@ NONE = -1
 
 
 @kernel
-def begin_pseudo(_, run: Run, journal: Journal, trial: Pseudo):
+def begin_pseudo(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+                 journal: Journal, trial: Pseudo):
     """Nobody has left; all that are woken are asked first.  One team."""
-    weigh_blocks(run)
+    weigh_blocks(moves, blocks, figures)
     if lane() == 0:
-        note_woken(run, journal)
+        note_woken(cache, journal)
         trial.words.members = 0
         trial.words.settled = 0
         trial.words.passes = PASSES
-        trial.words.asked = run.level.marked
+        trial.words.asked = cache.marked
         trial.words.overloaded = 0
-        run.level.marked = 0
+        cache.marked = 0
 
 
 @kernel
-def list_new(i, run: Run, journal: Journal, trial: Pseudo):
+def list_new(i, cache: GainCache, journal: Journal, trial: Pseudo):
     """List a vertex that is new; the order of the list is free."""
-    v = run.cache.dirty_list[i]
+    v = cache.dirty_list[i]
     if journal.home[v] == NONE:
         trial.members[atomic_next(trial.words, PseudoWords.members)] = v
 
@@ -62,13 +63,14 @@ def is_pulled_out(v, graph: Csr, part):
 
 
 @kernel
-def ask_vertex(i, graph: Csr, run: Run, trial: Pseudo):
+def ask_vertex(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+               trial: Pseudo):
     """List a vertex that is to leave its block; the order of the list is free."""
-    v = run.cache.dirty_list[i]
-    leaves = is_pulled_out(v, graph, run.moves.part) and value_or(run.blocks.fixed, v, NONE) < 0
+    v = cache.dirty_list[i]
+    leaves = is_pulled_out(v, graph, moves.part) and value_or(blocks.fixed, v, NONE) < 0
     if lane() == 0:
-        run.cache.dirty[v] = int32(0)
-        if leaves and run.moves.part[v] != run.level.blocks:
+        cache.is_dirty[v] = int32(0)
+        if leaves and moves.part[v] != figures.blocks:
             trial.members[atomic_next(trial.words, PseudoWords.members)] = v
 
 
@@ -87,28 +89,28 @@ def end_asking(_, trial: Pseudo):
 
 
 @kernel
-def leave_block(i, graph: Csr, run: Run, trial: Pseudo):
+def leave_block(i, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """A vertex leaves its block; atomic, order-free."""
     v = trial.members[trial.words.settled + i]
-    atomic_add(run.blocks.weight, int64(run.moves.part[v]), -value_or(graph.vertex_weights, v, 1))
-    run.moves.part[v] = int32(run.level.blocks)
+    atomic_add(blocks.weight, int64(moves.part[v]), -value_or(graph.vertex_weights, v, 1))
+    moves.part[v] = int32(figures.blocks)
 
 
 @kernel
-def tell_neighbours(i, graph: Csr, run: Run, trial: Pseudo):
+def tell_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, figures: Figures, trial: Pseudo):
     """The neighbours of a vertex in the pseudo block are to be asked."""
     v = trial.members[i]
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         u = graph.targets[arc]
-        if run.moves.part[u] != run.level.blocks:
-            mark_dirty(u, run.cache, run.level)
+        if moves.part[u] != figures.blocks:
+            mark_dirty(u, cache)
 
 
 @kernel
-def end_pass(_, run: Run, trial: Pseudo):
+def end_pass(_, cache: GainCache, trial: Pseudo):
     """Those that have been told are asked next; without any there is no other pass."""
     trial.words.settled = trial.words.members
-    trial.words.asked = run.level.marked
-    if run.level.marked == 0:
+    trial.words.asked = cache.marked
+    if cache.marked == 0:
         trial.words.passes = 0
-    run.level.marked = 0
+    cache.marked = 0

@@ -22,7 +22,14 @@ from portpart.algorithms.following.pseudo_state import (
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.best_prefix import exceeds, weight_offered
-from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.scopes import Entering
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    Figures,
+    Moves,
+    UnratedList,
+)
 from portpart.algorithms.refinement.trial import Sequence
 from portpart.backends.language import (
     DeviceFunction,
@@ -50,9 +57,9 @@ ROUNDS_BY_ID = 32
 
 
 @kernel
-def begin_rounds(_, run: Run, trial: Pseudo):
+def begin_rounds(_, blocks: Blocks, figures: Figures, trial: Pseudo):
     """All that have left wait.  One team."""
-    find_roomiest(run, trial.words)
+    find_roomiest(blocks, figures, trial.words)
     if lane() == 0:
         trial.words.waiting = trial.words.members
         trial.words.next_waiting = 0
@@ -64,43 +71,44 @@ def begin_rounds(_, run: Run, trial: Pseudo):
 
 
 @kernel
-def list_waiting(i, run: Run, trial: Pseudo):
+def list_waiting(i, active: ActiveSets, trial: Pseudo):
     """Vertex i of those that have left waits."""
-    run.active.movable[i] = trial.members[i]
+    active.movable_list[i] = trial.members[i]
 
 
 @device
-def wait_on(v, run: Run, trial: Pseudo):
+def wait_on(v, active: ActiveSets, figures: Figures, trial: Pseudo):
     """Let v wait for the next round; the order of the list is free."""
-    begin = run.level.vertices - trial.words.begin
-    run.active.movable[begin + atomic_next(trial.words, PseudoWords.next_waiting)] = int32(v)
+    begin = figures.vertices - trial.words.begin
+    active.movable_list[begin + atomic_next(trial.words, PseudoWords.next_waiting)] = int32(v)
     return v
 
 
 @device
-def comes_first(u, v, run: Run, words: PseudoWords):
+def comes_first(u, v, figures: Figures, words: PseudoWords):
     """Whether u comes before v in this round: the smaller id does, or the smaller hash."""
     first = u < v
     if words.rounds >= ROUNDS_BY_ID:
-        first = hash_of(u, run.level.seed) < hash_of(v, run.level.seed)
+        first = hash_of(u, figures.seed) < hash_of(v, figures.seed)
     return first
 
 
 @kernel
-def list_first(i, graph: Csr, run: Run, trial: Pseudo):
+def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: UnratedList,
+               figures: Figures, trial: Pseudo):
     """List a vertex if it comes before all of its neighbours in the pseudo block, else it waits."""
-    v = run.active.movable[trial.words.begin + i]
+    v = active.movable_list[trial.words.begin + i]
     beaten = int64(0)
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         u = graph.targets[arc]
-        if run.moves.part[u] == run.level.blocks and comes_first(u, v, run, trial.words):
+        if moves.part[u] == figures.blocks and comes_first(u, v, figures, trial.words):
             beaten = int64(1)
     beaten = team_max(beaten)
     if lane() == 0:
         if beaten != 0:
-            wait_on(v, run, trial)
+            wait_on(v, active, figures, trial)
         else:
-            run.leavers.unrated[atomic_next(run.level, Level.unrated)] = v
+            unrated.vertices[atomic_next(unrated, UnratedList.unrated)] = v
 
 
 @device
@@ -113,7 +121,7 @@ def is_better(weight, room, block, most, most_room, best):
 
 
 @device
-def enter_move(v, block, tie, size, run: Run, trial: Pseudo):
+def enter_move(v, block, tie, size, state: Entering, trial: Pseudo):
     """Enter the move of v to a block, to the roomiest if that is -1; where it fits in none, wait.
 
     Atomic; the order of the buffer is free.  One lane.
@@ -121,39 +129,39 @@ def enter_move(v, block, tie, size, run: Run, trial: Pseudo):
     there = int64(block)
     if block == NONE:
         there = trial.words.roomiest
-    if room_of(there, run) >= size or trial.words.relaxed != 0:
-        run.moves.target[v] = int32(there)
-        run.moves.listed[atomic_next(run.level, Level.moves)] = int32(v)
+    if room_of(there, state.blocks, state.figures) >= size or trial.words.relaxed != 0:
+        state.moves.target[v] = int32(there)
+        state.moves.listed[atomic_next(state.moves, Moves.moves)] = int32(v)
         trial.gain[v] = tie
         atomic_max(trial.sequence, Sequence.top_gain, tie)
-        stripe = int64(v) % run.level.weight_stripes * run.level.blocks
+        stripe = int64(v) % state.moves.weight_stripes * state.figures.blocks
         atomic_add(trial.weight_sums, stripe + there, size)
     else:
-        wait_on(v, run, trial)
+        wait_on(v, state.active, state.figures, trial)
     return there
 
 
 @device
-def find_block(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, trial: Pseudo,
-               ties_by: Connectivity):
+def find_block(v, graph: Csr, state: Entering, ties: Ties, tables: Tables, found: Found,
+               trial: Pseudo, ties_by: Connectivity):
     """Find the block with room that v is tied to most, and enter the move there.
 
     All lanes of a team together.
     """
-    num_blocks = run.level.blocks
+    num_blocks = state.figures.blocks
     size = value_or(graph.vertex_weights, v, 1)
     most = int64(0)
     most_room = int64(LOWEST)
     best = int64(num_blocks)
     first = int64(0)
     while first < num_blocks:
-        end = ties_by.bring(v, first, graph, run.moves.part, ties, num_blocks)
+        end = ties_by.bring(v, first, graph, state.moves.part, ties, num_blocks)
         count = ties_by.number(v, first, end, graph, ties)
         for j in range(lane(), count, team_size()):
-            block = int64(ties_by.block_of(j, v, first, end, graph, run.moves.part, ties))
+            block = int64(ties_by.block_of(j, v, first, end, graph, state.moves.part, ties))
             weight = ties_by.weight_of(j, count, v, int32(block), first, end, graph, ties)
             if block < num_blocks and weight >= max(most, int64(1)):
-                room = room_of(block, run)
+                room = room_of(block, state.blocks, state.figures)
                 if room >= size and is_better(weight, room, block, most, most_room, best):
                     most = weight
                     most_room = room
@@ -165,7 +173,7 @@ def find_block(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found
     wins = most == top and most_room == top_room
     best = team_min(best if wins else num_blocks)
     if lane() == 0:
-        enter_move(v, best if best < num_blocks else int64(NONE), top, size, run, trial)
+        enter_move(v, best if best < num_blocks else int64(NONE), top, size, state, trial)
     return v
 
 
@@ -175,30 +183,30 @@ def strongest_tie(rules: Rules, valuation: Valuation) -> DeviceFunction:
 
 
 @kernel
-def lay_out_entry(i, graph: Csr, run: Run, trial: Pseudo):
+def lay_out_entry(i, graph: Csr, moves: Moves, trial: Pseudo):
     """The weight and the block of a move take the places of the keys, for the walk."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     trial.keys[i] = value_or(graph.vertex_weights, v, 1)
-    trial.other_keys[i] = int64(run.moves.target[v])
+    trial.other_keys[i] = int64(moves.target[v])
 
 
 @kernel
-def find_prefix(_, run: Run, trial: Pseudo):
+def find_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """Find the longest prefix of moves that no block is too heavy after.  One team."""
-    moves = run.level.moves
-    kept = moves
+    count = moves.moves
+    kept = count
     base = int64(0)
     while base < kept:
         i = base + lane()
-        first = moves
-        if i < moves and trial.words.relaxed == 0:
+        first = count
+        if i < count and trial.words.relaxed == 0:
             there = trial.other_keys[i]
             weight = trial.block_weight[there] + weight_offered(i, base, trial)
-            if exceeds(weight, there, run.blocks, run.level) != 0:
+            if exceeds(weight, there, blocks, figures) != 0:
                 first = i
         kept = team_min(first)
         team_sync()
-        if i < moves:
+        if i < count:
             team_atomic_add(trial.block_weight, trial.other_keys[i], trial.keys[i])
         team_sync()
         base += team_size()
@@ -207,38 +215,39 @@ def find_prefix(_, run: Run, trial: Pseudo):
 
 
 @kernel
-def drop_move(i, run: Run, trial: Pseudo):
+def drop_move(i, moves: Moves, active: ActiveSets, figures: Figures, trial: Pseudo):
     """A vertex whose move is behind the prefix waits."""
     if i >= trial.words.kept:
-        wait_on(run.moves.listed[i], run, trial)
+        wait_on(moves.listed[i], active, figures, trial)
 
 
 @kernel
-def keep_prefix(_, run: Run, trial: Pseudo):
+def keep_prefix(_, moves: Moves, trial: Pseudo):
     """The prefix is what is made."""
-    run.level.moves = trial.words.kept
+    moves.moves = trial.words.kept
 
 
 @kernel
-def enter_block(i, graph: Csr, run: Run):
+def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
     """A vertex enters its block; atomic, order-free."""
-    v = run.moves.listed[i]
-    there = run.moves.target[v]
-    run.moves.part[v] = there
-    atomic_add(run.blocks.weight, int64(there), value_or(graph.vertex_weights, v, 1))
+    v = moves.listed[i]
+    there = moves.target[v]
+    moves.part[v] = there
+    atomic_add(blocks.weight, int64(there), value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def end_round(_, run: Run, trial: Pseudo):
+def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Figures,
+              trial: Pseudo):
     """Those that wait are next.  Where nobody has moved some will that fit nowhere.  One team."""
-    find_roomiest(run, trial.words)
+    find_roomiest(blocks, figures, trial.words)
     if lane() == 0:
-        trial.words.relaxed = int64(run.level.moves == 0)
+        trial.words.relaxed = int64(moves.moves == 0)
         trial.words.rounds += 1
         trial.words.waiting = trial.words.next_waiting
         trial.words.running = int64(trial.words.next_waiting > 0)
         trial.words.next_waiting = 0
-        trial.words.begin = run.level.vertices - trial.words.begin
-        run.level.moves = 0
-        run.level.unrated = 0
+        trial.words.begin = figures.vertices - trial.words.begin
+        moves.moves = 0
+        unrated.unrated = 0
         trial.sequence.top_gain = 0

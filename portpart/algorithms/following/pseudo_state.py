@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Run, Sizes
 from portpart.algorithms.refinement.trial import Sequence, Trial
 from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.declared import work
@@ -89,8 +89,8 @@ class Pseudo(Trial):
 def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
     """Allocate what a run needs; what only rebalancing uses is free before."""
     return Pseudo.allocate(
-        space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
-        other_list=run.leavers.listed,
+        space, sizes, keys=run.rebalancing.position, gain=run.rebalancing.leaving,
+        other_list=run.rebalancing.listed,
         sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
         words=PseudoWords(space.zeros(len(PseudoWords.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=0, fill_rooms=0,
@@ -98,21 +98,21 @@ def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
 
 
 @device
-def room_of(b, run: Run):
+def room_of(b, blocks: Blocks, figures: Figures):
     """How much more block b may weigh."""
-    return run.blocks.limits[b] + run.level.slack - run.blocks.weight[b]
+    return blocks.limits[b] + figures.slack - blocks.weight[b]
 
 
 @device
-def find_roomiest(run: Run, words: PseudoWords):
+def find_roomiest(blocks: Blocks, figures: Figures, words: PseudoWords):
     """Find the block with most room, of equal ones the first.  All lanes of a team together."""
     most = int64(LOWEST)
-    for b in range(lane(), run.level.blocks, team_size()):
-        most = max(most, room_of(b, run))
+    for b in range(lane(), figures.blocks, team_size()):
+        most = max(most, room_of(b, blocks, figures))
     most = team_max(most)
-    first = int64(run.level.blocks)
-    for b in range(lane(), run.level.blocks, team_size()):
-        if room_of(b, run) == most:
+    first = int64(figures.blocks)
+    for b in range(lane(), figures.blocks, team_size()):
+        if room_of(b, blocks, figures) == most:
             first = min(first, int64(b))
     first = team_min(first)
     if lane() == 0:
@@ -121,6 +121,6 @@ def find_roomiest(run: Run, words: PseudoWords):
 
 
 @device
-def weigh_blocks(run: Run):
+def weigh_blocks(moves: Moves, blocks: Blocks, figures: Figures):
     """Sum up the weights of all blocks.  All lanes of a team together."""
-    return sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
+    return sum_copies(moves.weight_sums, blocks.weight, moves, figures)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.living import ALIVE
-from portpart.algorithms.refinement.state import Run
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, kernel
 
@@ -85,10 +84,10 @@ def write_block_of_living(v, best, deaths, part):
 
 
 @kernel
-def return_vertex(i, listed, left, run: Run, home):
+def return_vertex(i, listed, left, part, best, home):
     """Vertex i of the list goes back to where it was."""
     v = listed[i]
     if left[i] >= 0:
-        run.moves.part[v] = left[i]
-        run.incumbent.best[v] = left[i]
+        part[v] = left[i]
+        best[v] = left[i]
         home[v] = left[i]

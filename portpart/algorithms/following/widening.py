@@ -11,7 +11,14 @@ from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
 from portpart.algorithms.refinement.around import Journal, note_woken
 from portpart.algorithms.refinement.moves import mark_dirty
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import (
+    Blocks,
+    Figures,
+    GainCache,
+    Moves,
+    Rebalancing,
+    UnratedList,
+)
 from portpart.backends.language import Kernel, int64, kernel, lane, team_max, team_size
 from portpart.graphs.rows import Csr
 
@@ -36,66 +43,69 @@ def record_widening(this: Recording, wake_around: Kernel) -> None:
 
 
 @kernel
-def begin_hops(_, run: Run, journal: Journal):
+def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, unrated: UnratedList,
+               rebalancing: Rebalancing, figures: Figures, journal: Journal):
     """Let all that are woken look around if a block is too heavy, and anybody may move.  One team.
 
     Until rebalancing counts those that may leave, `leavers` are those who look around, `unrated`
     how many are enough and `rated` the hops.
     """
-    weigh_blocks(run)
+    weigh_blocks(moves, blocks, figures)
     heavy = int64(0)
-    for b in range(lane(), run.level.blocks, team_size()):
-        if room_of(b, run) < 0:
+    for b in range(lane(), figures.blocks, team_size()):
+        if room_of(b, blocks, figures) < 0:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
-        note_woken(run, journal)
-    if lane() == 0 and heavy != 0 and run.level.iteration_limit > 0:
-        run.level.leavers = run.level.marked
-        run.level.unrated = max(int64(ENOUGH), TIMES * run.level.marked)
+        note_woken(cache, journal)
+    if lane() == 0 and heavy != 0 and figures.iteration_limit > 0:
+        rebalancing.leavers = cache.marked
+        unrated.unrated = max(int64(ENOUGH), TIMES * cache.marked)
 
 
 @kernel
-def wake_neighbours(i, graph: Csr, run: Run):
+def wake_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks,
+                    figures: Figures):
     """Wake the first neighbours of a woken vertex in its block, if that is too heavy.
 
     Atomic, order-free.
     """
-    v = run.cache.dirty_list[i]
-    here = run.moves.part[v]
-    if room_of(here, run) < 0:
+    v = cache.dirty_list[i]
+    here = moves.part[v]
+    if room_of(here, blocks, figures) < 0:
         begin = int64(graph.begin[v])
         for arc in range(begin + lane(), min(begin + MAX_ARCS, int64(graph.end[v])), team_size()):
-            if run.moves.part[graph.targets[arc]] == here:
-                mark_dirty(graph.targets[arc], run.cache, run.level)
+            if moves.part[graph.targets[arc]] == here:
+                mark_dirty(graph.targets[arc], cache)
 
 
 @kernel
-def wake_pins_around(i, graph: NetRows, run: Run):
+def wake_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
+                     figures: Figures):
     """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
 
     Atomic, order-free.
     """
-    v = run.cache.dirty_list[i]
-    here = run.moves.part[v]
-    if room_of(here, run) < 0:
+    v = cache.dirty_list[i]
+    here = moves.part[v]
+    if room_of(here, blocks, figures) < 0:
         for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             net = graph.targets[place]
             if size_of_net(net, graph.nets) <= MAX_PINS:
                 for pin in range(graph.nets.begin[net], graph.nets.end[net]):
-                    if run.moves.part[graph.nets.pins[pin]] == here:
-                        mark_dirty(graph.nets.pins[pin], run.cache, run.level)
+                    if moves.part[graph.nets.pins[pin]] == here:
+                        mark_dirty(graph.nets.pins[pin], cache)
 
 
 @kernel
-def plan_hop(_, run: Run):
+def plan_hop(_, cache: GainCache, unrated: UnratedList, rebalancing: Rebalancing):
     """Let all that are woken by now look around, unless they are enough or no more than before."""
-    woken = run.level.marked
-    run.level.rated += 1
-    ends = woken == run.level.leavers or run.level.rated == MAX_HOPS
-    if ends or woken > run.level.unrated:
+    woken = cache.marked
+    rebalancing.rated += 1
+    ends = woken == rebalancing.leavers or rebalancing.rated == MAX_HOPS
+    if ends or woken > unrated.unrated:
         woken = int64(0)
-    run.level.leavers = woken
+    rebalancing.leavers = woken
     if woken == 0:
-        run.level.rated = 0
-        run.level.unrated = 0
+        rebalancing.rated = 0
+        unrated.unrated = 0

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.state import (
     ActiveSets,
-    ActiveWords,
     Figures,
     GainCache,
-    Level,
-    Run,
+    Rebalancing,
 )
 from portpart.backends.language import atomic_next, device, int8, int32, int64, kernel
 from portpart.graphs.rows import Csr
@@ -47,31 +45,31 @@ NONE = -1
 
 
 @device
-def is_for(one_lane, length, level: Figures):
+def is_for(one_lane, length, figures: Figures):
     """Whether a list of that length is work for single lanes, or for teams, as asked."""
-    return int64(length > level.long) == one_lane
+    return int64(length > figures.long) == one_lane
 
 
 @device
-def list_on_boundary(v, active: ActiveSets, level: ActiveWords):
+def list_on_boundary(v, active: ActiveSets):
     """Put v on the list of vertices on a boundary, once."""
     if active.flags[v] & ON_BOUNDARY == 0:
         active.flags[v] |= int8(ON_BOUNDARY)
-        place = atomic_next(level, ActiveWords.on_boundary)
-        active.boundary[level.boundary_begin + place] = int32(v)
+        place = atomic_next(active, ActiveSets.on_boundary)
+        active.boundary[active.boundary_begin + place] = int32(v)
     return v
 
 
 @device
-def boundary_vertex(i, active: ActiveSets, level: ActiveWords):
+def boundary_vertex(i, active: ActiveSets):
     """Vertex i of the first list."""
-    return active.boundary[level.boundary_begin + i]
+    return active.boundary[active.boundary_begin + i]
 
 
 @device
-def has_low_degree(v, graph: Csr, level: Figures):
+def has_low_degree(v, graph: Csr, figures: Figures):
     """Whether v leaves a heavy block for little: such vertices are always listed."""
-    return 2 * (int64(graph.end[v]) - int64(graph.begin[v])) <= level.mean_degree
+    return 2 * (int64(graph.end[v]) - int64(graph.begin[v])) <= figures.mean_degree
 
 
 @device
@@ -81,91 +79,92 @@ def is_movable(v, cache: GainCache):
 
 
 @device
-def list_movable(v, active: ActiveSets, level: ActiveWords):
+def list_movable(v, active: ActiveSets):
     """Put v on the list of movable vertices, once."""
     if active.flags[v] & IS_MOVABLE == 0:
         active.flags[v] |= int8(IS_MOVABLE)
-        place = atomic_next(level, ActiveWords.movable)
-        active.movable[level.movable_begin + place] = int32(v)
+        place = atomic_next(active, ActiveSets.movable)
+        active.movable_list[active.movable_begin + place] = int32(v)
     return v
 
 
 @device
-def movable_vertex(i, active: ActiveSets, level: ActiveWords):
+def movable_vertex(i, active: ActiveSets):
     """Vertex i of the list of movable ones."""
-    return active.movable[level.movable_begin + i]
+    return active.movable_list[active.movable_begin + i]
 
 
 @device
-def keep_if_movable(v, cache: GainCache, active: ActiveSets, level: Level):
+def keep_if_movable(v, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry v over to the next list of movable vertices, if it still is one."""
     if is_movable(v, cache):
-        begin = level.vertices - level.movable_begin
-        place = atomic_next(level, Level.next_movable)
-        active.movable[begin + place] = int32(v)
+        begin = figures.vertices - active.movable_begin
+        place = atomic_next(active, ActiveSets.next_movable)
+        active.movable_list[begin + place] = int32(v)
     else:
         active.flags[v] = int8(ON_BOUNDARY)
     return v
 
 
 @kernel
-def keep_movable(i, run: Run):
+def keep_movable(i, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry movable vertex i over to the next list, if it still is one."""
-    keep_if_movable(movable_vertex(i, run.active, run.level), run.cache, run.active, run.level)
+    keep_if_movable(movable_vertex(i, active), cache, active, figures)
 
 
 @device
-def turn_movable(level: Level):
+def turn_movable(active: ActiveSets, figures: Figures):
     """The list of movable vertices that has been kept takes the place of the other."""
-    level.movable = level.next_movable
-    level.next_movable = 0
-    level.movable_begin = level.vertices - level.movable_begin
-    return level.movable
+    active.movable = active.next_movable
+    active.next_movable = 0
+    active.movable_begin = figures.vertices - active.movable_begin
+    return active.movable
 
 
 @device
-def is_at_rest(level: Level):
+def is_at_rest(cache: GainCache, active: ActiveSets):
     """Whether nobody can move any more: no vertex is movable, and none is to be looked at."""
-    return level.movable == 0 and level.marked == 0
+    return active.movable == 0 and cache.marked == 0
 
 
 @device
-def is_crowded(level: ActiveWords):
+def is_crowded(active: ActiveSets):
     """Whether the first list has become much longer than what it kept."""
-    return level.on_boundary > FEW and level.on_boundary > 2 * level.kept
+    return active.on_boundary > FEW and active.on_boundary > 2 * active.kept
 
 
 @device
-def plan_gathering(level: Level):
+def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancing):
     """Set the work sizes of the two ways to go through the first list for a rebalancing.
 
     Until then each vertex that is marked as dirty may be put on the list.
     """
-    listed = level.on_boundary + level.marked
-    gathers = listed > level.many_on_boundary
-    level.single = 0 if gathers else listed
-    level.batches = (listed + BATCH - 1) // BATCH if gathers else 0
+    listed = active.on_boundary + cache.marked
+    gathers = listed > rebalancing.many_on_boundary
+    rebalancing.single = 0 if gathers else listed
+    rebalancing.batches = (listed + BATCH - 1) // BATCH if gathers else 0
     return listed
 
 
 @kernel
-def keep_on_boundary(i, graph: Csr, run: Run):
+def keep_on_boundary(i, graph: Csr, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry vertex i over to the next list, unless it is in the interior and on no other."""
-    v = boundary_vertex(i, run.active, run.level)
-    inside = run.cache.best_target[v] == NONE and run.active.flags[v] & IS_MOVABLE == 0
-    if inside and not has_low_degree(v, graph, run.level):
-        run.active.flags[v] = int8(WAS_ON_BOUNDARY)
+    v = boundary_vertex(i, active)
+    inside = cache.best_target[v] == NONE and active.flags[v] & IS_MOVABLE == 0
+    if inside and not has_low_degree(v, graph, figures):
+        active.flags[v] = int8(WAS_ON_BOUNDARY)
     else:
-        begin = run.level.vertices - run.level.boundary_begin
-        place = atomic_next(run.level, Level.next_on_boundary)
-        run.active.boundary[begin + place] = v
+        begin = figures.vertices - active.boundary_begin
+        place = atomic_next(active, ActiveSets.next_on_boundary)
+        active.boundary[begin + place] = v
 
 
 @kernel
-def turn_boundary(_, run: Run):
+def turn_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
+                  figures: Figures):
     """The list that has been kept takes the place of the other."""
-    run.level.on_boundary = run.level.next_on_boundary
-    run.level.kept = run.level.next_on_boundary
-    run.level.next_on_boundary = 0
-    run.level.boundary_begin = run.level.vertices - run.level.boundary_begin
-    plan_gathering(run.level)
+    active.on_boundary = active.next_on_boundary
+    active.kept = active.next_on_boundary
+    active.next_on_boundary = 0
+    active.boundary_begin = figures.vertices - active.boundary_begin
+    plan_gathering(cache, active, rebalancing)

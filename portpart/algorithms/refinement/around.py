@@ -20,7 +20,17 @@ from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.label_propagation import commit_move
 from portpart.algorithms.refinement.moves import move_vertex, save_block, save_vertex
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
-from portpart.algorithms.refinement.state import SIZE, Level, Run, Sizes
+from portpart.algorithms.refinement.state import (
+    SIZE,
+    ActiveSets,
+    Blocks,
+    Figures,
+    GainCache,
+    Incumbent,
+    Level,
+    Moves,
+    Sizes,
+)
 from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -121,31 +131,31 @@ class Around(NamedTuple):
 
 
 @device
-def put_to_rest(v, run: Run):
+def put_to_rest(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Nothing is known of v, which is on no list and not locked."""
-    run.cache.best_target[v] = int32(NONE)
-    run.cache.gain[v] = 0
-    run.cache.dirty[v] = int32(0)
-    run.moves.moved_in[v] = int32(NEVER)
-    run.moves.locked_in[v] = int32(NEVER)
-    run.active.flags[v] = int8(0)
-    run.incumbent.unsaved[v] = int8(0)
-    run.incumbent.touched[v] = int8(0)
+    cache.best_target[v] = int32(NONE)
+    cache.gain[v] = 0
+    cache.is_dirty[v] = int32(0)
+    moves.moved_in[v] = int32(NEVER)
+    moves.locked_in[v] = int32(NEVER)
+    active.flags[v] = int8(0)
+    incumbent.is_unsaved[v] = int8(0)
+    incumbent.touched[v] = int8(0)
     return v
 
 
 @kernel
-def rest_vertex(v, run: Run, home):
+def rest_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent, home):
     """Put v to rest, in the block where it is."""
-    put_to_rest(v, run)
-    run.incumbent.best[v] = run.moves.part[v]
-    home[v] = run.moves.part[v]
+    put_to_rest(v, moves, cache, active, incumbent)
+    incumbent.best[v] = moves.part[v]
+    home[v] = moves.part[v]
 
 
 @kernel
-def begin_level(word, begun: Level, run: Run):
+def begin_level(word, begun: Level, level: Level):
     """A word is what a run begins with."""
-    run.level[word] = begun[word]
+    level[word] = begun[word]
 
 
 @kernel
@@ -158,56 +168,57 @@ def begin_report(_, journal: Journal):
 
 
 @device
-def note_woken(run: Run, journal: Journal):
+def note_woken(cache: GainCache, journal: Journal):
     """So many vertices are woken.  For one lane."""
-    journal.report.affected = run.level.marked
+    journal.report.affected = cache.marked
     return 0
 
 
 @kernel
-def save_and_note(i, run: Run, journal: Journal):
+def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal: Journal):
     """Keep vertex and block i if this partition is the best, and list the vertex once."""
-    if i < run.level.saved_vertices:
-        v = save_vertex(i, run)
-        if run.incumbent.touched[v] == 0:
-            run.incumbent.touched[v] = int8(1)
+    if i < incumbent.saved_vertices:
+        v = save_vertex(i, moves, incumbent)
+        if incumbent.touched[v] == 0:
+            incumbent.touched[v] = int8(1)
             journal.listed[atomic_next(journal.report, Report.journaled)] = v
-    save_block(i, run)
+    save_block(i, moves, incumbent, blocks)
 
 
 @kernel
-def move_back(i, run: Run):
+def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
     """A vertex that has moved since the best partition is to move back."""
-    v = run.incumbent.unsaved_list[i]
-    there = run.incumbent.best[v]
-    if run.moves.part[v] != there:
-        commit_move(v, there, run.moves, run.level)
+    v = incumbent.unsaved_list[i]
+    there = incumbent.best[v]
+    if moves.part[v] != there:
+        commit_move(v, there, moves, figures)
 
 
 @kernel
-def rest_listed(i, run: Run):
+def rest_listed(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Put vertex i of those on a boundary to rest."""
-    put_to_rest(run.active.boundary[run.level.boundary_begin + i], run)
+    put_to_rest(active.boundary[active.boundary_begin + i], moves, cache, active, incumbent)
 
 
 @kernel
-def rest_unsaved(i, run: Run):
+def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Put vertex i of those that were to move back to rest."""
-    put_to_rest(run.incumbent.unsaved_list[i], run)
+    put_to_rest(incumbent.unsaved_list[i], moves, cache, active, incumbent)
 
 
 @kernel
-def forget_dirty(i, run: Run):
+def forget_dirty(i, cache: GainCache):
     """Vertex i of those that are out of date is to be left alone; others know nothing of it."""
-    run.cache.dirty[run.cache.dirty_list[i]] = int32(0)
+    cache.is_dirty[cache.dirty_list[i]] = int32(0)
 
 
 @kernel
-def settle_down(i, run: Run, journal: Journal):
+def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+                journal: Journal):
     """Put vertex i of the journal to rest where it is; that is its home from now on."""
     v = journal.listed[i]
-    put_to_rest(v, run)
-    there = run.incumbent.best[v]
+    put_to_rest(v, moves, cache, active, incumbent)
+    there = incumbent.best[v]
     left = journal.home[v]
     if left == there:
         left = int32(NONE)
@@ -215,24 +226,24 @@ def settle_down(i, run: Run, journal: Journal):
         size = value_or(journal.vertex_sizes, v, 1)
         atomic_add(journal.report, Report.moved, 1)
         atomic_add(journal.report, Report.migration, size)
-        atomic_add(run.moves.cost_sums, i % STRIPES, -2 * journal.price * size)
+        atomic_add(moves.cost_sums, i % STRIPES, -2 * journal.price * size)
     journal.left[i] = left
     journal.home[v] = there
 
 
 @kernel
-def sum_up(_, run: Run, journal: Journal):
+def sum_up(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
     """Write what has come of it.  One team."""
-    sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
-    for b in range(lane(), run.level.blocks, team_size()):
-        journal.weights[b] = run.blocks.weight[b]
+    sum_copies(moves.weight_sums, blocks.weight, moves, figures)
+    for b in range(lane(), figures.blocks, team_size()):
+        journal.weights[b] = blocks.weight[b]
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
-        twice += run.moves.cost_sums[stripe]
+        twice += moves.cost_sums[stripe]
     twice = team_sum(twice)
     if lane() == 0:
         journal.report.cost = twice // 2
-        journal.report.iterations = run.level.iteration
+        journal.report.iterations = figures.iteration
 
 def record_begin(this: Recording) -> None:
     """Record, side by side with what else begins, the words of a run and of its report."""

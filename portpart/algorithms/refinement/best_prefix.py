@@ -17,6 +17,7 @@ from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import (
     Blocks,
     Figures,
+    Moves,
     Run,
 )
 from portpart.algorithms.refinement.trial import (
@@ -81,43 +82,43 @@ def record_cut(program: Program, run: Run, trial: Trial, by_sum: bool) -> None:
 
 
 @kernel
-def try_all(_, run: Run, trial: Trial):
+def try_all(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
-    sum_copies(trial.weight_sums, trial.block_weight, run.level)
-    for place in range(lane(), run.level.weight_stripes * run.level.blocks, team_size()):
+    sum_copies(trial.weight_sums, trial.block_weight, moves, figures)
+    for place in range(lane(), moves.weight_stripes * figures.blocks, team_size()):
         trial.weight_sums[place] = 0
     heavy = int64(0)
-    for b in range(lane(), run.level.blocks, team_size()):
+    for b in range(lane(), figures.blocks, team_size()):
         change = trial.block_weight[b]
-        trial.block_weight[b] = run.blocks.weight[b]
-        if run.blocks.weight[b] + change > run.blocks.limits[b] + run.level.slack:
+        trial.block_weight[b] = blocks.weight[b]
+        if blocks.weight[b] + change > blocks.limits[b] + figures.slack:
             heavy = int64(1)
     heavy = team_max(heavy)
     if lane() == 0:
         trial.sequence.too_heavy = heavy
         trial.sequence.ordering = heavy
         trial.sequence.by_gain = 0
-        trial.sorting.words.keys = run.level.moves
-        trial.sorting.words.bits = bits_of(run.level.vertices)
+        trial.sorting.words.keys = moves.moves
+        trial.sorting.words.bits = bits_of(figures.vertices)
 
 
 @device
-def exceeds(weight, b, blocks: Blocks, level: Figures):
+def exceeds(weight, b, blocks: Blocks, figures: Figures):
     """1 if block b is too heavy with this weight, else 0."""
-    return int64(weight > blocks.limits[b] + level.slack)
+    return int64(weight > blocks.limits[b] + figures.slack)
 
 
 @kernel
-def lay_out_move(i, graph: Csr, run: Run, trial: Trial):
+def lay_out_move(i, graph: Csr, moves: Moves, trial: Trial):
     """The weight and the blocks of a move take the places of the keys, for the walks."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     trial.other_list[i] = v
     trial.keys[i] = value_or(graph.vertex_weights, v, 1)
-    trial.other_keys[i] = (int64(run.moves.part[v]) << 32) | int64(run.moves.target[v])
+    trial.other_keys[i] = (int64(moves.part[v]) << 32) | int64(moves.target[v])
 
 
 @device
-def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Figures):
+def change_by_move(i, first, blocks: Blocks, figures: Figures, trial: Trial):
     """By how much move i changes the number of blocks too heavy, after those from the first on."""
     here = trial.other_keys[i] >> 32
     there = trial.other_keys[i] & LOW_HALF
@@ -130,42 +131,43 @@ def change_by_move(i, first, blocks: Blocks, trial: Trial, level: Figures):
         left += (size if target == here else 0) - (size if source == here else 0)
         reached += (size if target == there else 0) - (size if source == there else 0)
     size = trial.keys[i]
-    change = exceeds(left - size, here, blocks, level) - exceeds(left, here, blocks, level)
-    change += exceeds(reached + size, there, blocks, level)
-    return change - exceeds(reached, there, blocks, level)
+    change = exceeds(left - size, here, blocks, figures) - exceeds(left, here, blocks, figures)
+    change += exceeds(reached + size, there, blocks, figures)
+    return change - exceeds(reached, there, blocks, figures)
 
 
 @kernel
-def walk_moves(_, run: Run, trial: Trial, by_sum: StaticValue):
+def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
+               by_sum: StaticValue):
     """Find the best prefix of moves after which no block is too heavy.  One team.
 
     Of those that gain most it is the longest; without any gain there is none.
     """
-    moves = run.level.moves
+    count = moves.moves
     heavy = int64(0)
     gained = int64(0)
     most = int64(0)
     kept = int64(0)
     base = int64(0)
-    while base < moves:
+    while base < count:
         i = base + lane()
         change = int64(0)
         gain = gained
-        if i < moves:
-            change = change_by_move(i, base, run.blocks, trial, run.level)
+        if i < count:
+            change = change_by_move(i, base, blocks, figures, trial)
         until = heavy + team_scan(change)
         if by_sum:
             own = int64(0)
-            if i < moves:
+            if i < count:
                 own = trial.gain[trial.other_list[i]]
             gain += team_scan(own)
             gained = team_last(gain)
         if until == 0 and gain >= most:
-            kept = min(i + 1, moves)
+            kept = min(i + 1, count)
             most = gain
         heavy = team_last(until)
         team_sync()
-        if i < moves:
+        if i < count:
             team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
             team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
         team_sync()
@@ -180,9 +182,9 @@ def walk_moves(_, run: Run, trial: Trial, by_sum: StaticValue):
 
 
 @kernel
-def reset_trial(b, run: Run, trial: Trial):
+def reset_trial(b, blocks: Blocks, trial: Trial):
     """Block b weighs what it does before any move."""
-    trial.block_weight[b] = run.blocks.weight[b]
+    trial.block_weight[b] = blocks.weight[b]
 
 
 @kernel
@@ -203,40 +205,41 @@ def weight_offered(i, first, trial: Trial):
 
 
 @kernel
-def fill_up_rooms(_, run: Run, trial: Trial, by_sum: StaticValue):
+def fill_up_rooms(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
+                  by_sum: StaticValue):
     """Drop moves behind the prefix, but for those for which their block has room.  One team.
 
     There is room if the block can take all that is offered to it up to this move, leave who
     may.
     """
     base = trial.sequence.kept
-    while base < run.level.moves:
+    while base < moves.moves:
         i = base + lane()
-        if i < run.level.moves:
+        if i < moves.moves:
             there = trial.other_keys[i] & LOW_HALF
             weight = trial.block_weight[there] + weight_offered(i, base, trial)
             drops = trial.fill_rooms == 0
             if by_sum:
                 drops = drops or trial.gain[trial.other_list[i]] <= 0
-            if drops or exceeds(weight, there, run.blocks, run.level) != 0:
-                run.moves.moved_in[trial.other_list[i]] = int32(NEVER)
+            if drops or exceeds(weight, there, blocks, figures) != 0:
+                moves.moved_in[trial.other_list[i]] = int32(NEVER)
         team_sync()
-        if i < run.level.moves:
+        if i < moves.moves:
             team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
         team_sync()
         base += team_size()
 
 
 @kernel
-def list_move(i, run: Run, trial: Trial):
+def list_move(i, moves: Moves, trial: Trial):
     """List a move behind the prefix that was not dropped; the order of the list is free."""
     if i >= trial.sequence.kept:
         v = trial.other_list[i]
-        if run.moves.moved_in[v] != NEVER:
-            run.moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
+        if moves.moved_in[v] != NEVER:
+            moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
 
 
 @kernel
-def shorten_list(_, run: Run, trial: Trial):
+def shorten_list(_, moves: Moves, trial: Trial):
     """The list holds the prefix and what was found room for."""
-    run.level.moves = trial.sequence.made
+    moves.moves = trial.sequence.made

@@ -22,7 +22,14 @@ from portpart.algorithms.refinement.on_nets import OnNets
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import GainCache, Level, Moves, Run, Sizes
+from portpart.algorithms.refinement.state import (
+    Blocks,
+    Figures,
+    GainCache,
+    Moves,
+    Run,
+    Sizes,
+)
 from portpart.algorithms.refinement.trial import (
     Sequence,
     Trial,
@@ -45,7 +52,7 @@ from portpart.graphs.hypergraph import Hypergraph
 
 
 @device
-def would_gain(v, moves: Moves, cache: GainCache, level: Level):
+def would_gain(v, moves: Moves, cache: GainCache):
     """Whether v gains by moving to its best target."""
     result = cache.best_target[v] >= 0
     if result:
@@ -100,28 +107,28 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
 
 
 @kernel
-def begin_order(_, run: Run, trial: Trial):
+def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     """The moves are to be sorted by vertex, then by gain; nothing has moved.  One team."""
-    for b in range(lane(), run.level.blocks, team_size()):
-        trial.block_weight[b] = run.blocks.weight[b]
+    for b in range(lane(), figures.blocks, team_size()):
+        trial.block_weight[b] = blocks.weight[b]
     if lane() == 0:
         trial.sequence.top_gain = 0
         trial.sequence.ordering = 1
         trial.sequence.by_gain = 0
-        trial.sorting.words.keys = run.level.moves
-        trial.sorting.words.bits = bits_of(run.level.vertices)
+        trial.sorting.words.keys = moves.moves
+        trial.sorting.words.bits = bits_of(figures.vertices)
 
 
 @kernel
-def take_first_gain(i, run: Run, trial: Trial):
+def take_first_gain(i, moves: Moves, cache: GainCache, trial: Trial):
     """A move is sorted by what it gains alone; atomic, order-free."""
-    v = run.moves.listed[i]
-    trial.gain[v] = run.cache.gain[v]
-    atomic_max(trial.sequence, Sequence.top_gain, run.cache.gain[v])
+    v = moves.listed[i]
+    trial.gain[v] = cache.gain[v]
+    atomic_max(trial.sequence, Sequence.top_gain, cache.gain[v])
 
 
 @kernel
-def take_later_gain(i, graph: NetRows, run: Run, trial: Trial):
+def take_later_gain(i, graph: NetRows, moves: Moves, trial: Trial):
     """What a move gains after those before it takes the place of what it was sorted by."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     trial.gain[v] = graph.state.after[v]

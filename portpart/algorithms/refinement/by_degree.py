@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import is_for
+from portpart.algorithms.refinement.scopes import Deciding, Dirty, Unrated
 from portpart.algorithms.refinement.state import (
     Figures,
-    Run,
 )
 from portpart.backends.language import (
     DeviceFunction,
@@ -68,16 +68,16 @@ class Asking(Static):
 
 
 @device
-def has_few(v, graph: Csr, level: Figures):
+def has_few(v, graph: Csr, figures: Figures):
     """Whether v has few neighbours."""
-    return degree_of(v, graph) <= level.few_arcs
+    return degree_of(v, graph) <= figures.few_arcs
 
 
 @device
-def has_many(v, graph: Csr, level: Figures):
+def has_many(v, graph: Csr, figures: Figures):
     """Whether v has many neighbours and is no hub."""
     degree = degree_of(v, graph)
-    return degree > level.few_arcs and degree <= level.hub_degree
+    return degree > figures.few_arcs and degree <= figures.hub_degree
 
 
 @dataclass(frozen=True)
@@ -137,82 +137,82 @@ class ByDegree:
 
 
 @kernel
-def of_few(i, graph: Csr, run: Run, tables: Tables, more: More, one_lane, job: Job):
+def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: Job):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
     ties = Ties(blocks=team_array(int32, job.ties.blocks),
                 weights=team_array(job.counter, job.ties.weights),
                 order=team_array(int8, job.ties.order))
     found = Found(lane_array(int64, NUM_FOUND))
-    v = job.asking.few(i, one_lane, graph, run)
+    v = job.asking.few(i, one_lane, graph, state)
     if v >= 0:
-        job.body(v, graph, run, ties, tables, found, more)
+        job.body(v, graph, state, ties, tables, found, more)
 
 
 @kernel
-def of_many(i, graph: Csr, run: Run, tables: Tables, more: More, job: Job):
+def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
     """Do what there is to do for the vertices of group i that have many neighbours."""
     ties = Ties(blocks=team_array(int32, job.ties.blocks),
                 weights=team_array(job.counter, job.ties.weights),
                 order=team_array(int8, job.ties.order))
     found = Found(lane_array(int64, NUM_FOUND))
-    chosen = job.asking.many(i, graph, run)
+    chosen = job.asking.many(i, graph, state)
     while chosen != 0:
-        v = job.asking.member(i, ctz(uint64(chosen)), run)
-        job.body(v, graph, run, ties, tables, found, more)
+        v = job.asking.member(i, ctz(uint64(chosen)), state)
+        job.body(v, graph, state, ties, tables, found, more)
         chosen &= chosen - 1
 
 
 @kernel
-def of_hub(i, graph: Csr, run: Run, tables: Tables, more: More, job: Job):
+def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
     """Do what there is to do for hub i."""
     ties = Ties(blocks=team_array(int32, job.ties.blocks),
                 weights=team_array(job.counter, job.ties.weights),
                 order=team_array(int8, job.ties.order))
     found = Found(lane_array(int64, NUM_FOUND))
-    v = job.asking.hub(i, run)
+    v = job.asking.hub(i, state)
     if v >= 0:
-        job.body(v, graph, run, ties, tables, found, more)
+        job.body(v, graph, state, ties, tables, found, more)
 
 
 # vertices whose best target is out of date ---------------------------------------------------
 
 
 @device
-def dirty_with_few(i, one_lane, graph: Csr, run: Run):
+def dirty_with_few(i, one_lane, graph: Csr, state: Dirty):
     """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
-    v = run.cache.dirty_list[i]
-    if not is_for(one_lane, run.level.dirty, run.level):
+    v = state.cache.dirty_list[i]
+    if not is_for(one_lane, state.cache.dirty, state.figures):
         v = int32(-1)
-    elif not has_few(v, graph, run.level):
+    elif not has_few(v, graph, state.figures):
         v = int32(-1)
     return v
 
 
 @device
-def dirty_with_many(i, graph: Csr, run: Run):
+def dirty_with_many(i, graph: Csr, state: Dirty):
     """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
 
     Seldom many have: a team looks at several at once and works on those.  All lanes together.
     """
-    first = i * run.level.group
+    first = i * state.cache.group
     chosen = int64(0)
-    if lane() < run.level.group and first + lane() < run.level.dirty:
-        if has_many(run.cache.dirty_list[first + lane()], graph, run.level):
+    if lane() < state.cache.group and first + lane() < state.cache.dirty:
+        if has_many(state.cache.dirty_list[first + lane()], graph, state.figures):
             chosen = int64(1) << lane()
     return team_sum(chosen)
 
 
 @device
-def dirty_member(i, bit, run: Run):
+def dirty_member(i, bit, state: Dirty):
     """Dirty vertex of a group."""
-    return run.cache.dirty_list[i * run.level.group + bit]
+    return state.cache.dirty_list[i * state.cache.group + bit]
 
 
 @device
-def dirty_hub(i, run: Run):
+def dirty_hub(i, state: Dirty):
     """Hub i, if it is dirty."""
-    v = run.active.hubs[i]
-    if run.cache.dirty[v] == 0:
+    v = state.active.hub_list[i]
+    if state.cache.is_dirty[v] == 0:
         v = int32(-1)
     return v
 
@@ -224,30 +224,30 @@ DIRTY = Asking(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
 
 
 @device
-def unrated_with_few(i, one_lane, graph: Csr, run: Run):
+def unrated_with_few(i, one_lane, graph: Csr, state: Unrated):
     """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
-    v = run.leavers.unrated[i]
-    if not has_few(v, graph, run.level):
+    v = state.unrated.vertices[i]
+    if not has_few(v, graph, state.figures):
         v = int32(-1)
     return v
 
 
 @device
-def unrated_with_many(i, graph: Csr, run: Run):
+def unrated_with_many(i, graph: Csr, state: Unrated):
     """1 if unrated vertex i has many neighbours and is no hub, else 0."""
-    return int64(has_many(run.leavers.unrated[i], graph, run.level))
+    return int64(has_many(state.unrated.vertices[i], graph, state.figures))
 
 
 @device
-def unrated_member(i, bit, run: Run):
+def unrated_member(i, bit, state: Unrated):
     """Unrated vertex i."""
-    return run.leavers.unrated[i]
+    return state.unrated.vertices[i]
 
 
 @device
-def unrated_hub(i, run: Run):
+def unrated_hub(i, state: Unrated):
     """Unrated hub i."""
-    return run.leavers.unrated_hubs[i]
+    return state.unrated.hub_vertices[i]
 
 
 UNRATED = Asking(unrated_with_few, unrated_with_many, unrated_member, unrated_hub)

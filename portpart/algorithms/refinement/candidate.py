@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.scopes import Searching
+from portpart.algorithms.refinement.state import Blocks, Figures, Moves
 from portpart.backends.language import (
     DeviceFunction,
     Static,
@@ -83,19 +84,20 @@ def note_admitted(admitted, weight, found: Found):
 
 
 @device
-def note_home(v, graph: Csr, run: Run, found: Found, search: Search):
+def note_home(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, found: Found,
+              search: Search):
     """Set right what has been found where v touches nobody at home.  One lane.
 
     Blocks that v touches have their pull already: home could not win for its tie alone.
     """
-    tie = value_or(run.blocks.tie, v, 0)
-    home = int32(value_or(run.blocks.home, v, NONE))
-    if home == run.moves.part[v]:
+    tie = value_or(blocks.tie, v, 0)
+    home = int32(value_or(blocks.home, v, NONE))
+    if home == moves.part[v]:
         if found.own == 0:
             found.own = tie
             found.here = tie
-    elif search.admits(v, home, graph, run) and tie >= found.value:
-        seed = run.level.seed
+    elif search.admits(v, home, graph, blocks, figures) and tie >= found.value:
+        seed = figures.seed
         if tie > found.value or pair_hash(v, home, seed) > pair_hash(v, found.block, seed):
             found.block = int64(home)
             found.value = tie
@@ -103,21 +105,22 @@ def note_home(v, graph: Csr, run: Run, found: Found, search: Search):
 
 
 @device
-def best_candidate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found,
+def best_candidate(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
                    search: Search):
     """Find out, all lanes together, what `Found` says about v; a hash breaks ties."""
-    best_touched(v, graph, run, ties, tables, found, search)
-    if value_or(run.blocks.tie, v, 0) > 0 and lane() == 0:
-        note_home(v, graph, run, found, search)
+    best_touched(v, graph, state, ties, tables, found, search)
+    if value_or(state.blocks.tie, v, 0) > 0 and lane() == 0:
+        note_home(v, graph, state.moves, state.blocks, state.figures, found, search)
     return v
 
 
 @device
-def best_touched(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, search: Search):
+def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
+                 search: Search):
     """The same, for a home only if v has ties there beside the one to home."""
-    num_blocks = run.level.blocks
-    seed = run.level.seed
-    here = run.moves.part[v]
+    num_blocks = state.figures.blocks
+    seed = state.figures.seed
+    here = state.moves.part[v]
     own = int64(0)
     total = int64(0)
     cost = int64(0)
@@ -129,25 +132,25 @@ def best_touched(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Fou
         admitted_weight = int64(0)
     first = int64(0)
     while first < num_blocks:
-        end = search.ties.bring(v, first, graph, run.moves.part, ties, num_blocks)
+        end = search.ties.bring(v, first, graph, state.moves.part, ties, num_blocks)
         count = search.ties.number(v, first, end, graph, ties)
         for j in range(lane(), count, team_size()):
-            block = search.ties.block_of(j, v, first, end, graph, run.moves.part, ties)
+            block = search.ties.block_of(j, v, first, end, graph, state.moves.part, ties)
             weight = search.ties.weight_of(j, count, v, block, first, end, graph, ties)
             if weight > 0:
-                weight += pull_of(v, block, run.blocks)
+                weight += pull_of(v, block, state.blocks)
             total += weight
             if block == here:
                 own += weight
             elif weight > 0:
                 if not search.rules.is_cut:
                     cost += weight * search.rules.distance(here, block, tables)
-                if search.admits(v, block, graph, run):
+                if search.admits(v, block, graph, state.blocks, state.figures):
                     if search.counts:
                         admitted += 1
                         admitted_weight += weight
                     if search.valuation.value:
-                        value = search.valuation.value(block, count, v, graph, run.moves.part,
+                        value = search.valuation.value(block, count, v, graph, state.moves.part,
                                                        ties, tables)
                     else:
                         value = weight

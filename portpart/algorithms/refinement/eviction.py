@@ -22,14 +22,15 @@ from portpart.algorithms.refinement.loss_buckets import (
     scope_of,
 )
 from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief, all_may_leave
+from portpart.algorithms.refinement.scopes import Deciding, RatingByCache
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
+    Figures,
     GainCache,
-    Leavers,
-    Level,
     Moves,
-    Run,
+    Rebalancing,
+    UnratedList,
 )
 from portpart.backends.language import (
     atomic_add,
@@ -57,36 +58,38 @@ ROUNDS = 8
 
 
 @device
-def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, level: Level, relief: Relief):
+def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
+              figures: Figures, relief: Relief):
     """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
 
     Fixed vertices stay.
     """
     block = moves.part[v]
     here = blocks.weight[block]
-    result = (here > blocks.limits[block] + level.slack
+    result = (here > blocks.limits[block] + figures.slack
               and value_or(blocks.fixed, v, NONE) == NONE)
     if result:
         excess = here - blocks.means[block]
-        whole = all_may_leave(block, blocks, level, relief)
+        whole = all_may_leave(block, blocks, rebalancing, relief)
         weight = value_or(graph.vertex_weights, v, 1)
-        heaviest = excess + excess // 2 if level.strong == 0 or not relief.doubled else 2 * excess
+        half_more = rebalancing.strong == 0 or not relief.doubled
+        heaviest = excess + excess // 2 if half_more else 2 * excess
         result = (whole != slight and weight > 0 and weight <= heaviest
-                  and level.destinations > 0)
+                  and blocks.destinations > 0)
     return result
 
 
 @device
-def list_unrated(v, graph: Csr, leavers: Leavers, level: Level):
+def list_unrated(v, graph: Csr, unrated: UnratedList, figures: Figures):
     """List a vertex whose loss has to be counted.  In any order."""
-    leavers.unrated[atomic_next(level, Level.unrated)] = int32(v)
-    if degree_of(v, graph) > level.hub_degree:
-        leavers.unrated_hubs[atomic_next(level, Level.unrated_hubs)] = int32(v)
+    unrated.vertices[atomic_next(unrated, UnratedList.unrated)] = int32(v)
+    if degree_of(v, graph) > figures.hub_degree:
+        unrated.hub_vertices[atomic_next(unrated, UnratedList.unrated_hubs)] = int32(v)
     return v
 
 
 @device
-def cached_block(v, cache: GainCache, blocks: Blocks, level: Level, relief: Relief):
+def cached_block(v, cache: GainCache, blocks: Blocks, figures: Figures, relief: Relief):
     """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
     NONE if its best block has no room.
@@ -95,70 +98,73 @@ def cached_block(v, cache: GainCache, blocks: Blocks, level: Level, relief: Reli
     if block < NONE:
         block = failed(block)
     if block == NONE:
-        block = blocks.destinations[chance(v, level) % level.destinations]
-    elif relief.rooms.room_of(block, blocks, level) <= 0:
+        block = blocks.destination[chance(v, figures) % blocks.destinations]
+    elif relief.rooms.room_of(block, blocks, figures) <= 0:
         block = int32(NONE)
     return block
 
 
 @device
-def rate_by_cache(v, graph: Csr, run: Run, relief: Relief):
+def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
     """Rate v if the cache tells what it loses, else list it.
 
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
-    block = cached_block(v, run.cache, run.blocks, run.level, relief)
+    block = cached_block(v, state.cache, state.blocks, state.figures, relief)
     if block == NONE:
-        list_unrated(v, graph, run.leavers, run.level)
+        list_unrated(v, graph, state.unrated, state.figures)
     else:
-        run.moves.target[v] = block
-        enter_bucket(v, -run.cache.gain[v], value_or(graph.vertex_weights, v, 1), run.moves,
-                     run.buckets, run.level, relief)
+        state.moves.target[v] = block
+        enter_bucket(v, -state.cache.gain[v], value_or(graph.vertex_weights, v, 1), state.moves,
+                     state.rebalancing, state.figures, relief)
     return v
 
 
 @kernel
-def list_movable_leavers(i, graph: Csr, run: Run, relief: Relief):
+def list_movable_leavers(i, graph: Csr, state: Deciding, relief: Relief):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
-    v = movable_vertex(i, run.active, run.level)
-    if may_leave(v, True, graph, run.moves, run.blocks, run.level, BY_WEIGHT):
-        run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
-        rate_by_cache(v, graph, run, relief)
+    v = movable_vertex(i, state.active)
+    if may_leave(v, True, graph, state.moves, state.blocks, state.rebalancing, state.figures,
+                 BY_WEIGHT):
+        state.rebalancing.listed[atomic_next(state.rebalancing, Rebalancing.leavers)] = v
+        rate_by_cache(v, graph, state, relief)
 
 
 @device
-def is_leaver(v, graph: Csr, run: Run):
+def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
+              rebalancing: Rebalancing, figures: Figures):
     """Whether v on a boundary, which is not movable, may leave a block that needs such vertices.
 
     Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
     """
-    wanted = REST if run.level.short != 0 else ALL
-    result = scope_of(run.moves.part[v], run.buckets, run.level) == wanted
-    if run.active.flags[v] & IS_MOVABLE != 0:
+    wanted = REST if rebalancing.short != 0 else ALL
+    result = scope_of(moves.part[v], active, rebalancing) == wanted
+    if active.flags[v] & IS_MOVABLE != 0:
         result = False
     if result:
-        result = may_leave(v, True, graph, run.moves, run.blocks, run.level, BY_WEIGHT)
+        result = may_leave(v, True, graph, moves, blocks, rebalancing, figures, BY_WEIGHT)
     return result
 
 
 @device
-def looks_at_others(level: Level):
+def looks_at_others(active: ActiveSets, rebalancing: Rebalancing):
     """Whether vertices that are not movable are looked at now."""
-    return level.wide != 0 or level.short != 0 or level.on_boundary <= FEW
+    return rebalancing.wide != 0 or rebalancing.short != 0 or active.on_boundary <= FEW
 
 
 @kernel
-def list_other_leavers(i, graph: Csr, run: Run, relief: Relief):
+def list_other_leavers(i, graph: Csr, state: Deciding, relief: Relief):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
-    if looks_at_others(run.level) and i < run.level.on_boundary:
-        v = boundary_vertex(i, run.active, run.level)
-        if is_leaver(v, graph, run):
-            run.leavers.listed[atomic_next(run.level, Level.leavers)] = v
-            rate_by_cache(v, graph, run, relief)
+    if looks_at_others(state.active, state.rebalancing) and i < state.active.on_boundary:
+        v = boundary_vertex(i, state.active)
+        if is_leaver(v, graph, state.moves, state.active, state.blocks, state.rebalancing,
+                     state.figures):
+            state.rebalancing.listed[atomic_next(state.rebalancing, Rebalancing.leavers)] = v
+            rate_by_cache(v, graph, state, relief)
 
 
 @device
-def append_leavers(chosen, first, active: ActiveSets, leavers: Leavers, level: Level):
+def append_leavers(chosen, first, active: ActiveSets, rebalancing: Rebalancing):
     """Append the listed vertices first + lane() + j * team_size() for each bit j of `chosen`.
 
     All lanes of a team together; returns how many they append.
@@ -167,47 +173,49 @@ def append_leavers(chosen, first, active: ActiveSets, leavers: Leavers, level: L
     total = team_last(until)
     begin = int64(0)
     if lane() == 0 and total > 0:
-        begin = atomic_add(level, Level.leavers, total)
+        begin = atomic_add(rebalancing, Rebalancing.leavers, total)
     place = team_sum(begin) + until
     left = chosen
     while left != 0:
         place -= 1
         j = first + lane() + ctz(uint64(left)) * team_size()
-        leavers.listed[place] = boundary_vertex(j, active, level)
+        rebalancing.listed[place] = boundary_vertex(j, active)
         left &= left - 1
     return total
 
 
 @kernel
-def gather_other_leavers(i, graph: Csr, run: Run):
+def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
+                         rebalancing: Rebalancing, figures: Figures):
     """List those of batch i that `list_other_leavers` would, to be rated afterwards."""
     first = int64(i) * BATCH
-    end = min(first + BATCH, run.level.on_boundary)
-    while looks_at_others(run.level) and first < end:
+    end = min(first + BATCH, active.on_boundary)
+    while looks_at_others(active, rebalancing) and first < end:
         chosen = int64(0)
         for j in range(ROUNDS):
             place = first + lane() + j * team_size()
             if place < end:
-                v = boundary_vertex(place, run.active, run.level)
-                if is_leaver(v, graph, run):
+                v = boundary_vertex(place, active)
+                if is_leaver(v, graph, moves, active, blocks, rebalancing, figures):
                     chosen |= int64(1) << j
-        append_leavers(chosen, first, run.active, run.leavers, run.level)
+        append_leavers(chosen, first, active, rebalancing)
         first += ROUNDS * team_size()
 
 
 @kernel
-def rate_gathered(i, graph: Csr, run: Run, relief: Relief):
+def rate_gathered(i, graph: Csr, state: Deciding, relief: Relief):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
-    v = run.leavers.listed[i]
-    if i >= run.level.rated and run.active.flags[v] & IS_MOVABLE == 0:
-        if not all_may_leave(run.moves.part[v], run.blocks, run.level, BY_WEIGHT):
-            rate_by_cache(v, graph, run, relief)
+    v = state.rebalancing.listed[i]
+    if i >= state.rebalancing.rated and state.active.flags[v] & IS_MOVABLE == 0:
+        if not all_may_leave(state.moves.part[v], state.blocks, state.rebalancing, BY_WEIGHT):
+            rate_by_cache(v, graph, state, relief)
 
 
 @kernel
-def list_all_leavers(v, graph: Csr, run: Run, relief: Relief):
+def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: UnratedList,
+                     rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
-    run.leavers.leaving[v] = 0
-    if may_leave(v, False, graph, run.moves, run.blocks, run.level, relief):
-        run.leavers.listed[atomic_next(run.level, Level.leavers)] = int32(v)
-        list_unrated(v, graph, run.leavers, run.level)
+    rebalancing.leaving[v] = 0
+    if may_leave(v, False, graph, moves, blocks, rebalancing, figures, relief):
+        rebalancing.listed[atomic_next(rebalancing, Rebalancing.leavers)] = int32(v)
+        list_unrated(v, graph, unrated, figures)

@@ -19,7 +19,15 @@ from portpart.algorithms.refinement.active_sets import (
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.candidate import Search, best_candidate
 from portpart.algorithms.refinement.homes import is_away
-from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.scopes import Propagating
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    Figures,
+    GainCache,
+    Incumbent,
+    Moves,
+)
 from portpart.backends.language import (
     DeviceFunction,
     atomic_next,
@@ -38,24 +46,25 @@ NONE = -1
 NEVER = -2
 
 @kernel
-def begin_vertex(v, graph: Csr, run: Run):
+def begin_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
+                 incumbent: Incumbent, figures: Figures):
     """Nothing is locked; targets are to be found, but not inside blocks."""
-    run.incumbent.best[v] = run.moves.part[v]
-    run.cache.best_target[v] = int32(NONE)
-    run.cache.gain[v] = 0
-    run.moves.moved_in[v] = int32(NEVER)
-    run.moves.locked_in[v] = int32(NEVER)
-    run.cache.dirty[v] = int32(0)
-    run.active.flags[v] = int8(0)
-    run.incumbent.unsaved[v] = int8(0)
-    leaves_for_little = has_low_degree(v, graph, run.level)
+    incumbent.best[v] = moves.part[v]
+    cache.best_target[v] = int32(NONE)
+    cache.gain[v] = 0
+    moves.moved_in[v] = int32(NEVER)
+    moves.locked_in[v] = int32(NEVER)
+    cache.is_dirty[v] = int32(0)
+    active.flags[v] = int8(0)
+    incumbent.is_unsaved[v] = int8(0)
+    leaves_for_little = has_low_degree(v, graph, figures)
     if leaves_for_little:
-        list_on_boundary(v, run.active, run.level)
-    if leaves_for_little or run.incumbent.touched[v] != 0:
-        run.cache.dirty[v] = int32(1)
-        run.cache.dirty_list[atomic_next(run.level, Level.marked)] = int32(v)
-    if degree_of(v, graph) > run.level.hub_degree:
-        run.active.hubs[atomic_next(run.level, Level.hubs)] = int32(v)
+        list_on_boundary(v, active)
+    if leaves_for_little or incumbent.touched[v] != 0:
+        cache.is_dirty[v] = int32(1)
+        cache.dirty_list[atomic_next(cache, GainCache.marked)] = int32(v)
+    if degree_of(v, graph) > figures.hub_degree:
+        active.hub_list[atomic_next(active, ActiveSets.hubs)] = int32(v)
 
 
 @device
@@ -65,13 +74,14 @@ def failed(block):
 
 
 @device
-def any_block(v, block, graph: Csr, run: Run):
+def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
     """Every block may be a target."""
     return True
 
 
 @device
-def keep_best_target(v, run: Run, tables: Tables, found: Found, rules: Rules):
+def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, blocks: Blocks,
+                     tables: Tables, found: Found, rules: Rules):
     """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  One lane.
 
     What a move loses is compared with what v's arcs inside its block gain in distance; with a
@@ -83,41 +93,42 @@ def keep_best_target(v, run: Run, tables: Tables, found: Found, rules: Rules):
     if block == NONE:
         value = rules.unknown(found, tables)
     else:
-        kept = found.own * rules.distance(run.moves.part[v], block, tables)
+        kept = found.own * rules.distance(moves.part[v], block, tables)
     gain = value - found.here
-    passes = gain >= 0 or -gain < int64(run.cache.filter_ratio * float64(kept))
-    passes = passes and value_or(run.blocks.fixed, v, NONE) == NONE
-    run.cache.best_target[v] = block if passes else failed(block)
-    run.cache.gain[v] = gain
-    run.cache.dirty[v] = int32(0)
-    list_on_boundary(v, run.active, run.level)
-    if is_movable(v, run.cache):
-        list_movable(v, run.active, run.level)
+    passes = gain >= 0 or -gain < int64(cache.filter_ratio * float64(kept))
+    passes = passes and value_or(blocks.fixed, v, NONE) == NONE
+    cache.best_target[v] = block if passes else failed(block)
+    cache.gain[v] = gain
+    cache.is_dirty[v] = int32(0)
+    list_on_boundary(v, active)
+    if is_movable(v, cache):
+        list_movable(v, active)
     return gain
 
 
 @device
-def refresh_gain(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More,
-                 search: Search):
+def refresh_gain(v, graph: Csr, state: Propagating, ties: Ties, tables: Tables, found: Found,
+                 more: More, search: Search):
     """Bring the best target of v up to date.  All lanes of a team together.
 
     Of a vertex in the interior, which is at home and not on the list, nothing is known.
     """
-    crosses = run.active.flags[v] & ON_BOUNDARY != 0
+    crosses = state.active.flags[v] & ON_BOUNDARY != 0
     if not crosses:
-        crosses = is_away(v, run.moves.part, run.blocks)
+        crosses = is_away(v, state.moves.part, state.blocks)
     if not crosses:
-        crosses = search.rules.crosses(v, graph, run.moves.part)
+        crosses = search.rules.crosses(v, graph, state.moves.part)
     if crosses:
-        best_candidate(v, graph, run, ties, tables, found, search)
+        best_candidate(v, graph, state, ties, tables, found, search)
         if search.rules.note:
-            search.rules.note(v, graph, run.moves.part, found)
+            search.rules.note(v, graph, state.moves.part, found)
         if lane() == 0:
-            keep_best_target(v, run, tables, found, search.rules)
+            keep_best_target(v, state.moves, state.cache, state.active, state.blocks, tables, found,
+                             search.rules)
     elif lane() == 0:
-        run.cache.best_target[v] = int32(NONE)
-        run.cache.gain[v] = 0
-        run.cache.dirty[v] = int32(0)
+        state.cache.best_target[v] = int32(NONE)
+        state.cache.gain[v] = 0
+        state.cache.is_dirty[v] = int32(0)
     return crosses
 
 

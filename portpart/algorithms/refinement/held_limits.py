@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.best_prefix import Trial
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import Blocks, Run
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64, kernel
 
@@ -33,12 +33,12 @@ def record_held(this: Recording) -> None:
 
 
 @kernel
-def lift_limit(b, run: Run):
+def lift_limit(b, blocks: Blocks):
     """Block b may weigh anything."""
-    run.blocks.limits[b] = int64(NO_LIMIT)
+    blocks.limits[b] = int64(NO_LIMIT)
 
 
 @kernel
-def hold_limit(b, run: Run, trial: Trial):
+def hold_limit(b, blocks: Blocks, trial: Trial):
     """Block b may weigh what it is meant to at most, or as much as now if that is more."""
-    run.blocks.limits[b] = max(trial.limits[b], run.blocks.weight[b])
+    blocks.limits[b] = max(trial.limits[b], blocks.weight[b])

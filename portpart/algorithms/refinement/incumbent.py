@@ -17,7 +17,9 @@ from portpart.algorithms.refinement.state import (
     GainCache,
     Incumbent,
     Level,
-    Run,
+    Moves,
+    Rebalancing,
+    UnratedList,
 )
 from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.language import (
@@ -49,151 +51,172 @@ ENOUGH_GROUPS = 2048
 
 
 @kernel
-def begin_with(v, graph: Csr, run: Run):
+def begin_with(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
-    run.incumbent.touched[v] = int8(1)
-    stripe = v % run.level.weight_stripes
-    place = stripe * run.level.blocks + run.moves.part[v]
-    atomic_add(run.moves.weight_sums, place, value_or(graph.vertex_weights, v, 1))
+    incumbent.touched[v] = int8(1)
+    stripe = v % moves.weight_stripes
+    place = stripe * figures.blocks + moves.part[v]
+    atomic_add(moves.weight_sums, place, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def restore_block(b, run: Run):
+def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Set the weight of block b to that of the best partition."""
-    run.moves.weight_sums[b] = run.incumbent.best_weight[b]
-    for stripe in range(1, run.level.weight_stripes):
-        run.moves.weight_sums[stripe * run.level.blocks + b] = 0
+    moves.weight_sums[b] = incumbent.best_weight[b]
+    for stripe in range(1, moves.weight_stripes):
+        moves.weight_sums[stripe * figures.blocks + b] = 0
 
 
 @kernel
-def restore_cost(stripe, run: Run):
+def restore_cost(stripe, moves: Moves, before: Level):
     """Set the cost to that of the best partition of the run before."""
-    run.moves.cost_sums[stripe] = 2 * run.before.best_cost if stripe == 0 else 0
+    moves.cost_sums[stripe] = 2 * before.best_cost if stripe == 0 else 0
 
 
 @device
-def compare_with_best(cost, overload, incumbent: Incumbent, level: Level):
+def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: Figures):
     """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
 
     Iteration -1 judges the partition that refinement starts from, which is the best so far.
     """
     result = int64(NOT_BETTER)
-    best_cost = level.best_cost
-    if level.iteration < 0:
+    best_cost = incumbent.best_cost
+    if figures.iteration < 0:
         result = int64(MUCH_BETTER)
-    elif level.best_is_balanced == 0:
-        if overload < level.best_overload:
+    elif incumbent.best_is_balanced == 0:
+        if overload < incumbent.best_overload:
             result = int64(MUCH_BETTER)
     elif overload <= 0 and cost < best_cost:
         result = int64(BETTER)
-        if float64(cost) < incumbent.tolerance * float64(best_cost):
+        if float64(cost) < tolerance * float64(best_cost):
             result = int64(MUCH_BETTER)
     return result
 
 
 @device
-def keep_if_better(improvement, cost, overload, level: Level):
+def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: Figures):
     """Record the values of a new best partition, and what is to be copied."""
-    level.saved_vertices = 0
-    level.saved_blocks = 0
+    incumbent.saved_vertices = 0
+    incumbent.saved_blocks = 0
     if improvement != NOT_BETTER:
-        level.best_cost = cost
-        level.best_overload = overload
-        level.best_is_balanced = int64(overload <= 0)
-        level.saved_vertices = level.unsaved
-        level.unsaved = 0
-        level.saved_blocks = level.blocks
+        incumbent.best_cost = cost
+        incumbent.best_overload = overload
+        incumbent.best_is_balanced = int64(overload <= 0)
+        incumbent.saved_vertices = incumbent.unsaved
+        incumbent.unsaved = 0
+        incumbent.saved_blocks = figures.blocks
     return improvement
 
 
 @device
-def plan_next(improvement, balanced, too_many, level: Level, relief: Relief):
-    """Count what was done and set the flags of the next iteration."""
-    iteration = level.iteration
-    at_rest = False
-    if iteration >= 0 and level.balanced != 0:
-        level.last_propagation = iteration
-        level.rebalancings = 0
-        turn_movable(level)
-        at_rest = is_at_rest(level) and balanced
-        if relief.until_balanced:
-            if too_many:
-                level.thinned = 1
-    elif iteration >= 0:
-        level.rebalancings += 1
-        if relief.weak_again:
-            if level.strong != 0:
-                level.rebalancings = 0
-        level.short = 0
-        level.wide = level.next_wide
-        level.next_wide = 0
+def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Rebalancing,
+                    figures: Figures, relief: Relief):
+    """Vertices have moved for gains: those that did are locked for the next time."""
+    moves.last_propagation = figures.iteration
+    rebalancing.rebalancings = 0
+    turn_movable(active, figures)
+    if relief.until_balanced:
+        if too_many:
+            moves.thinned = 1
+    return too_many
+
+
+@device
+def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
+    """Vertices have left blocks that were too heavy."""
+    rebalancing.rebalancings += 1
+    if relief.weak_again:
+        if rebalancing.strong != 0:
+            rebalancing.rebalancings = 0
+    rebalancing.short = 0
+    rebalancing.wide = rebalancing.next_wide
+    rebalancing.next_wide = 0
+    return rebalancing.wide
+
+
+@device
+def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures: Figures,
+              relief: Relief):
+    """Count the iteration, and say what the next one is, if there is one."""
+    iteration = figures.iteration
     counts = int64(1)
     if relief.until_balanced:
-        if not balanced and level.rebalancings < level.weak_limit:
+        if not balanced and rebalancing.rebalancings < rebalancing.weak_limit:
             counts = int64(0)
-    level.stalled = 0 if improvement == MUCH_BETTER else level.stalled + counts
-    level.iteration = iteration + 1
-    level.balanced = int64(balanced)
-    level.overloaded = 1 - int64(balanced)
-    level.crowded = int64(is_crowded(level))
-    plan_gathering(level)
-    level.strong = int64(not balanced and level.rebalancings >= level.weak_limit)
-    level.running = int64(
-        level.stalled < level.stall_limit and iteration + 1 < level.iteration_limit
+    figures.stalled = 0 if improvement == MUCH_BETTER else figures.stalled + counts
+    figures.iteration = iteration + 1
+    figures.balanced = int64(balanced)
+    figures.overloaded = 1 - int64(balanced)
+    rebalancing.strong = int64(
+        not balanced and rebalancing.rebalancings >= rebalancing.weak_limit)
+    figures.running = int64(
+        figures.stalled < figures.stall_limit and iteration + 1 < figures.iteration_limit
         and not at_rest
     )
     return iteration
 
 
 @device
-def plan_work(heavily, level: Level):
-    """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
-    level.saves = max(1, max(level.saved_vertices, level.saved_blocks))
-    level.dirty = level.marked
-    level.group = max(1, min(level.max_in_group, level.marked // ENOUGH_GROUPS))
-    level.dirty_groups = (level.marked + level.group - 1) // level.group
-    level.marked = 0
-    level.leavers = 0
-    level.rated = 0
-    level.unrated = 0
-    level.unrated_hubs = 0
-    level.swept = max(heavily, level.strong) * level.vertices
-    return level.saves
+def plan_saving(incumbent: Incumbent):
+    """Set how much of the best partition is to be copied."""
+    incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))
+    return incumbent.saves
 
 
 @device
-def is_heavily_overloaded(b, weight, blocks: Blocks, level: Figures, relief: Relief):
+def plan_refreshing(cache: GainCache):
+    """Those that have been marked are out of date; set how a team shares them."""
+    cache.dirty = cache.marked
+    cache.group = max(1, min(cache.max_in_group, cache.marked // ENOUGH_GROUPS))
+    cache.dirty_groups = (cache.marked + cache.group - 1) // cache.group
+    cache.marked = 0
+    return cache.dirty
+
+
+@device
+def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
+    """Nobody is listed to leave; `heavily` tells of a heavily overloaded block."""
+    rebalancing.leavers = 0
+    rebalancing.rated = 0
+    unrated.unrated = 0
+    unrated.unrated_hubs = 0
+    rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
+    return rebalancing.swept
+
+
+@device
+def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, relief: Relief):
     """Whether block b weighs far more than it may."""
-    too_heavy = weight > blocks.limits[b] + level.slack
+    too_heavy = weight > blocks.limits[b] + figures.slack
     return too_heavy and weight - blocks.means[b] > blocks.limits[b] // relief.slight_share
 
 
 @kernel
-def evaluate(_, run: Run, relief: Relief):
+def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level, relief: Relief):
     """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
 
-    The overload is the most by which a block exceeds its limit.  The level is read and written
+    The overload is the most by which a block exceeds its limit.  The words are read and written
     as a whole: one word after the other would wait for memory each time.
     """
-    level = Level(team_array(int64, SIZE))
+    now = Level(team_array(int64, SIZE))
     for word in range(lane(), SIZE, team_size()):
-        level[word] = run.level[word]
-    sum_copies(run.moves.weight_sums, run.blocks.weight, run.level)
+        now[word] = level[word]
+    sum_copies(moves.weight_sums, blocks.weight, level, level)
     twice = int64(0)
     for stripe in range(lane(), STRIPES, team_size()):
-        twice += run.moves.cost_sums[stripe]
+        twice += moves.cost_sums[stripe]
     twice = team_sum(twice)
     overload = int64(LOWEST)
     heavily = int64(0)
     surplus = int64(0)
     total = int64(0)
-    for b in range(lane(), run.level.blocks, team_size()):
-        weight = run.blocks.weight[b]
-        relief.rooms.note_weight(b, weight, run.blocks, run.level)
-        overload = max(overload, weight - run.blocks.limits[b] - run.level.slack)
+    for b in range(lane(), level.blocks, team_size()):
+        weight = blocks.weight[b]
+        relief.rooms.note_weight(b, weight, blocks, level)
+        overload = max(overload, weight - blocks.limits[b] - level.slack)
         total += weight
-        surplus += max(int64(0), weight - run.blocks.limits[b] - run.level.slack)
-        if is_heavily_overloaded(b, weight, run.blocks, run.level, relief):
+        surplus += max(int64(0), weight - blocks.limits[b] - level.slack)
+        if is_heavily_overloaded(b, weight, blocks, level, relief):
             heavily = int64(1)
     overload = team_max(overload)
     heavily = team_max(heavily)
@@ -202,15 +225,26 @@ def evaluate(_, run: Run, relief: Relief):
         total = team_sum(total)
     team_sync()
     if overload > 0:
-        relief.rooms.find(run.blocks, level)
+        relief.rooms.find(blocks, now, now, now)
     if lane() == 0:
-        improvement = compare_with_best(twice // 2, overload, run.incumbent, level)
-        keep_if_better(improvement, twice // 2, overload, level)
-        plan_next(improvement, overload <= 0, surplus > total // CROWDED, level, relief)
-        plan_work(heavily, level)
+        balanced = overload <= 0
+        improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)
+        keep_if_better(improvement, twice // 2, overload, now, now)
+        at_rest = False
+        if now.iteration >= 0 and now.balanced != 0:
+            end_propagation(surplus > total // CROWDED, now, now, now, now, relief)
+            at_rest = is_at_rest(now, now) and balanced
+        elif now.iteration >= 0:
+            end_rebalancing(now, relief)
+        now.crowded = int64(is_crowded(now))
+        plan_gathering(now, now, now)
+        plan_next(improvement, balanced, at_rest, now, now, relief)
+        plan_saving(now)
+        plan_refreshing(now)
+        plan_leaving(heavily, now, now, now)
     team_sync()
     for word in range(lane(), SIZE, team_size()):
-        run.level[word] = level[word]
+        level[word] = now[word]
 
 
 @device
@@ -219,18 +253,18 @@ def may_touch(v, cache: GainCache, active: ActiveSets):
 
     The last moves may be the best ones, and what they have changed is not listed yet.
     """
-    return int8(active.flags[v] != 0 or cache.dirty[v] != 0)
+    return int8(active.flags[v] != 0 or cache.is_dirty[v] != 0)
 
 
 @kernel
-def project(v, cluster, run: Run):
+def project(v, cluster, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in the block of its cluster, and inside it if that was."""
-    run.moves.part[v] = run.incumbent.best[cluster[v]]
-    run.incumbent.touched[v] = may_touch(cluster[v], run.cache, run.active)
+    moves.part[v] = incumbent.best[cluster[v]]
+    incumbent.touched[v] = may_touch(cluster[v], cache, active)
 
 
 @kernel
-def go_back(v, run: Run):
+def go_back(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in its best block."""
-    run.moves.part[v] = run.incumbent.best[v]
-    run.incumbent.touched[v] = may_touch(v, run.cache, run.active)
+    moves.part[v] = incumbent.best[v]
+    incumbent.touched[v] = may_touch(v, cache, active)

@@ -13,13 +13,13 @@ from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
 from portpart.algorithms.refinement.candidate import Search, best_candidate
+from portpart.algorithms.refinement.scopes import ChoosingLegal, Searching
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
     Figures,
-    Level,
     Moves,
-    Run,
+    UnratedList,
 )
 from portpart.algorithms.refinement.trial import Sequence, Trial
 from portpart.backends.language import (
@@ -42,9 +42,9 @@ NONE = -1
 
 
 @device
-def has_room(b, weight, blocks: Blocks, level: Figures):
+def has_room(b, weight, blocks: Blocks, figures: Figures):
     """Whether block b stays within its limit with so much more."""
-    return blocks.weight[b] + weight <= blocks.limits[b] + level.slack
+    return blocks.weight[b] + weight <= blocks.limits[b] + figures.slack
 
 
 @device
@@ -60,49 +60,50 @@ def begin_sequence(_, trial: Trial):
 
 
 @kernel
-def choose_legal(i, graph: Csr, run: Run, trial: Trial):
+def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
     """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks.
 
     Only movable vertices may gain.
     """
-    v = movable_vertex(i, run.active, run.level)
-    keep_if_movable(v, run.cache, run.active, run.level)
-    block = run.cache.best_target[v]
+    v = movable_vertex(i, state.active)
+    keep_if_movable(v, state.cache, state.active, state.figures)
+    block = state.cache.best_target[v]
     weight = value_or(graph.vertex_weights, v, 1)
     found = int32(NONE)
-    if block >= 0 and (run.cache.gain[v] > 0 or trial.zero_gain != 0):
-        if has_room(block, weight, run.blocks, run.level):
-            if run.cache.gain[v] > 0 or evens_out(run.moves.part[v], block, weight, run.blocks):
+    if block >= 0 and (state.cache.gain[v] > 0 or trial.zero_gain != 0):
+        if has_room(block, weight, state.blocks, state.figures):
+            if state.cache.gain[v] > 0 or evens_out(state.moves.part[v], block, weight,
+                                                    state.blocks):
                 found = block
-                trial.gain[v] = run.cache.gain[v]
-        elif run.cache.gain[v] > 0 and run.level.blocks > 2:
-            run.leavers.unrated[atomic_next(run.level, Level.unrated)] = v
-            if degree_of(v, graph) > run.level.hub_degree:
-                run.leavers.unrated_hubs[atomic_next(run.level, Level.unrated_hubs)] = v
+                trial.gain[v] = state.cache.gain[v]
+        elif state.cache.gain[v] > 0 and state.figures.blocks > 2:
+            state.unrated.vertices[atomic_next(state.unrated, UnratedList.unrated)] = v
+            if degree_of(v, graph) > state.figures.hub_degree:
+                state.unrated.hub_vertices[atomic_next(state.unrated, UnratedList.unrated_hubs)] = v
     trial.legal[v] = found
 
 
 @device
-def admits_legal(v, block, graph: Csr, run: Run):
+def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
     """Whether a block has room for v."""
-    return has_room(block, value_or(graph.vertex_weights, v, 1), run.blocks, run.level)
+    return has_room(block, value_or(graph.vertex_weights, v, 1), blocks, figures)
 
 
 @device
-def find_legal(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, trial: Trial,
-               search: Search):
+def find_legal(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
+               trial: Trial, search: Search):
     """trial.legal[v] = the block with room where v gains most, if there is one.
 
     All lanes of a team together.
     """
-    best_candidate(v, graph, run, ties, tables, found, search)
+    best_candidate(v, graph, state, ties, tables, found, search)
     if lane() == 0 and found.block != NONE:
         gain = found.value - found.here
         block = int32(found.block)
         legal = gain > 0
         if gain == 0 and trial.zero_gain != 0:
             size = value_or(graph.vertex_weights, v, 1)
-            legal = evens_out(run.moves.part[v], block, size, run.blocks)
+            legal = evens_out(state.moves.part[v], block, size, state.blocks)
         if legal:
             trial.legal[v] = block
             trial.gain[v] = gain
@@ -134,7 +135,7 @@ def goes_first(u, v, trial: Trial):
 
 @device
 def move_if_first(
-    v, graph: Csr, moves: Moves, active: ActiveSets, trial: Trial, level: Level,
+    v, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, trial: Trial,
 ):
     """Enter the move of v into the buffer if the move of no neighbour goes first.
 
@@ -147,28 +148,30 @@ def move_if_first(
             beaten |= int64(goes_first(u, v, trial))
     beaten = team_max(beaten)
     if lane() == 0 and beaten == 0:
-        moves.moved_in[v] = int32(level.iteration)
+        moves.moved_in[v] = int32(figures.iteration)
         moves.target[v] = trial.legal[v]
-        moves.listed[atomic_next(level, Level.moves)] = int32(v)
+        moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
         atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
         weight = value_or(graph.vertex_weights, v, 1)
-        stripe = int64(v) % level.weight_stripes * level.blocks
+        stripe = int64(v) % moves.weight_stripes * figures.blocks
         atomic_add(trial.weight_sums, stripe + moves.part[v], -weight)
         atomic_add(trial.weight_sums, stripe + trial.legal[v], weight)
     return beaten
 
 
 @kernel
-def keep_independent(i, graph: Csr, run: Run, trial: Trial):
+def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+                     trial: Trial):
     """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
-    v = run.active.movable[run.level.vertices - run.level.movable_begin + i]
-    if trial.legal[v] >= 0 and degree_of(v, graph) <= run.level.hub_degree:
-        move_if_first(v, graph, run.moves, run.active, trial, run.level)
+    v = active.movable_list[figures.vertices - active.movable_begin + i]
+    if trial.legal[v] >= 0 and degree_of(v, graph) <= figures.hub_degree:
+        move_if_first(v, graph, moves, active, figures, trial)
 
 
 @kernel
-def keep_independent_hubs(i, graph: Csr, run: Run, trial: Trial):
+def keep_independent_hubs(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+                          trial: Trial):
     """Keep the move of a hub if it has one and is first among its neighbours."""
-    v = run.active.hubs[i]
-    if is_candidate(v, run.active, trial):
-        move_if_first(v, graph, run.moves, run.active, trial, run.level)
+    v = active.hub_list[i]
+    if is_candidate(v, active, trial):
+        move_if_first(v, graph, moves, active, figures, trial)

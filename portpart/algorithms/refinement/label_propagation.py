@@ -6,12 +6,13 @@ from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.loss_buckets import chance
+from portpart.algorithms.refinement.scopes import Propagating
 from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    Figures,
     GainCache,
-    Level,
     Moves,
-    MoveWords,
-    Run,
 )
 from portpart.backends.language import (
     atomic_next,
@@ -31,76 +32,79 @@ ONE_OF = 2
 
 
 @device
-def wants_to_move(v, moves: Moves, cache: GainCache, level: MoveWords):
+def wants_to_move(v, moves: Moves, cache: GainCache):
     """Whether v has a target, and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:
-        result = int64(moves.locked_in[v]) != level.last_propagation
+        result = int64(moves.locked_in[v]) != moves.last_propagation
     return result
 
 
 @device
-def commit_move(v, there, moves: Moves, level: Level):
+def commit_move(v, there, moves: Moves, figures: Figures):
     """List the move of v, which is locked for the next propagation.
 
     Nobody who asks meanwhile whether v is locked for this one gets a different answer.
     """
-    moves.moved_in[v] = int32(level.iteration)
-    moves.locked_in[v] = int32(level.iteration)
+    moves.moved_in[v] = int32(figures.iteration)
+    moves.locked_in[v] = int32(figures.iteration)
     moves.target[v] = there
-    moves.listed[atomic_next(level, Level.moves)] = int32(v)
+    moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
     return v
 
 
 @kernel
-def rest_by_chance(i, run: Run):
+def rest_by_chance(i, moves: Moves, active: ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
-    v = movable_vertex(i, run.active, run.level)
-    if chance(v, run.level) % ONE_OF != 0:
-        run.moves.locked_in[v] = int32(run.level.last_propagation)
+    v = movable_vertex(i, active)
+    if chance(v, figures) % ONE_OF != 0:
+        moves.locked_in[v] = int32(moves.last_propagation)
 
 
 @device
-def move_if_it_pays(v, graph: Csr, run: Run, tables: Tables, rules: Rules):
+def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+                    tables: Tables, rules: Rules):
     """Move v if it still does not lose once better moves are made.
 
     A neighbour's move counts as made if its gain is larger, or equal and its id smaller
     (equation 4.1).
     """
-    here = run.moves.part[v]
-    there = run.cache.best_target[v]
-    own_gain = run.cache.gain[v]
+    here = moves.part[v]
+    there = cache.best_target[v]
+    own_gain = cache.gain[v]
     total = int64(0)
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         u = graph.targets[arc]
-        block = run.moves.part[u]
-        other_gain = run.cache.gain[u]
+        block = moves.part[u]
+        other_gain = cache.gain[u]
         if other_gain > own_gain or (other_gain == own_gain and u < v):
-            if wants_to_move(u, run.moves, run.cache, run.level):
-                block = run.cache.best_target[u]
+            if wants_to_move(u, moves, cache):
+                block = cache.best_target[u]
         nearer = rules.distance(here, block, tables) - rules.distance(there, block, tables)
         if nearer != 0:
             total += value_or(graph.weights, arc, 1) * nearer
     total = team_sum(total)
-    total += pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks)
+    total += pull_of(v, there, blocks) - pull_of(v, here, blocks)
     if lane() == 0 and total >= 0:
-        commit_move(v, there, run.moves, run.level)
+        commit_move(v, there, moves, figures)
     return total
 
 
 @kernel
-def keep_paying_moves(i, graph: Csr, run: Run, tables: Tables, one_lane, rules: Rules):
+def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lane, rules: Rules):
     """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
-    if is_for(one_lane, run.level.movable, run.level):
-        v = movable_vertex(i, run.active, run.level)
-        is_hub = degree_of(v, graph) > run.level.hub_degree
-        if not is_hub and wants_to_move(v, run.moves, run.cache, run.level):
-            move_if_it_pays(v, graph, run, tables, rules)
+    if is_for(one_lane, state.active.movable, state.figures):
+        v = movable_vertex(i, state.active)
+        is_hub = degree_of(v, graph) > state.figures.hub_degree
+        if not is_hub and wants_to_move(v, state.moves, state.cache):
+            move_if_it_pays(v, graph, state.moves, state.cache, state.blocks, state.figures, tables,
+                            rules)
 
 
 @kernel
-def keep_paying_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables, rules: Rules):
+def keep_paying_moves_of_hubs(i, graph: Csr, state: Propagating, tables: Tables, rules: Rules):
     """Move a hub that wants to and still gains."""
-    v = run.active.hubs[i]
-    if wants_to_move(v, run.moves, run.cache, run.level):
-        move_if_it_pays(v, graph, run, tables, rules)
+    v = state.active.hub_list[i]
+    if wants_to_move(v, state.moves, state.cache):
+        move_if_it_pays(v, graph, state.moves, state.cache, state.blocks, state.figures, tables,
+                        rules)

@@ -14,7 +14,8 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.net_turns import Turns
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.scopes import Wanting
+from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (
     Record,
     StaticValue,
@@ -95,27 +96,27 @@ def shift_counters(first, here, there, graph: NetRows):
 
 
 @device
-def matters(v, critical, run: Run):
+def matters(v, critical, moves: Moves, cache: GainCache):
     """Whether v has its best target, or is, in a critical block."""
-    here = bit_of(run.moves.part[v])
-    there = bit_of(max(0, int64(run.cache.best_target[v])))
+    here = bit_of(moves.part[v])
+    there = bit_of(max(0, int64(cache.best_target[v])))
     return (here | there) & critical != 0
 
 
 @device
-def joins_at(place, end, critical, graph: NetRows, run: Run, turns: Turns):
+def joins_at(place, end, critical, graph: NetRows, moves: Moves, cache: GainCache, turns: Turns):
     """1 if who stands there wants to move from or to a critical block, else 0."""
     v = turns.in_line(min(place, end - 1), graph)
-    asks = turns.wants(v, run.moves, run.cache, run.level)
-    return int64(place < end and matters(v, critical, run)) * int64(asks)
+    asks = turns.wants(v, moves, cache)
+    return int64(place < end and matters(v, critical, moves, cache)) * int64(asks)
 
 
 @device
-def who_joins(place, end, critical, graph: NetRows, run: Run, turns: Turns):
+def who_joins(place, end, critical, graph: NetRows, moves: Moves, cache: GainCache, turns: Turns):
     """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
     joins = AtOnce()
     for j in static_range(AT_ONCE):
-        joins[j] = joins_at(place + j, end, critical, graph, run, turns)
+        joins[j] = joins_at(place + j, end, critical, graph, moves, cache, turns)
     bits = int64(0)
     for j in static_range(AT_ONCE):
         bits += joins[j] << j
@@ -136,7 +137,8 @@ def list_group(joins, number, place, listed, graph: NetRows, turns: Turns):
 
 
 @device
-def burn_group(count, net, spread, movers: Movers, graph: NetRows, run: Run, price: StaticValue):
+def burn_group(count, net, spread, movers: Movers, graph: NetRows, moves: Moves, cache: GainCache,
+               price: StaticValue):
     """Tell the movers that `movers.left` lists, and count them where they want to be.
 
     Returns how many blocks more the net touches then.  All lanes of a team together.
@@ -144,18 +146,18 @@ def burn_group(count, net, spread, movers: Movers, graph: NetRows, run: Run, pri
     first = int64(graph.state.row[net]) * graph.state.words.blocks
     team_sync()
     v = int64(0)
-    moves = lane() < min(count, group_size())
-    if moves:
+    joins = lane() < min(count, group_size())
+    if joins:
         v = int64(movers.left[lane()])
-        movers.left[lane()] = run.moves.part[v]
-        movers.reached[lane()] = run.cache.best_target[v]
+        movers.left[lane()] = moves.part[v]
+        movers.reached[lane()] = cache.best_target[v]
     team_sync()
     step = int64(0)
-    if moves:
+    if joins:
         step = step_in_group(lane(), movers, first, graph)
     until = team_scan(step)
     team_sync()
-    if moves:
+    if joins:
         tell_gain(v, net, spread + until - step, step, graph, price)
         shift_counters(first, movers.left[lane()], movers.reached[lane()], graph)
     team_sync()
@@ -181,24 +183,26 @@ def critical_blocks(first, graph: NetRows):
 
 
 @device
-def burn_line(net, end, critical, movers: Movers, graph: NetRows, run: Run, price: StaticValue,
-              turns: Turns):
+def burn_line(net, end, critical, movers: Movers, graph: NetRows, state: Wanting,
+              price: StaticValue, turns: Turns):
     """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
     spread = int64(graph.state.spread[net])
     for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
         place = base + AT_ONCE * lane()
-        joins = who_joins(place, end, critical, graph, run, turns)
+        joins = who_joins(place, end, critical, graph, state.moves, state.cache, turns)
         until = team_scan(popcount(joins))
         total = team_last(until)
         number = until - popcount(joins)
         for begin in range(0, total, group_size()):
             list_group(joins, number - begin, place, movers.left, graph, turns)
-            spread += burn_group(total - begin, net, spread, movers, graph, run, price)
+            spread += burn_group(total - begin, net, spread, movers, graph, state.moves,
+                                 state.cache, price)
     return spread
 
 
 @device
-def count_back(net, first, own, critical, graph: NetRows, run: Run, turns: Turns):
+def count_back(net, first, own, critical, graph: NetRows, moves: Moves, cache: GainCache,
+               turns: Turns):
     """Counters of a net are again what they were; `own` was that of the lane, if each has one.
 
     All lanes of a team together.
@@ -209,13 +213,13 @@ def count_back(net, first, own, critical, graph: NetRows, run: Run, turns: Turns
     else:
         for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
             v = graph.nets.pins[place]
-            if turns.wants(v, run.moves, run.cache, run.level) and matters(v, critical, run):
-                shift_counters(first, run.cache.best_target[v], run.moves.part[v], graph)
+            if turns.wants(v, moves, cache) and matters(v, critical, moves, cache):
+                shift_counters(first, cache.best_target[v], moves.part[v], graph)
     return own
 
 
 @kernel
-def burn_large_net(i, graph: NetRows, run: Run, price: StaticValue, turns: Turns):
+def burn_large_net(i, graph: NetRows, state: Wanting, price: StaticValue, turns: Turns):
     """Tell the pins of net i the same; its counters go along and come back."""
     movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
     net = graph.state.large_list[i]
@@ -224,9 +228,9 @@ def burn_large_net(i, graph: NetRows, run: Run, price: StaticValue, turns: Turns
     if lane() < graph.state.words.blocks:
         own = graph.state.counts[first + lane()]
     critical = critical_blocks(first, graph)
-    end = turns.line_up(net, graph, run)
+    end = turns.line_up(net, graph, state.moves, state.cache)
     team_sync()
-    burn_line(net, end, critical, movers, graph, run, price, turns)
-    count_back(net, first, own, critical, graph, run, turns)
+    burn_line(net, end, critical, movers, graph, state, price, turns)
+    count_back(net, first, own, critical, graph, state.moves, state.cache, turns)
     if lane() == 0:
         graph.state.is_listed[net] = int32(0)

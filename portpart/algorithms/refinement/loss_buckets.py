@@ -11,12 +11,12 @@ from portpart.algorithms.refinement.active_sets import FEW
 from portpart.algorithms.refinement.relief import Relief, all_may_leave
 from portpart.algorithms.refinement.state import (
     BUCKETS,
-    ActiveWords,
-    Buckets,
+    ActiveSets,
+    Blocks,
     Figures,
-    Level,
     Moves,
-    Run,
+    Rebalancing,
+    UnratedList,
 )
 from portpart.backends.language import (
     atomic_add,
@@ -44,35 +44,38 @@ those that have not been so far."""
 
 
 @device
-def chance(v, level: Figures):
+def chance(v, figures: Figures):
     """A number drawn for v in this iteration."""
-    return hash_of(v, level.seed + level.iteration) & NOT_NEGATIVE
+    return hash_of(v, figures.seed + figures.iteration) & NOT_NEGATIVE
 
 
 @device
-def slot_for(v, loss, weight, buckets: Buckets, level: Level, relief: Relief):
+def slot_for(v, loss, weight, rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """Slot of v: its bucket and, by chance, a sub-bucket of it."""
-    bucket = relief.bucket_of(loss, weight, level)
-    return bucket * buckets.sub_buckets + ((chance(v, level) >> 20) & (buckets.sub_buckets - 1))
+    bucket = relief.bucket_of(loss, weight, rebalancing)
+    return bucket * rebalancing.sub_buckets + ((chance(v,
+                                                       figures) >> 20) & (rebalancing.sub_buckets
+                                                                          - 1))
 
 
 @device
-def enter_bucket(v, loss, weight, moves: Moves, buckets: Buckets, level: Level, relief: Relief):
+def enter_bucket(v, loss, weight, moves: Moves, rebalancing: Rebalancing, figures: Figures,
+                 relief: Relief):
     """Put v into its bucket and its slot; atomic, order-free."""
-    slot = slot_for(v, loss, weight, buckets, level, relief)
-    buckets.slot_of[v] = int32(slot)
+    slot = slot_for(v, loss, weight, rebalancing, figures, relief)
+    rebalancing.slot_of[v] = int32(slot)
     first = int64(moves.part[v]) * BUCKETS
-    atomic_add(buckets.bucket_weight, first + slot // buckets.sub_buckets, weight)
-    atomic_add(buckets.slot_weight, first * buckets.sub_buckets + slot, weight)
+    atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
+    atomic_add(rebalancing.slot_weight, first * rebalancing.sub_buckets + slot, weight)
     return slot
 
 
 @device
-def empty_slot(block, slot, buckets: Buckets):
+def empty_slot(block, slot, rebalancing: Rebalancing):
     """Set to zero what `enter_bucket` added to."""
     first = int64(block) * BUCKETS
-    buckets.bucket_weight[first + slot // buckets.sub_buckets] = 0
-    buckets.slot_weight[first * buckets.sub_buckets + slot] = 0
+    rebalancing.bucket_weight[first + slot // rebalancing.sub_buckets] = 0
+    rebalancing.slot_weight[first * rebalancing.sub_buckets + slot] = 0
     return slot
 
 
@@ -96,50 +99,51 @@ def first_reaching(values, begin, count, target):
 
 
 @device
-def scope_of(b, buckets: Buckets, level: ActiveWords):
+def scope_of(b, active: ActiveSets, rebalancing: Rebalancing):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return int32(ALL) if level.on_boundary <= FEW else buckets.scope[b]
+    return int32(ALL) if active.on_boundary <= FEW else rebalancing.scope[b]
 
 
 @device
-def scope_after(b, bucket, buckets: Buckets, level: Level):
+def scope_after(b, bucket, active: ActiveSets, rebalancing: Rebalancing):
     """Which vertices of block b have to be rated beside those that are, now or the next time."""
     result = int32(ONLY_MOVABLE)
     if bucket > LAST_WITHOUT_LOSS:
         result = int32(ALL)
-        if scope_of(b, buckets, level) == ONLY_MOVABLE:
+        if scope_of(b, active, rebalancing) == ONLY_MOVABLE:
             result = int32(REST)
-            level.short = 1
+            rebalancing.short = 1
     return result
 
 
 @kernel
-def set_threshold(b, run: Run, relief: Relief):
+def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
+                  rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
     If that takes vertices that lose something, all have to be in their buckets, beside those
     that are there; and probably so the next time.
     """
-    overload = run.blocks.weight[b] - run.blocks.limits[b] - run.level.slack
+    overload = blocks.weight[b] - blocks.limits[b] - figures.slack
     slot = int64(-1)
     if overload > 0:
-        bucket = first_reaching(run.buckets.bucket_weight, b * BUCKETS, int64(BUCKETS),
+        bucket = first_reaching(rebalancing.bucket_weight, b * BUCKETS, int64(BUCKETS),
                                 overload)
         before = int64(0)
         for j in range(lane(), bucket, team_size()):
-            before += run.buckets.bucket_weight[b * BUCKETS + j]
+            before += rebalancing.bucket_weight[b * BUCKETS + j]
         before = team_sum(before)
-        first = (b * BUCKETS + bucket) * run.buckets.sub_buckets
-        within = first_reaching(run.buckets.slot_weight, first, run.buckets.sub_buckets,
+        first = (b * BUCKETS + bucket) * rebalancing.sub_buckets
+        within = first_reaching(rebalancing.slot_weight, first, rebalancing.sub_buckets,
                                 overload - before)
-        slot = bucket * run.buckets.sub_buckets + within
-        if lane() == 0 and not all_may_leave(b, run.blocks, run.level, relief):
-            run.buckets.scope[b] = scope_after(b, bucket, run.buckets, run.level)
+        slot = bucket * rebalancing.sub_buckets + within
+        if lane() == 0 and not all_may_leave(b, blocks, rebalancing, relief):
+            rebalancing.scope[b] = scope_after(b, bucket, active, rebalancing)
     if lane() == 0:
-        run.buckets.threshold[b] = slot
-        if run.buckets.scope[b] != ONLY_MOVABLE:
-            run.level.next_wide = 1
+        rebalancing.threshold[b] = slot
+        if rebalancing.scope[b] != ONLY_MOVABLE:
+            rebalancing.next_wide = 1
         if b == 0:
-            run.level.rated = run.level.leavers
-            run.level.unrated = 0
-            run.level.unrated_hubs = 0
+            rebalancing.rated = rebalancing.leavers
+            unrated.unrated = 0
+            unrated.unrated_hubs = 0

@@ -5,12 +5,14 @@ from __future__ import annotations
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
 from portpart.algorithms.refinement.homes import pull_of
+from portpart.algorithms.refinement.scopes import Accounting
 from portpart.algorithms.refinement.state import (
-    CacheWords,
+    ActiveSets,
+    Blocks,
+    Figures,
     GainCache,
     Incumbent,
-    IncumbentWords,
-    Run,
+    Moves,
 )
 from portpart.backends.language import (
     atomic_add,
@@ -32,121 +34,123 @@ from portpart.primitives.reduce import STRIPES
 
 
 @device
-def mark_dirty(v, cache: GainCache, level: CacheWords):
+def mark_dirty(v, cache: GainCache):
     """Put v on the list of vertices to refresh, once."""
-    if atomic_load(cache.dirty, v) == 0:
-        if atomic_cas(cache.dirty, v, int32(0), int32(1)) == 0:
-            cache.dirty_list[atomic_next(level, CacheWords.marked)] = int32(v)
+    if atomic_load(cache.is_dirty, v) == 0:
+        if atomic_cas(cache.is_dirty, v, int32(0), int32(1)) == 0:
+            cache.dirty_list[atomic_next(cache, GainCache.marked)] = int32(v)
     return v
 
 
 @device
-def list_unsaved(v, incumbent: Incumbent, level: IncumbentWords):
+def list_unsaved(v, incumbent: Incumbent):
     """Put v on the list of vertices that have moved since the best partition, once."""
-    if incumbent.unsaved[v] == 0:
-        incumbent.unsaved[v] = int8(1)
-        incumbent.unsaved_list[atomic_next(level, IncumbentWords.unsaved)] = int32(v)
+    if incumbent.is_unsaved[v] == 0:
+        incumbent.is_unsaved[v] = int8(1)
+        incumbent.unsaved_list[atomic_next(incumbent, Incumbent.unsaved)] = int32(v)
     return v
 
 
 @device
-def weigh_vertex(v, graph: Csr, run: Run):
+def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
+                 incumbent: Incumbent, blocks: Blocks, figures: Figures):
     """Account for what v weighs, and for its tie to home, as it goes to its target; list it.
 
     Order-free.
     """
-    here = run.moves.part[v]
-    there = run.moves.target[v]
-    mark_dirty(v, run.cache, run.level)
-    list_on_boundary(v, run.active, run.level)
-    list_unsaved(v, run.incumbent, run.level)
+    here = moves.part[v]
+    there = moves.target[v]
+    mark_dirty(v, cache)
+    list_on_boundary(v, active)
+    list_unsaved(v, incumbent)
     weight = value_or(graph.vertex_weights, v, 1)
-    stripe = (int64(v) % run.level.weight_stripes) * run.level.blocks
-    atomic_add(run.moves.weight_sums, stripe + here, -weight)
-    atomic_add(run.moves.weight_sums, stripe + there, weight)
-    change = pull_of(v, here, run.blocks) - pull_of(v, there, run.blocks)
+    stripe = (int64(v) % moves.weight_stripes) * figures.blocks
+    atomic_add(moves.weight_sums, stripe + here, -weight)
+    atomic_add(moves.weight_sums, stripe + there, weight)
+    change = pull_of(v, here, blocks) - pull_of(v, there, blocks)
     if change != 0:
-        atomic_add(run.moves.cost_sums, int64(v) % STRIPES, 2 * change)
+        atomic_add(moves.cost_sums, int64(v) % STRIPES, 2 * change)
     return weight
 
 
 @device
-def weigh_move(v, graph: Csr, run: Run, tables: Tables, rules: Rules):
+def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
     """Account for the move of v to its target; the gains of its neighbours are out of date.
 
     An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
     order-free.
     """
-    here = run.moves.part[v]
-    there = run.moves.target[v]
-    iteration = int32(run.level.iteration)
+    here = state.moves.part[v]
+    there = state.moves.target[v]
+    iteration = int32(state.figures.iteration)
     change = int64(0)
     for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         u = graph.targets[arc]
         weight = value_or(graph.weights, arc, 1)
-        before = run.moves.part[u]
+        before = state.moves.part[u]
         after = before
-        if run.moves.moved_in[u] == iteration:
-            after = run.moves.target[u]
+        if state.moves.moved_in[u] == iteration:
+            after = state.moves.target[u]
         else:
             weight *= 2
         farther = rules.distance(there, after, tables) - rules.distance(here, before, tables)
         change += weight * farther
-        mark_dirty(u, run.cache, run.level)
+        mark_dirty(u, state.cache)
     change = team_sum(change)
     if lane() == 0:
-        weigh_vertex(v, graph, run)
+        weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
+                     state.blocks, state.figures)
         if change != 0:
-            atomic_add(run.moves.cost_sums, int64(v) % STRIPES, change)
+            atomic_add(state.moves.cost_sums, int64(v) % STRIPES, change)
     return change
 
 
 @kernel
-def weigh_moves(i, graph: Csr, run: Run, tables: Tables, one_lane, rules: Rules):
+def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rules: Rules):
     """Account for a move, unless a hub makes it."""
-    v = run.moves.listed[i]
-    is_hub = degree_of(v, graph) > run.level.hub_degree
-    if is_for(one_lane, run.level.moves, run.level) and not is_hub:
-        weigh_move(v, graph, run, tables, rules)
+    v = state.moves.listed[i]
+    is_hub = degree_of(v, graph) > state.figures.hub_degree
+    if is_for(one_lane, state.moves.moves, state.figures) and not is_hub:
+        weigh_move(v, graph, state, tables, rules)
 
 
 @kernel
-def weigh_moves_of_hubs(i, graph: Csr, run: Run, tables: Tables, rules: Rules):
+def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
     """Account for the move of a hub, if it moves."""
-    v = run.active.hubs[i]
-    if int64(run.moves.moved_in[v]) == run.level.iteration:
-        weigh_move(v, graph, run, tables, rules)
+    v = state.active.hub_list[i]
+    if int64(state.moves.moved_in[v]) == state.figures.iteration:
+        weigh_move(v, graph, state, tables, rules)
 
 
 @kernel
-def move_vertex(i, run: Run):
+def move_vertex(i, moves: Moves):
     """Carry out a move."""
-    v = run.moves.listed[i]
-    run.moves.part[v] = run.moves.target[v]
+    v = moves.listed[i]
+    moves.part[v] = moves.target[v]
 
 
 @device
-def save_vertex(i, run: Run):
+def save_vertex(i, moves: Moves, incumbent: Incumbent):
     """Keep vertex i of those that have moved since the best partition, and return it."""
-    v = run.incumbent.unsaved_list[i]
-    run.incumbent.best[v] = run.moves.part[v]
-    run.incumbent.unsaved[v] = int8(0)
+    v = incumbent.unsaved_list[i]
+    incumbent.best[v] = moves.part[v]
+    incumbent.is_unsaved[v] = int8(0)
     return v
 
 
 @device
-def save_block(i, run: Run):
+def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
     """Keep the weight of block i if this partition is the best; the list of moves is done with."""
-    if i < run.level.saved_blocks:
-        run.incumbent.best_weight[i] = run.blocks.weight[i]
+    if i < incumbent.saved_blocks:
+        incumbent.best_weight[i] = blocks.weight[i]
     if i == 0:
-        run.level.moves = 0
+        moves.moves = 0
     return i
 
 
 @kernel
-def save_best(i, run: Run):
+def save_best(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
     """Keep vertex and block i if this partition is the best."""
-    if i < run.level.saved_vertices:
-        save_vertex(i, run)
-    save_block(i, run)
+    if i < incumbent.saved_vertices:
+        save_vertex(i, moves, incumbent)
+    save_block(i, moves, incumbent, blocks)

@@ -18,7 +18,7 @@ from portpart.algorithms.refinement.large_net_afterburner import (
     tell_gain,
 )
 from portpart.algorithms.refinement.net_turns import Turns
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (
     StaticValue,
     device,
@@ -48,7 +48,8 @@ def step_in_net(j, size, before, after):
 
 
 @kernel
-def burn_small_net(i, graph: NetRows, run: Run, price: StaticValue, turns: Turns):
+def burn_small_net(i, graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue,
+                   turns: Turns):
     """Tell the pins of net i that want to move what it gains by each."""
     before = team_array(int32, MAX_SMALL)
     after = team_array(int32, MAX_SMALL)
@@ -57,25 +58,25 @@ def burn_small_net(i, graph: NetRows, run: Run, price: StaticValue, turns: Turns
     begin = int64(graph.nets.begin[net])
     size = size_of_net(net, graph.nets)
     for j in range(lane(), size, team_size()):
-        turn = turns.turn_of(j, begin, size, graph, run)
+        turn = turns.turn_of(j, begin, size, graph, moves, cache)
         v = graph.nets.pins[begin + j]
         number[turn] = int8(j)
-        before[turn] = run.moves.part[v]
+        before[turn] = moves.part[v]
         after[turn] = before[turn]
-        if turns.wants(v, run.moves, run.cache, run.level):
-            after[turn] = run.cache.best_target[v]
+        if turns.wants(v, moves, cache):
+            after[turn] = cache.best_target[v]
     team_sync()
     spread = int64(graph.state.spread[net])
     for base in range(0, size, team_size()):
         j = base + lane()
         step = int64(0)
-        moves = False
+        joins = False
         if j < size:
-            moves = before[j] != after[j]
-        if moves:
+            joins = before[j] != after[j]
+        if joins:
             step = step_in_net(j, size, before, after)
         until = team_scan(step)
-        if moves:
+        if joins:
             v = graph.nets.pins[begin + int64(number[j])]
             tell_gain(v, net, spread + until - step, step, graph, price)
         spread += team_last(until)

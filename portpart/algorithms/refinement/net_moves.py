@@ -14,7 +14,7 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.active_sets import is_for
 from portpart.algorithms.refinement.moves import weigh_vertex
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.scopes import Accounting
 from portpart.backends.language import (
     atomic_add,
     atomic_cas,
@@ -128,13 +128,13 @@ def nets_within(place, end):
 
 
 @device
-def touch_nets(v, begin, end, graph: NetRows, run: Run):
+def touch_nets(v, begin, end, graph: NetRows, state: Accounting):
     """List the nets of v at places begin ... end-1, as it goes to its target.
 
     The team that has the first of its nets accounts for its weight.  Atomic, order-free.
     """
-    here = run.moves.part[v]
-    there = run.moves.target[v]
+    here = state.moves.part[v]
+    there = state.moves.target[v]
     width = team_size()
     nets = AtOnce()
     for base in range(begin, end, AT_ONCE * width):
@@ -146,25 +146,26 @@ def touch_nets(v, begin, end, graph: NetRows, run: Run):
         for j in static_range(AT_ONCE):
             count_move(nets[j], within & (1 << j), here, there, graph.state)
     if lane() == 0 and begin == graph.begin[v]:
-        weigh_vertex(v, graph, run)
+        weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
+                     state.blocks, state.figures)
     return v
 
 
 @kernel
-def touch_nets_of_moves(i, graph: NetRows, run: Run, one_lane):
+def touch_nets_of_moves(i, graph: NetRows, state: Accounting, one_lane):
     """Account for a move, unless a hub makes it."""
-    v = run.moves.listed[i]
-    is_hub = degree_of(v, graph) > run.level.hub_degree
-    if is_for(one_lane, run.level.moves, run.level) and not is_hub:
-        touch_nets(v, int64(graph.begin[v]), int64(graph.end[v]), graph, run)
+    v = state.moves.listed[i]
+    is_hub = degree_of(v, graph) > state.figures.hub_degree
+    if is_for(one_lane, state.moves.moves, state.figures) and not is_hub:
+        touch_nets(v, int64(graph.begin[v]), int64(graph.end[v]), graph, state)
 
 
 @kernel
-def touch_nets_of_pieces(p, graph: NetRows, run: Run):
+def touch_nets_of_pieces(p, graph: NetRows, state: Accounting):
     """Account for the move of a hub, if it moves, in a piece of it."""
     v = graph.state.piece_vertex[p]
-    if int64(run.moves.moved_in[v]) == run.level.iteration:
-        touch_nets(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, run)
+    if int64(state.moves.moved_in[v]) == state.figures.iteration:
+        touch_nets(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, state)
 
 
 @kernel

@@ -14,10 +14,11 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.scopes import Settling
 from portpart.algorithms.refinement.state import (
     Figures,
+    GainCache,
     Moves,
-    Run,
 )
 from portpart.backends.language import (
     StaticValue,
@@ -38,11 +39,11 @@ from portpart.primitives.reduce import STRIPES
 
 
 @device
-def block_after(v, moves: Moves, level: Figures):
+def block_after(v, moves: Moves, figures: Figures):
     """The block of v when the moves are carried out; both are asked for at once."""
     stays = moves.part[v]
     goes = moves.target[v]
-    return goes if int64(moves.moved_in[v]) == level.iteration else stays
+    return goes if int64(moves.moved_in[v]) == figures.iteration else stays
 
 
 @device
@@ -70,20 +71,22 @@ def ties_pins(spread, price: StaticValue):
 
 
 @device
-def asks_for_all(place, end, first, graph: NetRows, run: Run):
+def asks_for_all(place, end, first, graph: NetRows, moves: Moves, cache: GainCache,
+                 figures: Figures):
     """1 if a pin is there that is not marked yet, else 0."""
     v = pin_at(place, end, graph)
-    return int64(place < end) * int64(atomic_load(run.cache.dirty, v) == 0)
+    return int64(place < end) * int64(atomic_load(cache.is_dirty, v) == 0)
 
 
 @device
-def asks_for_some(place, end, first, graph: NetRows, run: Run):
+def asks_for_some(place, end, first, graph: NetRows, moves: Moves, cache: GainCache,
+                  figures: Figures):
     """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
     the one that is alone there now, or those of which one was.
     """
     v = pin_at(place, end, graph)
-    count = graph.state.counts[first + block_after(v, run.moves, run.level)]
-    return asks_for_all(place, end, first, graph, run) * int64(count <= 2)
+    count = graph.state.counts[first + block_after(v, moves, figures)]
+    return asks_for_all(place, end, first, graph, moves, cache, figures) * int64(count <= 2)
 
 
 @device
@@ -93,15 +96,16 @@ def pin_at(place, end, graph: NetRows):
 
 
 @device
-def mark_if(asks, place, graph: NetRows, run: Run):
+def mark_if(asks, place, graph: NetRows, cache: GainCache):
     """Mark the pin there if it asks for it."""
     if asks != 0:
-        mark_dirty(graph.nets.pins[place], run.cache, run.level)
+        mark_dirty(graph.nets.pins[place], cache)
     return asks
 
 
 @device
-def mark_pins(net, first, graph: NetRows, run: Run, asks: StaticValue):
+def mark_pins(net, first, graph: NetRows, moves: Moves, cache: GainCache, figures: Figures,
+              asks: StaticValue):
     """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
 
     Several pins of a lane ask at once.
@@ -111,22 +115,22 @@ def mark_pins(net, first, graph: NetRows, run: Run, asks: StaticValue):
     asked = AtOnce()
     for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
         for j in static_range(AT_ONCE):
-            asked[j] = asks(place + j * width, end, first, graph, run)
+            asked[j] = asks(place + j * width, end, first, graph, moves, cache, figures)
         for j in static_range(AT_ONCE):
-            mark_if(asked[j], place + j * width, graph, run)
+            mark_if(asked[j], place + j * width, graph, cache)
     return net
 
 
 @device
-def mark_few(net, graph: NetRows, run: Run):
+def mark_few(net, graph: NetRows, cache: GainCache):
     """Put all pins of a net of few on that list."""
     for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
-        mark_dirty(graph.nets.pins[place], run.cache, run.level)
+        mark_dirty(graph.nets.pins[place], cache)
     return net
 
 
 @device
-def settle_net(net, spread_before, changed, graph: NetRows, run: Run, price: StaticValue,
+def settle_net(net, spread_before, changed, graph: NetRows, state: Settling, price: StaticValue,
                concerns: StaticValue):
     """Account for what a net costs more, and mark its pins if their gains are out of date.
 
@@ -139,21 +143,21 @@ def settle_net(net, spread_before, changed, graph: NetRows, run: Run, price: Sta
         change = price(spread) - price(spread_before)
         if change != 0:
             change *= 2 * value_or(graph.nets.weights, net, 1)
-            atomic_add(run.moves.cost_sums, int64(net) % STRIPES, change)
+            atomic_add(state.moves.cost_sums, int64(net) % STRIPES, change)
     if changed != 0 and (ties_pins(spread_before, price) or ties_pins(spread, price)):
         row = int64(graph.state.row[net])
         first = row * graph.state.words.blocks
         if row < 0:
-            mark_few(net, graph, run)
+            mark_few(net, graph, state.cache)
         elif concerns(changed):
-            mark_pins(net, first, graph, run, asks_for_some)
+            mark_pins(net, first, graph, state.moves, state.cache, state.figures, asks_for_some)
         else:
-            mark_pins(net, first, graph, run, asks_for_all)
+            mark_pins(net, first, graph, state.moves, state.cache, state.figures, asks_for_all)
     return changed
 
 
 @kernel
-def settle_small_net(i, graph: NetRows, run: Run, price: StaticValue, concerns: StaticValue):
+def settle_small_net(i, graph: NetRows, state: Settling, price: StaticValue, concerns: StaticValue):
     """Make the sets of net i of the list anew, from the blocks of its pins."""
     blocks = team_array(int32, MAX_SMALL)
     net = graph.state.small_list[i]
@@ -161,17 +165,17 @@ def settle_small_net(i, graph: NetRows, run: Run, price: StaticValue, concerns: 
     begin = int64(graph.nets.begin[net])
     spread = int64(graph.state.spread[net])
     for j in range(lane(), size, team_size()):
-        blocks[j] = block_after(graph.nets.pins[begin + j], run.moves, run.level)
+        blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
     team_sync()
     changed = store_small(net, size, blocks, graph)
-    settle_net(net, spread, changed, graph, run, price, concerns)
+    settle_net(net, spread, changed, graph, state, price, concerns)
 
 
 @kernel
-def settle_large_net(i, graph: NetRows, run: Run, price: StaticValue, concerns: StaticValue):
+def settle_large_net(i, graph: NetRows, state: Settling, price: StaticValue, concerns: StaticValue):
     """Make the sets of net i of the list anew, from its counters."""
     net = graph.state.large_list[i]
     spread = int64(graph.state.spread[net])
     team_sync()
     changed = store_large(net, graph.state)
-    settle_net(net, spread, changed, graph, run, price, concerns)
+    settle_net(net, spread, changed, graph, state, price, concerns)

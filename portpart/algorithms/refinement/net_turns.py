@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives.pin_state import NetRows
-from portpart.algorithms.refinement.state import GainCache, Run
+from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (
     DeviceFunction,
     Static,
@@ -65,13 +65,13 @@ def turns_by(order: str, wants: DeviceFunction) -> Turns:
 
 
 @device
-def turn_by_id(j, begin, size, graph: NetRows, run: Run):
+def turn_by_id(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache):
     """Pins are stored in this order."""
     return j
 
 
 @device
-def all_pins(net, graph: NetRows, run: Run):
+def all_pins(net, graph: NetRows, moves: Moves, cache: GainCache):
     """All pins of a net are in line."""
     return int64(graph.nets.end[net])
 
@@ -98,25 +98,26 @@ def goes_before(u, v, cache: GainCache):
 
 
 @device
-def turn_by_gain(j, begin, size, graph: NetRows, run: Run, wants: StaticValue):
+def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
+                 wants: StaticValue):
     """How many pins go before pin j: those that want to move go before the others."""
     v = graph.nets.pins[begin + j]
-    v_wants = wants(v, run.moves, run.cache, run.level)
+    v_wants = wants(v, moves, cache)
     turn = int64(0)
     for other in range(size):
         u = graph.nets.pins[begin + other]
-        u_wants = wants(u, run.moves, run.cache, run.level)
+        u_wants = wants(u, moves, cache)
         first = u_wants
         if u_wants == v_wants:
             first = other < j
             if v_wants:
-                first = goes_before(u, v, run.cache)
+                first = goes_before(u, v, cache)
         turn += int64(first)
     return turn
 
 
 @device
-def line_up_by_gain(net, graph: NetRows, run: Run, wants: StaticValue):
+def line_up_by_gain(net, graph: NetRows, moves: Moves, cache: GainCache, wants: StaticValue):
     """Gather the pins of a net that want to move, and sort them."""
     begin = int64(graph.nets.begin[net])
     end = int64(graph.nets.end[net])
@@ -127,13 +128,13 @@ def line_up_by_gain(net, graph: NetRows, run: Run, wants: StaticValue):
         v = int32(-1)
         if place < end:
             v = graph.nets.pins[place]
-            joins = int64(wants(v, run.moves, run.cache, run.level))
+            joins = int64(wants(v, moves, cache))
         until = team_scan(joins)
         if joins != 0:
             graph.state.line[begin + count + until - 1] = v
         count += team_last(until)
     team_sync()
-    sort_line(begin, count, graph.state.line, run.cache)
+    sort_line(begin, count, graph.state.line, cache)
     return begin + count
 
 

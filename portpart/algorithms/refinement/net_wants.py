@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
 from portpart.algorithms.refinement.net_moves import list_nets, nets_within
-from portpart.algorithms.refinement.state import Run
+from portpart.algorithms.refinement.scopes import Announcing, Propagating
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -51,15 +51,15 @@ def must_be_asked(row, wants, here, there, state: PinState):
 
 
 @device
-def announce(v, begin, end, graph: NetRows, run: Run):
+def announce(v, begin, end, graph: NetRows, state: Announcing):
     """List the nets of v, which wants to move, at places begin ... end-1.  Order-free.
 
     All lanes of a team together.
     """
-    here = run.moves.part[v]
-    there = run.cache.best_target[v]
+    here = state.moves.part[v]
+    there = state.cache.best_target[v]
     if lane() == 0 and begin == graph.begin[v]:
-        graph.state.after[v] = (pull_of(v, there, run.blocks) - pull_of(v, here, run.blocks))
+        graph.state.after[v] = (pull_of(v, there, state.blocks) - pull_of(v, here, state.blocks))
     width = team_size()
     nets = AtOnce()
     rows = AtOnce()
@@ -98,12 +98,12 @@ def forget_leaving(row, here, state: PinState):
 
 
 @device
-def move_if_nets_agree(v, begin, end, graph: NetRows, run: Run, agree: StaticValue):
+def move_if_nets_agree(v, begin, end, graph: NetRows, state: Announcing, agree: StaticValue):
     """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
 
     All lanes of a team together.
     """
-    here = run.moves.part[v]
+    here = state.moves.part[v]
     width = team_size()
     rows = AtOnce()
     for place in range(begin + lane(), end, AT_ONCE * width):
@@ -112,26 +112,27 @@ def move_if_nets_agree(v, begin, end, graph: NetRows, run: Run, agree: StaticVal
         for j in static_range(AT_ONCE):
             forget_leaving(rows[j], here, graph.state)
     if lane() == 0 and begin == graph.begin[v] and agree(v, graph):
-        commit_move(v, run.cache.best_target[v], run.moves, run.level)
+        commit_move(v, state.cache.best_target[v], state.moves, state.figures)
     return v
 
 
 @kernel
-def act_for_movable(i, graph: NetRows, run: Run, one_lane, wants: StaticValue, act: StaticValue):
+def act_for_movable(i, graph: NetRows, state: Propagating, one_lane, wants: StaticValue,
+                    act: StaticValue):
     """Act for movable vertex i if it wants to move, unless it is a hub."""
-    if is_for(one_lane, run.level.movable, run.level):
-        v = movable_vertex(i, run.active, run.level)
-        is_hub = degree_of(v, graph) > run.level.hub_degree
-        if not is_hub and wants(v, run.moves, run.cache, run.level):
-            act(v, int64(graph.begin[v]), int64(graph.end[v]), graph, run)
+    if is_for(one_lane, state.active.movable, state.figures):
+        v = movable_vertex(i, state.active)
+        is_hub = degree_of(v, graph) > state.figures.hub_degree
+        if not is_hub and wants(v, state.moves, state.cache):
+            act(v, int64(graph.begin[v]), int64(graph.end[v]), graph, state)
 
 
 @kernel
-def act_for_pieces(p, graph: NetRows, run: Run, wants: StaticValue, act: StaticValue):
+def act_for_pieces(p, graph: NetRows, state: Announcing, wants: StaticValue, act: StaticValue):
     """Act for a piece of a hub that wants to move."""
     v = graph.state.piece_vertex[p]
-    if wants(v, run.moves, run.cache, run.level):
-        act(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, run)
+    if wants(v, state.moves, state.cache):
+        act(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, state)
 
 
 def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from portpart.algorithms.refinement.state import Level
+from portpart.algorithms.refinement.state import Figures, Incumbent, Level
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 
@@ -59,7 +59,7 @@ class _Page:
         self._read = np.empty(0, np.int64)
 
     def add(self, level: Level) -> int:
-        self.space.parallel_for(1, note_outcome, level, self.words[WORDS * self.length :])
+        self.space.parallel_for(1, note_outcome, level, level, self.words[WORDS * self.length :])
         self.length += 1
         return self.length - 1
 
@@ -72,9 +72,9 @@ class _Page:
 
 
 @kernel
-def note_outcome(_, level: Level, words):
+def note_outcome(_, incumbent: Incumbent, figures: Figures, words):
     """Copy the words of an outcome, in the order of their names."""
-    words[0] = level.best_cost
-    words[1] = level.best_overload + level.slack
-    words[2] = level.best_is_balanced
-    words[3] = level.iteration
+    words[0] = incumbent.best_cost
+    words[1] = incumbent.best_overload + figures.slack
+    words[2] = incumbent.best_is_balanced
+    words[3] = figures.iteration

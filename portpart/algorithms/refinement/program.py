@@ -316,11 +316,10 @@ def _list_others(this: Recording) -> None:
 
 def _record_leaving(this: Recording) -> None:
     """How those up to the thresholds leave: strongly or weakly, as the level says."""
-    program, level, leavers = this.program, this.run.level, this.run.leavers
+    program, level, own = this.program, this.run.level, this.run.rebalancing
     with program.if_nonzero(level.strong):
         program.launch(level.leavers, weigh_leaving)
-        record_scan(program, leavers.leaving, leavers.position, leavers.tile_sums, level.vertices,
-                    level.tiles)
+        record_scan(program, own.leaving, own.position, own.tile_sums, level.vertices, level.tiles)
         if this.relief.waits:
             program.launch(level.blocks, clear_waiting)
             program.launch(level.leavers, leave_where_it_fits)

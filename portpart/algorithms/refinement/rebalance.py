@@ -20,7 +20,8 @@ from portpart.algorithms.refinement.loss_buckets import (
     enter_bucket,
 )
 from portpart.algorithms.refinement.relief import Relief
-from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.scopes import RatingLeavers
+from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Rebalancing
 from portpart.backends.language import (
     DeviceFunction,
     Static,
@@ -42,9 +43,9 @@ NONE = -1
 
 
 @device
-def has_room(v, block, graph: Csr, run: Run, relief: Relief):
+def has_room(v, block, graph: Csr, blocks: Blocks, figures: Figures, relief: Relief):
     """Whether a block takes vertices of others."""
-    return relief.rooms.room_of(block, run.blocks, run.level) > 0
+    return relief.rooms.room_of(block, blocks, figures) > 0
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Rating(Static):
 
 
 @device
-def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more: More,
+def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found: Found, more: More,
          rating: Rating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
@@ -71,17 +72,17 @@ def rate(v, graph: Csr, run: Run, ties: Ties, tables: Tables, found: Found, more
     vertices can count on that go where there is room (equation 4.10).  A vertex that
     touches no block with room goes to one chosen by a hash.  All lanes of a team together.
     """
-    best_candidate(v, graph, run, ties, tables, found, rating.search)
+    best_candidate(v, graph, state, ties, tables, found, rating.search)
     if lane() == 0:
         block = int32(found.block)
         value = found.value
-        if block == NONE or run.level.strong != 0:
+        if block == NONE or state.rebalancing.strong != 0:
             value = rating.search.rules.unknown(found, tables)
         if block == NONE:
-            block = run.blocks.destinations[chance(v, run.level) % run.level.destinations]
-        run.moves.target[v] = block
-        enter_bucket(v, found.here - value, value_or(graph.vertex_weights, v, 1), run.moves,
-                     run.buckets, run.level, rating.relief)
+            block = state.blocks.destination[chance(v, state.figures) % state.blocks.destinations]
+        state.moves.target[v] = block
+        enter_bucket(v, found.here - value, value_or(graph.vertex_weights, v, 1), state.moves,
+                     state.rebalancing, state.figures, rating.relief)
     return v
 
 
@@ -98,38 +99,38 @@ class Rated:
 
 
 @kernel
-def leave_weakly(i, run: Run):
+def leave_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
     """Weak rebalancing: a vertex up to the threshold moves to its own best target.
 
     The buckets are emptied.
     """
-    v = run.leavers.listed[i]
-    slot = empty_slot(run.moves.part[v], int64(run.buckets.slot_of[v]), run.buckets)
-    if slot <= run.buckets.threshold[run.moves.part[v]]:
-        run.moves.moved_in[v] = int32(run.level.iteration)
-        run.moves.listed[atomic_next(run.level, Level.moves)] = v
+    v = rebalancing.listed[i]
+    slot = empty_slot(moves.part[v], int64(rebalancing.slot_of[v]), rebalancing)
+    if slot <= rebalancing.threshold[moves.part[v]]:
+        moves.moved_in[v] = int32(figures.iteration)
+        moves.listed[atomic_next(moves, Moves.moves)] = v
 
 
 @kernel
-def weigh_leaving(i, graph: Csr, run: Run):
+def weigh_leaving(i, graph: Csr, moves: Moves, rebalancing: Rebalancing):
     """Strong rebalancing: leaving[v] = weight of a vertex up to the threshold.
 
     The buckets are emptied.
     """
-    v = run.leavers.listed[i]
-    slot = empty_slot(run.moves.part[v], int64(run.buckets.slot_of[v]), run.buckets)
-    if slot <= run.buckets.threshold[run.moves.part[v]]:
-        run.leavers.leaving[v] = value_or(graph.vertex_weights, v, 1)
+    v = rebalancing.listed[i]
+    slot = empty_slot(moves.part[v], int64(rebalancing.slot_of[v]), rebalancing)
+    if slot <= rebalancing.threshold[moves.part[v]]:
+        rebalancing.leaving[v] = value_or(graph.vertex_weights, v, 1)
 
 
 @device
-def place_at(position, run: Run):
+def place_at(position, blocks: Blocks):
     """Which block's room, of those in a row, covers a position before the end of the row."""
     low = int64(0)
-    high = run.level.destinations
+    high = blocks.destinations
     while high - low > 1:
         middle = (low + high) >> 1
-        if run.blocks.room[middle] <= position:
+        if blocks.room[middle] <= position:
             low = middle
         else:
             high = middle
@@ -137,67 +138,69 @@ def place_at(position, run: Run):
 
 
 @device
-def enter_place(v, place, run: Run):
+def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
     """Let v move to the block of that place."""
-    run.moves.target[v] = run.blocks.destinations[place]
-    run.moves.moved_in[v] = int32(run.level.iteration)
-    run.moves.listed[atomic_next(run.level, Level.moves)] = v
+    moves.target[v] = blocks.destination[place]
+    moves.moved_in[v] = int32(figures.iteration)
+    moves.listed[atomic_next(moves, Moves.moves)] = v
     return v
 
 
 @kernel
-def leave_strongly(i, run: Run, relief: Relief):
+def leave_strongly(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
+                   relief: Relief):
     """A leaving vertex goes to the block whose room covers its position among the leaving.
 
     That is where it begins, or its middle: then blocks come as near to their rooms as they can.
     """
-    v = run.leavers.listed[i]
-    position = run.leavers.position[v]
+    v = rebalancing.listed[i]
+    position = rebalancing.position[v]
     if relief.nearest:
-        position += run.leavers.leaving[v] // 2
-    end = run.blocks.room[run.level.destinations]
-    if run.leavers.leaving[v] != 0 and position < end:
-        enter_place(v, place_at(position, run), run)
+        position += rebalancing.leaving[v] // 2
+    end = blocks.room[blocks.destinations]
+    if rebalancing.leaving[v] != 0 and position < end:
+        enter_place(v, place_at(position, blocks), moves, blocks, figures)
 
 
 @kernel
-def clear_waiting(b, run: Run):
+def clear_waiting(b, rebalancing: Rebalancing):
     """Nobody waits behind the room of a block; thresholds have done their work."""
-    run.buckets.threshold[b] = NONE
+    rebalancing.threshold[b] = NONE
 
 
 @device
-def fits(v, place, position, run: Run):
+def fits(v, place, position, blocks: Blocks, rebalancing: Rebalancing):
     """Whether at least half of v, which begins at a position in a room, lies within it."""
-    return run.leavers.leaving[v] // 2 <= run.blocks.room[place + 1] - position
+    return rebalancing.leaving[v] // 2 <= blocks.room[place + 1] - position
 
 
 @kernel
-def leave_where_it_fits(i, run: Run):
+def leave_where_it_fits(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
+                        figures: Figures):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
 
     One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
     """
-    v = run.leavers.listed[i]
-    position = run.leavers.position[v]
-    end = run.blocks.room[run.level.destinations]
-    if run.leavers.leaving[v] != 0 and position < end:
-        place = place_at(position, run)
-        if fits(v, place, position, run):
-            enter_place(v, place, run)
+    v = rebalancing.listed[i]
+    position = rebalancing.position[v]
+    end = blocks.room[blocks.destinations]
+    if rebalancing.leaving[v] != 0 and position < end:
+        place = place_at(position, blocks)
+        if fits(v, place, position, blocks, rebalancing):
+            enter_place(v, place, moves, blocks, figures)
         else:
-            run.buckets.threshold[place] = v
+            rebalancing.threshold[place] = v
 
 
 @kernel
-def place_waiting(_, run: Run):
+def place_waiting(_, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures):
     """Those that wait follow behind all others, again and again while room is left.  One team.
 
     Those that fit leave their place, which one lane only reads and writes.
     """
-    tail = run.leavers.position[run.level.vertices]
-    count = run.level.destinations
-    end = run.blocks.room[count]
+    tail = rebalancing.position[figures.vertices]
+    count = blocks.destinations
+    end = blocks.room[count]
     waiting = int64(1)
     while waiting != 0 and tail < end:
         waiting = int64(0)
@@ -207,16 +210,16 @@ def place_waiting(_, run: Run):
             v = int64(NONE)
             weight = int64(0)
             if p < count:
-                v = run.buckets.threshold[p]
+                v = rebalancing.threshold[p]
             if v != NONE:
-                weight = run.leavers.leaving[v]
+                weight = rebalancing.leaving[v]
             until = team_scan(weight)
             position = tail + until - weight
             if v != NONE and position < end:
-                place = place_at(position, run)
-                if fits(v, place, position, run):
-                    enter_place(int32(v), place, run)
-                    run.buckets.threshold[p] = NONE
+                place = place_at(position, blocks)
+                if fits(v, place, position, blocks, rebalancing):
+                    enter_place(int32(v), place, moves, blocks, figures)
+                    rebalancing.threshold[p] = NONE
                 else:
                     waiting = int64(1)
             tail += team_last(until)

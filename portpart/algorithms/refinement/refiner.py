@@ -32,14 +32,14 @@ from portpart.algorithms.refinement.relief import Relief, relief_of
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
-    Buckets,
     GainCache,
     Incumbent,
-    Leavers,
     Level,
     Moves,
+    Rebalancing,
     Run,
     Sizes,
+    UnratedList,
     max_arcs,
     sub_buckets_for,
 )
@@ -135,8 +135,9 @@ class Refiner:
             self._homes[id(graph)].add_to(sums, space, run.moves.part)
         self.run = run.replaced(moves=run.moves.replaced(
             weight_sums=space.zeros(len(run.moves.weight_sums), np.int64), cost_sums=sums))
-        begun = self.run.replaced(level=self._words_on_space())
-        space.parallel_for(n, begin_with, graph.csr, begun)
+        words = self._words_on_space()
+        space.parallel_for(n, begin_with, graph.csr, self.run.moves.over(words),
+                           self.run.incumbent, words)
 
     def start_with(self, graph: Structure, part: Array, cost: int, weights: Array) -> None:
         """Begin with a partition of known cost and weights of blocks, where `rest` comes next.
@@ -155,12 +156,16 @@ class Refiner:
 
     def project(self, graph: Structure, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""
-        self.space.parallel_for(graph.num_vertices, project, cluster, self.run)
+        run = self.run
+        self.space.parallel_for(graph.num_vertices, project, cluster, run.moves, run.cache,
+                                run.active, run.incumbent)
         self._at_best = True
 
     def restart(self, graph: Structure) -> None:
         """Go back to the best partition of `graph`."""
-        self.space.parallel_for(graph.num_vertices, go_back, self.run)
+        run = self.run
+        self.space.parallel_for(graph.num_vertices, go_back, run.moves, run.cache, run.active,
+                                run.incumbent)
         self._at_best = True
 
     def refine(self, graph: Structure, filter_ratio: float = 0.0,
@@ -190,8 +195,9 @@ class Refiner:
 
     def rest(self, graph: Structure, journal: Journal) -> None:
         """Put all vertices to rest where they are, at home, for runs around some of them."""
-        self.run = self.run.replaced(level=self._words_on_space())
-        self.space.parallel_for(graph.num_vertices, rest_vertex, self.run, journal.home)
+        self.run = run = self.run.replaced(level=self._words_on_space())
+        self.space.parallel_for(graph.num_vertices, rest_vertex, run.moves, run.cache, run.active,
+                                run.incumbent, journal.home)
 
     def set_balance(self, balance: Balance) -> None:
         """Have other limits from now on."""
@@ -255,7 +261,8 @@ class Refiner:
 
         def record() -> Program:
             program = Program("refinement")
-            slots = {name: program.record(name, each) for name, each in records.items()}
+            slots = {name: program.record(name, each, opened=name == "run")
+                     for name, each in records.items()}
             this = Recording(program, slots["run"], widths, rules, relief)
             recorded = record_refinement if around is None else around.record
             recorded(this, self.rule, slots["trial"])
@@ -271,7 +278,7 @@ class Refiner:
                                      tie=None if homes is None else homes.tie)
         return run.replaced(
             before=run.level, level=level, blocks=blocks,
-            buckets=run.buckets.replaced(sub_buckets=self._sub_buckets_on(graph)),
+            rebalancing=run.rebalancing.replaced(sub_buckets=self._sub_buckets_on(graph)),
             cache=run.cache.replaced(filter_ratio=float(filter_ratio) if self.rule.loses else 0.0),
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
@@ -390,5 +397,5 @@ def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
     return Run(
         Moves.allocate(space, sizes), GainCache.allocate(space, sizes),
         ActiveSets.allocate(space, sizes), Incumbent.allocate(space, sizes), blocks,
-        Buckets.allocate(space, sizes), Leavers.allocate(space, sizes), level=nothing,
+        UnratedList.allocate(space, sizes), Rebalancing.allocate(space, sizes), level=nothing,
         before=nothing)

@@ -13,8 +13,7 @@ from portpart.algorithms.refinement.rooms import CLOSING, OPEN, Rooms
 from portpart.algorithms.refinement.state import (
     BUCKETS,
     Blocks,
-    Level,
-    RebalancingWords,
+    Rebalancing,
 )
 from portpart.backends.language import DeviceFunction, Static, device, float64, int64
 
@@ -75,7 +74,7 @@ class Relief(Static):
 
 
 @device
-def bucket_by_weight(loss, weight, level: RebalancingWords):
+def bucket_by_weight(loss, weight, rebalancing: Rebalancing):
     """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
 
     The logarithm is a product of exact IEEE multiplications, the same on every device.
@@ -85,8 +84,8 @@ def bucket_by_weight(loss, weight, level: RebalancingWords):
         bucket = int64(1)
     if loss > 0:
         bucket = int64(2)
-        relative = float64(loss) * float64(level.mean_vertex_weight) / float64(weight)
-        ratio = relative / float64(level.loss_unit)
+        relative = float64(loss) * float64(rebalancing.mean_vertex_weight) / float64(weight)
+        ratio = relative / float64(rebalancing.loss_unit)
         bound = float64(1.0)
         while bound <= ratio and bucket < BUCKETS - 1:
             bound *= BUCKET_BASE
@@ -95,7 +94,7 @@ def bucket_by_weight(loss, weight, level: RebalancingWords):
 
 
 @device
-def bucket_by_loss(loss, weight, level: Level):
+def bucket_by_loss(loss, weight, rebalancing: Rebalancing):
     """Bucket of a loss, whatever the vertex weighs (equation 4.5): 0 gains, 1 even, 2 + log2.
 
     The last bucket holds all losses of 2^47 and more.
@@ -128,7 +127,7 @@ def relief_of(options: RefinementOptions) -> Relief:
 
 
 @device
-def all_may_leave(b, blocks: Blocks, level: RebalancingWords, relief: Relief):
+def all_may_leave(b, blocks: Blocks, rebalancing: Rebalancing, relief: Relief):
     """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
     excess = blocks.weight[b] - blocks.means[b]
-    return level.strong != 0 or excess > blocks.limits[b] // relief.slight_share
+    return rebalancing.strong != 0 or excess > blocks.limits[b] // relief.slight_share

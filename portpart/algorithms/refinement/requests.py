@@ -21,7 +21,13 @@ from portpart.algorithms.refinement.best_prefix import (
     try_all,
 )
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Level, Run
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Blocks,
+    Figures,
+    Moves,
+    Rebalancing,
+)
 from portpart.algorithms.refinement.trial import Sequence, Trial, bits_of, record_order
 from portpart.backends.language import (
     atomic_add,
@@ -52,87 +58,89 @@ def record_requests(this: Recording, trial: Trial) -> None:
     with program.if_nonzero(sequence.too_heavy):
         record_order(program, run, trial, fill_request_key, order_requests_next)
         program.launch(run.level.moves, lay_out_request)
-        record_scan(program, trial.other_keys, run.leavers.position, run.leavers.tile_sums,
+        record_scan(program, trial.other_keys, run.rebalancing.position, run.rebalancing.tile_sums,
                     run.level.moves, sequence.kept)
         program.launch(run.level.moves, grant_request)
         program.launch(1, shorten_list)
 
 
 @kernel
-def spare_source(i, graph: Csr, run: Run, trial: Trial):
+def spare_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks, figures: Figures,
+                 trial: Trial):
     """Drop the legal move of a vertex without which its block would be too light.
 
     Too light is below mean / (1 + imbalance), as in METIS; all operations are IEEE's.
     """
-    v = run.active.movable[run.level.vertices - run.level.movable_begin + i]
-    here = run.moves.part[v]
-    left = run.blocks.weight[here] - value_or(graph.vertex_weights, v, 1)
-    mean = float64(run.blocks.means[here])
-    if float64(left) * float64(run.blocks.limits[here]) < mean * mean:
+    v = active.movable_list[figures.vertices - active.movable_begin + i]
+    here = moves.part[v]
+    left = blocks.weight[here] - value_or(graph.vertex_weights, v, 1)
+    mean = float64(blocks.means[here])
+    if float64(left) * float64(blocks.limits[here]) < mean * mean:
         trial.legal[v] = int32(NONE)
 
 
 @kernel
-def request_move(i, graph: Csr, run: Run, trial: Trial):
+def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, trial: Trial):
     """Enter the legal move of a vertex if it goes in the direction of the round.
 
     Atomic; the order of the list is free.
     """
-    v = run.active.movable[run.level.vertices - run.level.movable_begin + i]
+    v = active.movable_list[figures.vertices - active.movable_begin + i]
     there = trial.legal[v]
-    upwards = run.level.iteration & 1 == 0
-    if there != NONE and (there > run.moves.part[v]) == upwards:
-        run.moves.moved_in[v] = int32(run.level.iteration)
-        run.moves.target[v] = there
-        run.moves.listed[atomic_next(run.level, Level.moves)] = int32(v)
+    upwards = figures.iteration & 1 == 0
+    if there != NONE and (there > moves.part[v]) == upwards:
+        moves.moved_in[v] = int32(figures.iteration)
+        moves.target[v] = there
+        moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
         atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
-        stripe = int64(v) % run.level.weight_stripes * run.level.blocks
+        stripe = int64(v) % moves.weight_stripes * figures.blocks
         atomic_add(trial.weight_sums, stripe + there, value_or(graph.vertex_weights, v, 1))
 
 
 @kernel
-def fill_request_key(i, run: Run, trial: Trial):
+def fill_request_key(i, moves: Moves, trial: Trial):
     """Key of a request: its vertex, how much less it gains than the best one, or its block."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     key = int64(v)
     if trial.sequence.by_gain == BY_GAIN:
         key = trial.sequence.top_gain - trial.gain[v]
     elif trial.sequence.by_gain == BY_BLOCK:
-        key = int64(run.moves.target[v])
+        key = int64(moves.target[v])
     trial.keys[i] = key
 
 
 @kernel
-def order_requests_next(_, run: Run, trial: Trial):
+def order_requests_next(_, moves: Moves, figures: Figures, trial: Trial):
     """After the vertices come the gains, then the blocks, and then the buffers are filled."""
     trial.sequence.ordering = int64(trial.sequence.by_gain < BY_BLOCK)
     trial.sequence.by_gain += 1
-    highest = trial.sequence.top_gain if trial.sequence.by_gain == BY_GAIN else run.level.blocks
+    highest = trial.sequence.top_gain if trial.sequence.by_gain == BY_GAIN else figures.blocks
     trial.sorting.words.bits = bits_of(highest)
-    trial.sequence.kept = max(int64(1), (run.level.moves + TILE - 1) // TILE)
+    trial.sequence.kept = max(int64(1), (moves.moves + TILE - 1) // TILE)
     trial.sequence.made = 0
 
 
 @kernel
-def lay_out_request(i, graph: Csr, run: Run, trial: Trial):
+def lay_out_request(i, graph: Csr, moves: Moves, trial: Trial):
     """Weight of a request; the first one for a block marks where the block's buffer begins."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     trial.other_list[i] = v
     trial.other_keys[i] = value_or(graph.vertex_weights, v, 1)
     begins = i == 0
     if not begins:
-        begins = run.moves.target[run.moves.listed[i - 1]] != run.moves.target[v]
+        begins = moves.target[moves.listed[i - 1]] != moves.target[v]
     if begins:
-        trial.buffer_begin[run.moves.target[v]] = i
+        trial.buffer_begin[moves.target[v]] = i
 
 
 @kernel
-def grant_request(i, run: Run, trial: Trial):
+def grant_request(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
+                  trial: Trial):
     """List a request if its block has room for all up to it; the order of the list is free."""
     v = trial.other_list[i]
-    block = run.moves.target[v]
-    offered = run.leavers.position[i + 1] - run.leavers.position[trial.buffer_begin[block]]
-    if exceeds(run.blocks.weight[block] + offered, block, run.blocks, run.level) == 0:
-        run.moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
+    block = moves.target[v]
+    offered = rebalancing.position[i + 1] - rebalancing.position[trial.buffer_begin[block]]
+    if exceeds(blocks.weight[block] + offered, block, blocks, figures) == 0:
+        moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
     else:
-        run.moves.moved_in[v] = int32(NEVER)
+        moves.moved_in[v] = int32(NEVER)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from portpart.algorithms.refinement.state import (
     Blocks,
     Figures,
-    Level,
+    Rebalancing,
 )
 from portpart.backends.language import (
     DeviceFunction,
@@ -37,11 +37,12 @@ class Rooms(Static):
     Attributes
     ----------
     room_of : DeviceFunction
-        ``room_of(b, blocks, level)``: what block b takes yet.
+        ``room_of(b, blocks, figures)``: what block b takes yet.
     note_weight : DeviceFunction
-        ``note_weight(b, weight, blocks, level)``: is told what each block weighs now.
+        ``note_weight(b, weight, blocks, figures)``: is told what each block weighs now.
     find : DeviceFunction
-        ``find(blocks, level)``: lists the blocks with room; all lanes of a team together.
+        ``find(blocks, now, rebalancing, figures)``: lists the blocks with room; all lanes of a team
+        together.  The words of `now` and what follows may be copies.
     """
 
     room_of: DeviceFunction
@@ -50,42 +51,43 @@ class Rooms(Static):
 
 
 @device
-def room_below(b, blocks: Blocks, level: Figures):
+def room_below(b, blocks: Blocks, figures: Figures):
     """What block b is short of the weight below which it takes vertices."""
-    return blocks.open_below[b] + level.slack - blocks.weight[b]
+    return blocks.open_below[b] + figures.slack - blocks.weight[b]
 
 
 @device
-def room_if_open(b, blocks: Blocks, level: Level):
+def room_if_open(b, blocks: Blocks, figures: Figures):
     """The same if block b was never too heavy since vertices last moved for gains."""
     return blocks.opening[b] - blocks.weight[b]
 
 
 @device
-def ignore_weight(b, weight, blocks: Blocks, level: Level):
+def ignore_weight(b, weight, blocks: Blocks, figures: Figures):
     """Nobody asks later what a block weighed."""
     return weight
 
 
 @device
-def open_block(b, blocks: Blocks, level: Figures):
+def open_block(b, blocks: Blocks, figures: Figures):
     """Block b takes vertices."""
-    blocks.opening[b] = blocks.open_below[b] + level.slack
+    blocks.opening[b] = blocks.open_below[b] + figures.slack
     return b
 
 
 @device
-def close_if_heavy(b, weight, blocks: Blocks, level: Figures):
+def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
     """Block b takes nobody from now on if it is too heavy; after moves for gains all begin anew."""
-    if level.iteration < 0 or level.balanced != 0:
-        open_block(b, blocks, level)
-    if weight > blocks.limits[b] + level.slack:
+    if figures.iteration < 0 or figures.balanced != 0:
+        open_block(b, blocks, figures)
+    if weight > blocks.limits[b] + figures.slack:
         blocks.opening[b] = 0
     return weight
 
 
 @device
-def list_destinations(blocks: Blocks, level: Level, room_of: StaticValue):
+def list_destinations(blocks: Blocks, now: Blocks, rebalancing: Rebalancing, figures: Figures,
+                      room_of: StaticValue):
     """List the blocks with room in their order, and where the room of each one starts.
 
     All lanes of one team together; returns the number of blocks listed.
@@ -93,42 +95,42 @@ def list_destinations(blocks: Blocks, level: Level, room_of: StaticValue):
     listed = int64(0)
     total = int64(0)
     base = int64(0)
-    num_blocks = level.blocks
+    num_blocks = figures.blocks
     while base < num_blocks:
         b = base + lane()
         free = int64(0)
         if b < num_blocks:
-            free = max(int64(0), room_of(b, blocks, level))
+            free = max(int64(0), room_of(b, blocks, figures))
         opens = int64(0)
         if free > 0:
             opens = int64(1)
         place = team_scan(opens)
         until = team_scan(free)
         if free > 0:
-            blocks.destinations[listed + place - 1] = int32(b)
+            blocks.destination[listed + place - 1] = int32(b)
             blocks.room[listed + place - 1] = total + until - free
         listed += team_last(place)
         total += team_last(until)
         base += team_size()
     if lane() == 0:
         blocks.room[listed] = total
-        level.destinations = listed
+        now.destinations = listed
     return listed
 
 
 @device
-def find_or_open(blocks: Blocks, level: Level):
+def find_or_open(blocks: Blocks, now: Blocks, rebalancing: Rebalancing, figures: Figures):
     """List the blocks with room; if none is left, all are open again, and strong rebalancing is
     next.
     """
-    found = list_destinations(blocks, level, room_if_open)
+    found = list_destinations(blocks, now, rebalancing, figures, room_if_open)
     if found == 0:
-        for b in range(lane(), level.blocks, team_size()):
-            open_block(b, blocks, level)
+        for b in range(lane(), figures.blocks, team_size()):
+            open_block(b, blocks, figures)
         team_sync()
-        found = list_destinations(blocks, level, room_if_open)
+        found = list_destinations(blocks, now, rebalancing, figures, room_if_open)
         if lane() == 0:
-            level.rebalancings = level.weak_limit
+            rebalancing.rebalancings = rebalancing.weak_limit
     return found
 
 

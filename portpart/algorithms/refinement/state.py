@@ -1,7 +1,4 @@
-"""What refinement keeps of a level: work arrays by the piece that they belong to, and words.
-
-Kernels take all of it as a `Run`, device functions the pieces that they are about.
-"""
+"""What refinement keeps of a level, by the piece that it belongs to: work arrays and words."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Words
+from portpart.backends.language import Words, word
 from portpart.backends.work import WorkRecord
 from portpart.primitives.reduce import STRIPES
 from portpart.primitives.scan import tiles_of
@@ -82,92 +79,6 @@ class Figures(Words):
     stalled: Any  # iterations since the best partition improved enough
 
 
-class MoveWords(Words):
-    """The moves of an iteration."""
-
-    moves: Any  # vertices that move in this iteration
-    last_propagation: Any  # iteration of the last label propagation: its moves are locked
-    thinned: Any  # few of those that want to move may at a time, for all at once were too many
-    weight_stripes: Any  # copies of the block weights that moves are added to
-
-
-class CacheWords(Words):
-    """Vertices whose best target is out of date."""
-
-    dirty: Any  # vertices whose best target is out of date
-    dirty_groups: Any  # groups of these
-    group: Any  # and now
-    max_in_group: Any  # vertices in a group, at most
-    marked: Any  # vertices put on the list of dirty ones
-
-
-class ActiveWords(Words):
-    """Lists of the vertices that iterations touch."""
-
-    on_boundary: Any  # vertices of low degree, and those that are, or were, on a boundary or moved
-    movable: Any  # vertices of these whose best target passes the filter, and some that did
-    next_movable: Any  # those of them that the next propagation starts from
-    hubs: Any  # vertices of high degree
-    boundary_begin: Any  # where the first list begins: the next one is in the other half
-    movable_begin: Any  # the same for the second list
-    next_on_boundary: Any  # length of the next list
-    kept: Any  # length of the first list when it was made
-    crowded: Any  # the first list has grown and is to be rid of what is in the interior
-
-
-class IncumbentWords(Words):
-    """The best partition so far, and what has to be copied to keep it."""
-
-    restored_blocks: Any  # blocks whose weights start from those of the best partition
-    restored_stripes: Any  # words of the cost that start from it
-    saves: Any  # work items of `save_best`: the most of the next two, and one at least
-    saved_vertices: Any  # vertices to copy to the best partition: those that have moved or none
-    saved_blocks: Any
-    unsaved: Any  # vertices that have moved since the best partition
-    best_is_balanced: Any
-    best_cost: Any
-    best_overload: Any
-
-
-class BlockWords(Words):
-    """Blocks that take vertices."""
-
-    destinations: Any  # blocks with room
-
-
-class RebalancingWords(Words):
-    """How vertices are found and rated that may leave blocks that are too heavy."""
-
-    leavers: Any  # vertices that may leave a block that is too heavy
-    swept: Any  # vertices that may leave heavily overloaded blocks: all or none
-    unrated: Any  # vertices that may leave, for a loss that has to be counted
-    unrated_hubs: Any  # the same of hubs
-    rated: Any  # so many of those that may leave have been rated
-    single: Any  # listed vertices, at most, that are looked at one by one; 0 if it gathers
-    batches: Any  # batches of them, at most, that it gathers from; or 0
-    many_on_boundary: Any  # a longer list is gathered from before those that may leave are rated
-    strong: Any  # the next rebalancing is the strong one
-    short: Any  # a block has to give up more than the movable vertices that were rated so far
-    wide: Any  # this rebalancing rates others, too, from the start
-    next_wide: Any
-    rebalancings: Any  # weak ones since the last label propagation
-    weak_limit: Any
-    loss_unit: Any  # losses are counted in multiples of this when they are sorted into buckets
-    mean_vertex_weight: Any
-    tiles: Any
-
-
-class Level(Figures, MoveWords, CacheWords, ActiveWords, IncumbentWords, BlockWords,
-            RebalancingWords):
-    """Counts, flags and limits of a level, in memory of the space.
-
-    The host writes them before a run and reads none during it.
-    """
-
-
-SIZE = len(Level.indices)
-
-
 def _of_vertices(size: Sizes) -> int:
     return size.vertices
 
@@ -207,6 +118,11 @@ class Moves(WorkRecord):
     weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes)
     cost_sums: Array = work(np.int64, lambda size: STRIPES)
 
+    moves: int = word()  # vertices that move in this iteration
+    last_propagation: int = word()  # iteration of the last label propagation: its moves are locked
+    thinned: int = word()  # few of those that want to move may at a time: all were too many
+    weight_stripes: int = word()  # copies of the block weights that moves are added to
+
 
 class GainCache(WorkRecord):
     """The best target of each vertex and the gain of moving there.
@@ -216,7 +132,7 @@ class GainCache(WorkRecord):
     best_target : array of int32, shape (n,)
         Below zero where a vertex touches no other block or fails Jet's filter (`gain_cache.py`).
     gain : array of int64, shape (n,)
-    dirty : array of int32, shape (n,)
+    is_dirty : array of int32, shape (n,)
         Whether a vertex is out of date, that is on the list of dirty ones.
     dirty_list : array of int32
     filter_ratio : float
@@ -225,9 +141,15 @@ class GainCache(WorkRecord):
 
     best_target: Array = work(np.int32, _of_vertices)
     gain: Array = work(np.int64, _of_vertices)
-    dirty: Array = work(np.int32, _of_vertices)
+    is_dirty: Array = work(np.int32, _of_vertices)
     dirty_list: Array = work(np.int32, _of_vertices)
     filter_ratio: float = 0.0
+
+    dirty: int = word()  # vertices whose best target is out of date
+    dirty_groups: int = word()  # groups of these
+    group: int = word()  # and now
+    max_in_group: int = word()  # vertices in a group, at most
+    marked: int = word()  # vertices put on the list of dirty ones
 
 
 class ActiveSets(WorkRecord):
@@ -237,16 +159,26 @@ class ActiveSets(WorkRecord):
     ----------
     flags : array of int8, shape (n,)
         Which lists a vertex is on.
-    boundary, movable : array of int32
+    boundary, movable_list : array of int32
         Vertices that are, or were, on a boundary; and those of them that may move.  The next list
         is in the other half.
-    hubs : array of int32
+    hub_list : array of int32
     """
 
     flags: Array = work(np.int8, _of_vertices)
     boundary: Array = work(np.int32, _two_halves)
-    movable: Array = work(np.int32, _two_halves)
-    hubs: Array = work(np.int32, lambda size: size.hubs)
+    movable_list: Array = work(np.int32, _two_halves)
+    hub_list: Array = work(np.int32, lambda size: size.hubs)
+
+    on_boundary: int = word()  # of low degree, or that are, or were, on a boundary or moved
+    movable: int = word()  # those whose best target passes the filter, and some that did
+    next_movable: int = word()  # those of them that the next propagation starts from
+    hubs: int = word()  # vertices of high degree
+    boundary_begin: int = word()  # where the first list begins: the next one is in the other half
+    movable_begin: int = word()  # the same for the second list
+    next_on_boundary: int = word()  # length of the next list
+    kept: int = word()  # length of the first list when it was made
+    crowded: int = word()  # the first list has grown and is to be rid of what is in the interior
 
 
 class Incumbent(WorkRecord):
@@ -258,7 +190,7 @@ class Incumbent(WorkRecord):
     best_weight : array of int64, shape (k,)
     touched : array of int8, shape (n,)
         Whether a vertex may be on a boundary of the partition that a level starts from.
-    unsaved : array of int8, shape (n,)
+    is_unsaved : array of int8, shape (n,)
         Whether a vertex is on the list of those that have moved since.
     unsaved_list : array of int32
     tolerance : float
@@ -268,9 +200,19 @@ class Incumbent(WorkRecord):
     best: Array = work(np.int32, _of_vertices)
     best_weight: Array = work(np.int64, _of_blocks)
     touched: Array = work(np.int8, _of_vertices)
-    unsaved: Array = work(np.int8, _of_vertices)
+    is_unsaved: Array = work(np.int8, _of_vertices)
     unsaved_list: Array = work(np.int32, _of_vertices)
     tolerance: float = 1.0
+
+    restored_blocks: int = word()  # blocks whose weights start from those of the best partition
+    restored_stripes: int = word()  # words of the cost that start from it
+    saves: int = word()  # work items of `save_best`: the most of the next two, and one at least
+    saved_vertices: int = word()  # to copy to the best partition: those that have moved or none
+    saved_blocks: int = word()
+    unsaved: int = word()  # vertices that have moved since the best partition
+    best_is_balanced: int = word()
+    best_cost: int = word()
+    best_overload: int = word()
 
 
 class Blocks(WorkRecord):
@@ -284,7 +226,7 @@ class Blocks(WorkRecord):
         which it takes vertices of others.
     opening : array of int64, shape (k,)
         The same where blocks that were too heavy take none (`rooms.py`).
-    destinations : array of int32
+    destination : array of int32
         Blocks with room,
     room : array of int64
         and where the room of each begins, if it is laid out in one row.
@@ -304,72 +246,107 @@ class Blocks(WorkRecord):
     tie: Array | None = None
     weight: Array = work(np.int64, _of_blocks)
     opening: Array = work(np.int64, _of_blocks)
-    destinations: Array = work(np.int32, _of_blocks)
+    destination: Array = work(np.int32, _of_blocks)
     room: Array = work(np.int64, lambda size: size.blocks + 1)
 
+    destinations: int = word()  # blocks with room
 
-class Buckets(WorkRecord):
-    """Vertices that may leave a block, by what that loses (`loss_buckets.py`).
+
+class UnratedList(WorkRecord):
+    """Vertices whose best block is not known and has to be found.
 
     Attributes
     ----------
+    vertices, hub_vertices : array of int32
+        In any order; a hub is on both lists.
+    """
+
+    vertices: Array = work(np.int32, _of_vertices)
+    hub_vertices: Array = work(np.int32, lambda size: size.hubs)
+
+    unrated: int = word()  # vertices on the list
+    unrated_hubs: int = word()  # hubs among them
+
+
+class Rebalancing(WorkRecord):
+    """Vertices that may leave blocks that are too heavy, by what that loses (`loss_buckets.py`).
+
+    Attributes
+    ----------
+    listed : array of int32
+        Those vertices, in any order.
     slot_of : array of int32, shape (n,)
+        A vertex's bucket and sub-bucket.
     bucket_weight, slot_weight : array of int64
         Weights of buckets and sub-buckets, block by block; zero between two rebalancings.
     threshold : array of int64, shape (k,)
         Last slot that leaves a block.
     scope : array of int32, shape (k,)
         Which vertices of a block are rated.
-    sub_buckets : int
-    """
-
-    slot_of: Array = work(np.int32, _of_vertices)
-    bucket_weight: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
-    slot_weight: Array = work(
-        np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
-    threshold: Array = work(np.int64, _of_blocks)
-    scope: Array = work(np.int32, _of_blocks, zeros=True)
-    sub_buckets: int = 1
-
-
-class Leavers(WorkRecord):
-    """Vertices that may leave blocks that are too heavy.
-
-    Attributes
-    ----------
-    listed : array of int32
-    unrated, unrated_hubs : array of int32
-        Those whose loss has to be counted.
     leaving : array of int64, shape (n,)
         Strong rebalancing: weight of a vertex that leaves, 0 for others,
     position : array of int64, shape (n + 1,)
         and the sums of these before it.
     tile_sums : array of int64
         For the scan that makes them.
+    sub_buckets : int
     """
 
     listed: Array = work(np.int32, _of_vertices)
-    unrated: Array = work(np.int32, _of_vertices)
-    unrated_hubs: Array = work(np.int32, lambda size: size.hubs)
+    slot_of: Array = work(np.int32, _of_vertices)
+    bucket_weight: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
+    slot_weight: Array = work(
+        np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
+    threshold: Array = work(np.int64, _of_blocks)
+    scope: Array = work(np.int32, _of_blocks, zeros=True)
     leaving: Array = work(np.int64, _of_vertices)
     position: Array = work(np.int64, lambda size: size.vertices + 1)
     tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices))
+    sub_buckets: int = 1
+
+    leavers: int = word()  # vertices that may leave a block that is too heavy
+    swept: int = word()  # vertices that may leave heavily overloaded blocks: all or none
+    rated: int = word()  # so many of those that may leave have been rated
+    single: int = word()  # listed vertices, at most, that are looked at one by one; 0 if it gathers
+    batches: int = word()  # batches of them, at most, that it gathers from; or 0
+    many_on_boundary: int = word()  # from a longer list those that may leave are gathered first
+    strong: int = word()  # the next rebalancing is the strong one
+    short: int = word()  # a block has to give up more than the movable vertices rated so far
+    wide: int = word()  # this rebalancing rates others, too, from the start
+    next_wide: int = word()
+    rebalancings: int = word()  # weak ones since the last label propagation
+    weak_limit: int = word()
+    loss_unit: int = word()  # losses are sorted into buckets in multiples of this
+    mean_vertex_weight: int = word()
+    tiles: int = word()
+
+
+class Level(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
+            Incumbent.own_words, Blocks.own_words, UnratedList.own_words,
+            Rebalancing.own_words):
+    """The words of all pieces, in memory of the space.
+
+    The host writes them before a run and reads none during it.
+    """
+
+
+SIZE = len(Level.indices)
 
 
 class Run(WorkRecord):
-    """All that refinement keeps of a level; `before` are the words of the run before."""
+    """The pieces of refinement; `before` are the words of the run before."""
 
     moves: Moves
     cache: GainCache
     active: ActiveSets
     incumbent: Incumbent
     blocks: Blocks
-    buckets: Buckets
-    leavers: Leavers
+    unrated: UnratedList
+    rebalancing: Rebalancing
     level: Level
     before: Level
 
 
 PIECES: tuple[type[WorkRecord], ...] = (
-    Moves, GainCache, ActiveSets, Incumbent, Blocks, Buckets, Leavers)
+    Moves, GainCache, ActiveSets, Incumbent, Blocks, UnratedList, Rebalancing)
 """The records that hold work arrays."""

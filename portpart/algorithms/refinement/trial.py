@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.state import Moves, Run, Sizes
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, Words, device, int64, kernel
@@ -68,8 +68,8 @@ def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
               fill_rooms: bool) -> Trial:
     """Allocate what a run needs; what only rebalancing uses is free while moves are made."""
     return Trial.allocate(
-        space, sizes, keys=run.leavers.position, gain=run.leavers.leaving,
-        other_list=run.leavers.listed,
+        space, sizes, keys=run.rebalancing.position, gain=run.rebalancing.leaving,
+        other_list=run.rebalancing.listed,
         sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
         fill_rooms=int(fill_rooms), limits=run.blocks.limits)
@@ -101,9 +101,9 @@ def bits_of(value):
 
 
 @kernel
-def fill_key(i, run: Run, trial: Trial):
+def fill_key(i, moves: Moves, trial: Trial):
     """Key of a move: its vertex, or how much less it gains than the best one."""
-    v = run.moves.listed[i]
+    v = moves.listed[i]
     key = int64(v)
     if trial.sequence.by_gain != 0:
         key = trial.sequence.top_gain - trial.gain[v]

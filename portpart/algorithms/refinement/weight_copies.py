@@ -6,7 +6,7 @@ of them at a time: with two blocks that took ten microseconds on a GPU, in each 
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import Level
+from portpart.algorithms.refinement.state import Figures, Moves
 from portpart.backends.language import device, int64, lane, team_size, team_sum, team_sync
 
 MANY_COPIES = 64
@@ -17,31 +17,31 @@ AT_ONCE = 8
 
 
 @device
-def sum_at_once(b, first, sums, level: Level):
+def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
     """The sum of a few copies of block b, from the first on."""
     total = int64(0)
     for copy in range(first, first + AT_ONCE):
-        if copy < level.weight_stripes:
-            total += sums[copy * level.blocks + b]
+        if copy < moves.weight_stripes:
+            total += sums[copy * figures.blocks + b]
     return total
 
 
 @device
-def sum_copies(sums, weights, level: Level):
+def sum_copies(sums, weights, moves: Moves, figures: Figures):
     """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
-    if level.weight_stripes >= MANY_COPIES:
-        for b in range(level.blocks):
+    if moves.weight_stripes >= MANY_COPIES:
+        for b in range(figures.blocks):
             total = int64(0)
-            for copy in range(lane(), level.weight_stripes, team_size()):
-                total += sums[copy * level.blocks + b]
+            for copy in range(lane(), moves.weight_stripes, team_size()):
+                total += sums[copy * figures.blocks + b]
             total = team_sum(total)
             if lane() == 0:
                 weights[b] = total
     else:
-        for b in range(lane(), level.blocks, team_size()):
+        for b in range(lane(), figures.blocks, team_size()):
             total = int64(0)
-            for first in range(0, level.weight_stripes, AT_ONCE):
-                total += sum_at_once(b, first, sums, level)
+            for first in range(0, moves.weight_stripes, AT_ONCE):
+                total += sum_at_once(b, first, sums, moves, figures)
             weights[b] = total
     team_sync()
-    return level.blocks
+    return figures.blocks

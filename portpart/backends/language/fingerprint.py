@@ -130,7 +130,7 @@ def _meaning(value: Any, attributes: frozenset[str]) -> str:
         return f"{value.__qualname__} {value.indices}"
     if isinstance(value, type) and issubclass(value, Record):
         fields = [(field, _meaning(value.kind_of(field), NONE)) for field in value.field_names]
-        return f"{value.__qualname__} {fields}{_meaning(value.own_words, NONE) if value.own_words else ''}"
+        return f"{value.__qualname__} {fields} {_meaning(value.own_words, NONE)}"
     if isinstance(value, types.ModuleType):
         return str([(name, _meaning(getattr(value, name), attributes - {name}))
                     for name in sorted(attributes) if hasattr(value, name)])

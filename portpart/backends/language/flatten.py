@@ -241,6 +241,8 @@ class _Flattener:
         if owner is None or not issubclass(owner.kind, Record):
             return None
         assert isinstance(node, ast.Attribute)
+        if owner.kind.has_word(node.attr):
+            return None
         kind = self.kind_of(owner, node)
         return None if kind is None else Reference(owner.root, (*owner.path, node.attr), kind)
 
@@ -264,7 +266,7 @@ class _Flattener:
         if owner.root in self.made:
             if path == ("own_words",):
                 self.refuse(node, f"words of {owner.root!r}, a record that is made here",
-                            "take words of a parameter, or make words: name = Class(team_array(...))")
+                            "take the words of a parameter")
             name = self.made[owner.root][1][path[0]] if path else owner.root
         else:
             path = (*owner.path, *path)

@@ -140,6 +140,10 @@ class Flat:
             elif not (isinstance(argument, (Record, Words)) and fits(type(argument), kind)):
                 raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
                                f"{kind.__name__}, not {type(argument).__name__}")
+            elif isinstance(argument, Words) and parameter.is_record and (
+                    parameter.paths != [("own_words",)]):
+                raise Mismatch(f"parameter {parameter.name!r} takes arrays of {kind.__name__}, "
+                               "not its words alone")
             else:
                 result += fields(argument)
         for places in self._wholes:

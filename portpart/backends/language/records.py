@@ -41,8 +41,8 @@ class Record(Sliced):
     its subclasses: it depends on the device functions that a parameter is passed to which one.
 
     A field that is declared by ``word()`` is a number of the record that kernels change, as in
-    ``lists.heavy = 0``.  They are in no array of the record, but words of the class ``own_words``, a
-    part of the array that several records share.
+    ``lists.heavy = 0``.  Such numbers are words of the class ``own_words``, a part of the array
+    that several records share.
 
     >>> class Lists(Record):
     ...     listed: Any
@@ -238,6 +238,11 @@ class Words(Sliced):
             unknown = ", ".join(sorted(values.keys() - cls._zeros.keys()))
             raise TypeError(f"{cls.__name__} has no word {unknown}")
         return cls(tuple(words.values()))
+
+    @property
+    def own_words(self) -> Self:
+        """Itself: where nothing but the words of a record are used, words stand for it."""
+        return self
 
     @property
     def dtype(self) -> Any:
