@@ -30,6 +30,7 @@ from portpart.algorithms.refinement.relief import BY_WEIGHT
 from portpart.algorithms.refinement.state import Level, Run, Sizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
+from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import Structure
 from tests import oracles
@@ -68,7 +69,8 @@ def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
     program = Program("refinement")
     program.record("graph", refiner.rows(graph))
     program.record("tables", refiner.objective.tables)
-    this = Recording(program, program.record("run", refiner.run), widths, refiner.objective.rules)
+    run = program.record("run", refiner.run, opened=True)
+    this = Recording(program, run, widths, refiner.objective.rules)
     record_refinement(this, refiner.rule, program.record("trial", refiner.more))
     return program
 
@@ -117,12 +119,12 @@ class Phases:
         if hub_degree is not None:
             self.level.hub_degree = hub_degree
             hubs = space.empty(max(1, self.n), np.int32)
-            self.run = self.run.replaced(active=self.run.active.replaced(hubs=hubs))
+            self.run = self.run.replaced(active=self.run.active.replaced(hub_list=hubs))
         self.begin()
 
     def launch(self, count: int, kernel: Any, team: int | None = None, **given: Any) -> None:
         words = self.space.asarray(self.level.array)
-        arguments = {"graph": self.rows, "run": self.run.replaced(level=Level(words)),
+        arguments = {**opened(self.run, Level(words)), "graph": self.rows,
                      "tables": self.objective.tables, "more": More(), "one_lane": 0,
                      "rules": self.objective.rules, "relief": BY_WEIGHT,
                      "price": self.objective.rules.price, **given}
@@ -165,10 +167,17 @@ class Phases:
         self.launch(count, move_vertex, team=1)
 
 
+def opened(run: Run, level: Level) -> dict[str, Any]:
+    """The pieces of refinement by their names, over these words."""
+    pieces = {name: piece.over(level) for name, piece in run.named()
+              if isinstance(piece, WorkRecord)}
+    return {**pieces, "level": level, "figures": level, "before": run.before}
+
+
 def prepared(run: Run, k: int, n: int) -> Run:
     """What a run of the refiner sets for a graph of n vertices."""
     return run.replaced(
-        buckets=run.buckets.replaced(sub_buckets=sub_buckets_for(k, n)),
+        rebalancing=run.rebalancing.replaced(sub_buckets=sub_buckets_for(k, n)),
         cache=run.cache.replaced(filter_ratio=FILTER_RATIO),
         incumbent=run.incumbent.replaced(tolerance=0.999))
 

@@ -11,6 +11,7 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
+from portpart.backends.language.parameters import Parameter
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import drawn_graphs, random_graph
@@ -34,8 +35,16 @@ def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, 
     """Launch `kernel` with the arrays and static values that its parameters are named after."""
     if kernel.static_places:
         kernel = kernel.bound(**{name: arrays[name] for name in kernel.static_places})
-    given = (arrays[parameter.name] for parameter in kernel.signature[1:])
+    given = (given_for(parameter, arrays) for parameter in kernel.signature[1:])
     space.parallel_for(count, kernel, *given, team=team)
+
+
+def given_for(parameter: Parameter, arrays: dict[str, Any]) -> Any:
+    """What has the name of a parameter; a scope is put together."""
+    kind: Any = parameter.kind
+    if parameter.is_scope:
+        return kind(**{name: arrays[name] for name in kind.field_names})
+    return arrays[parameter.name]
 
 
 def clusters_of(space: ExecutionSpace, cluster: Any, count: int) -> Clusters:

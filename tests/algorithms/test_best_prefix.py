@@ -26,7 +26,8 @@ from tests.backends.lanes import LanesSpace
 
 def recorded(records: dict[str, Any]) -> Program:
     program = Program("best prefix")
-    slots = {name: program.record(name, record) for name, record in records.items()}
+    slots = {name: program.record(name, record, opened=name == "run")
+             for name, record in records.items()}
     widths = Widths(of_many=1, team=1, many=False, hubs=False, counter=int64, few=0)
     record_prefix(Recording(program, slots["run"], widths, CUT.rules), slots["trial"])
     return program

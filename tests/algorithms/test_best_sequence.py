@@ -22,7 +22,7 @@ from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
 from tests.algorithms.net_phases import PRICES, assert_outcome_is_true, cost, random_part
 from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
-from tests.algorithms.refining import balance_of, copied, recorded, refiner_at
+from tests.algorithms.refining import balance_of, copied, opened, recorded, refiner_at
 from tests.algorithms.spaces import launch, reference
 from tests.algorithms.test_best_prefix import Moves, put
 from tests.algorithms.test_net_refinement import agreed
@@ -152,7 +152,7 @@ def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
     put(space, trial.gain, gains)
     put(space, trial.block_weight, moves.blocks)
     graph = Csr(None, None, None, None, space.asarray(moves.weights.copy()))
-    records = {"graph": graph, "run": run, "trial": trial}
+    records = {**opened(run, run.level), "graph": graph, "trial": trial}
     launch(space, len(order), lay_out_move, records)
     launch(space, 1, walk_moves, {**records, "by_sum": True}, team=WIDEST)
     return int(trial.replaced(sequence=type(trial.sequence)(

@@ -12,7 +12,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.refining import Phases, copied
+from tests.algorithms.refining import Phases, copied, opened
 from tests.algorithms.spaces import launch, reference
 from tests.backends.lanes import LanesSpace
 
@@ -45,12 +45,12 @@ def overloaded(space: ExecutionSpace, graph: Graph) -> tuple[Phases, np.ndarray]
 
 def found(phases: Phases) -> dict[str, list[int]]:
     """Who is on the lists, and what is in the buckets."""
-    leavers, buckets, level = phases.run.leavers, phases.run.buckets, phases.level
+    own, level = phases.run.rebalancing, phases.level
     return {
-        "leavers": sorted(copied(leavers.listed)[: level.leavers].tolist()),
-        "unrated": sorted(copied(leavers.unrated)[: level.unrated].tolist()),
-        "buckets": copied(buckets.bucket_weight).tolist(),
-        "slots": copied(buckets.slot_weight).tolist(),
+        "leavers": sorted(copied(own.listed)[: level.leavers].tolist()),
+        "unrated": sorted(copied(phases.run.unrated.vertices)[: level.unrated].tolist()),
+        "buckets": copied(own.bucket_weight).tolist(),
+        "slots": copied(own.slot_weight).tolist(),
     }
 
 
@@ -102,7 +102,7 @@ def test_lanes_of_a_team_gather_together() -> None:
     """Lanes as threads, in any order."""
     phases, part = overloaded(reference(), CUBE)
     space = LanesSpace(3, seed=5)
-    arguments = {"graph": phases.graph.csr, "run": phases.run.replaced(level=phases.level)}
+    arguments = {**opened(phases.run, phases.level), "graph": phases.graph.csr}
     batches = -(-int(phases.level.on_boundary) // BATCH)
     launch(space, batches, eviction.gather_other_leavers, arguments, team=32)
     assert found(phases)["leavers"] == may_leave(phases, part)

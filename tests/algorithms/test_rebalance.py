@@ -169,8 +169,8 @@ def test_sub_buckets_of_a_coarse_level_are_those_that_the_rule_asks_for(
     options = {"leave_by": leave_by, "iteration_limit": 1}
     refiner, fine = refiner_at(space, MESH, np.arange(3000) % 2, 2, **options)
     refiner.refine(fine, 0.25)
-    assert refiner.run.buckets.sub_buckets == 128
+    assert refiner.run.rebalancing.sub_buckets == 128
     coarse = delaunay(500).to(space)
     refiner.start(coarse, space.asarray(np.arange(500) % 2, np.int32))
     refiner.refine(coarse, 0.25)
-    assert refiner.run.buckets.sub_buckets == sub_buckets
+    assert refiner.run.rebalancing.sub_buckets == sub_buckets

@@ -12,8 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
-from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -159,17 +158,17 @@ class _Team:
         }
 
 
-def namespace(parameter: Parameter, values: dict[str, Any]) -> SimpleNamespace:
+def partial(parameter: Parameter, values: dict[str, Any]) -> Any:
     """What the kernel may see of a record."""
-    root = SimpleNamespace()
+    root = object.__new__(cast(Any, parameter.kind))
     for path in parameter.paths:
         place, kind = root, parameter.kind
         for field in path[:-1]:
-            vars(place).setdefault(field, SimpleNamespace())
-            place, kind = getattr(place, field), kind.kind_of(field)
+            kind = kind.kind_of(field)
+            place = vars(place).setdefault(field, object.__new__(kind))
         words = kind.kind_of(path[-1])
         value = values[parameter.flat_name(path)]
-        setattr(place, path[-1], value if words is None else words(value))
+        vars(place)[path[-1]] = value if words is None else words(value)
     return root
 
 
@@ -180,7 +179,7 @@ def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
     result: list[Any] = []
     for parameter in kernel.signature[1:]:
         if parameter.is_record:
-            result.append(namespace(parameter, values))
+            result.append(partial(parameter, values))
         else:
             value = values[parameter.flat_name(())]
             result.append(parameter.kind(value) if parameter.is_words else value)

@@ -104,7 +104,7 @@ def test_rating_movable_vertices_first_changes_nothing(space: ExecutionSpace, ma
     for scope in (loss_buckets.ONLY_MOVABLE, loss_buckets.ALL):
         refiner, here = refiner_at(space, graph, start, topology, iteration_limit=1,
                                    weak_limit=10**9)
-        refiner.run.buckets.scope[:] = scope
+        refiner.run.rebalancing.scope[:] = scope
         refiner.refine(here, 0.25)
         parts.append(copied(refiner.run.moves.part))
     assert (parts[0] != start).any()
