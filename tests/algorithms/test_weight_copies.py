@@ -17,7 +17,7 @@ BLOCKS = [1, 2, 3, 4, 5, 64, 100, 256, 257, 1000]
 
 @kernel
 def sum_for_all(_, sums, weights, level: Level):
-    sum_copies(sums, weights, level)
+    sum_copies(sums, weights, level, level)
 
 
 def summed(space: ExecutionSpace, blocks: int, team: int) -> tuple[np.ndarray, np.ndarray]:
