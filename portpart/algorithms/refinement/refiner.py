@@ -30,16 +30,11 @@ from portpart.algorithms.refinement.program import (
 )
 from portpart.algorithms.refinement.relief import Relief, relief_of
 from portpart.algorithms.refinement.state import (
-    ActiveSets,
+    PIECES,
     Blocks,
-    GainCache,
-    Incumbent,
     Level,
-    Moves,
-    Rebalancing,
     Run,
     Sizes,
-    UnratedList,
     max_arcs,
     sub_buckets_for,
 )
@@ -394,8 +389,6 @@ def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
         space, sizes, limits=space.asarray(balance.limits), means=space.asarray(balance.means),
         open_below=space.asarray(balance.open_below), fixed=None)
     nothing = Level(space.zeros(len(Level.indices), np.int64))
-    return Run(
-        Moves.allocate(space, sizes), GainCache.allocate(space, sizes),
-        ActiveSets.allocate(space, sizes), Incumbent.allocate(space, sizes), blocks,
-        UnratedList.allocate(space, sizes), Rebalancing.allocate(space, sizes), level=nothing,
-        before=nothing)
+    pieces: list[Any] = [blocks if piece is Blocks else piece.allocate(space, sizes)
+                         for piece in PIECES]
+    return Run(*pieces, level=nothing, before=nothing)
