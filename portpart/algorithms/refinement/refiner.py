@@ -391,4 +391,4 @@ def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
     nothing = Level(space.zeros(len(Level.indices), np.int64))
     pieces: list[Any] = [blocks if piece is Blocks else piece.allocate(space, sizes)
                          for piece in PIECES]
-    return Run(*pieces, level=nothing, before=nothing)
+    return Run(*pieces, nothing, nothing)
