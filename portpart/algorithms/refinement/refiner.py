@@ -389,6 +389,7 @@ def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
         space, sizes, limits=space.asarray(balance.limits), means=space.asarray(balance.means),
         open_below=space.asarray(balance.open_below), fixed=None)
     nothing = Level(space.zeros(len(Level.indices), np.int64))
-    pieces: list[Any] = [blocks if piece is Blocks else piece.allocate(space, sizes)
-                         for piece in PIECES]
-    return Run(*pieces, nothing, nothing)
+    pieces: dict[str, Any] = {
+        name: blocks if piece is Blocks else piece.allocate(space, sizes)
+        for name, piece in zip(Run.field_names, PIECES)}
+    return Run(**pieces, level=nothing, before=nothing)
