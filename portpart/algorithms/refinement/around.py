@@ -31,7 +31,7 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Sizes,
 )
-from portpart.algorithms.refinement.weight_copies import sum_copies
+from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
@@ -41,11 +41,9 @@ from portpart.backends.language import (
     device,
     int8,
     int32,
-    int64,
     kernel,
     lane,
     team_size,
-    team_sum,
     value_or,
 )
 from portpart.backends.work import WorkRecord
@@ -237,10 +235,7 @@ def sum_up(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
     sum_copies(moves.weight_sums, blocks.weight, moves, figures)
     for b in range(lane(), figures.blocks, team_size()):
         journal.weights[b] = blocks.weight[b]
-    twice = int64(0)
-    for stripe in range(lane(), STRIPES, team_size()):
-        twice += moves.cost_sums[stripe]
-    twice = team_sum(twice)
+    twice = twice_the_cost(moves)
     if lane() == 0:
         journal.report.cost = twice // 2
         journal.report.iterations = figures.iteration

@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.algorithms.refinement.weight_copies import sum_copies
+from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -38,7 +38,6 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import STRIPES
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 LOWEST = -(2**63)
@@ -135,6 +134,19 @@ def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
 
 
 @device
+def end_iteration(too_many, moves: Moves, cache: GainCache, active: ActiveSets,
+                  rebalancing: Rebalancing, figures: Figures, relief: Relief):
+    """Count what was done, and tell whether nobody can move any more."""
+    at_rest = False
+    if figures.iteration >= 0 and figures.balanced != 0:
+        end_propagation(too_many, moves, active, rebalancing, figures, relief)
+        at_rest = is_at_rest(cache, active)
+    elif figures.iteration >= 0:
+        end_rebalancing(rebalancing, relief)
+    return at_rest
+
+
+@device
 def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures: Figures,
               relief: Relief):
     """Count the iteration, and say what the next one is, if there is one."""
@@ -175,13 +187,24 @@ def plan_refreshing(cache: GainCache):
 
 @device
 def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
-    """Nobody is listed to leave; `heavily` tells of a heavily overloaded block."""
+    """Nobody is listed to leave yet."""
     rebalancing.leavers = 0
     rebalancing.rated = 0
     unrated.unrated = 0
     unrated.unrated_hubs = 0
     rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
     return rebalancing.swept
+
+
+@device
+def plan_work(heavily, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+              unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
+    """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
+    active.crowded = int64(is_crowded(active))
+    plan_gathering(cache, active, rebalancing)
+    plan_saving(incumbent)
+    plan_refreshing(cache)
+    return plan_leaving(heavily, unrated, rebalancing, figures)
 
 
 @device
@@ -202,10 +225,7 @@ def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level
     for word in range(lane(), SIZE, team_size()):
         now[word] = level[word]
     sum_copies(moves.weight_sums, blocks.weight, level, level)
-    twice = int64(0)
-    for stripe in range(lane(), STRIPES, team_size()):
-        twice += moves.cost_sums[stripe]
-    twice = team_sum(twice)
+    twice = twice_the_cost(moves)
     overload = int64(LOWEST)
     heavily = int64(0)
     surplus = int64(0)
@@ -230,18 +250,9 @@ def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level
         balanced = overload <= 0
         improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)
         keep_if_better(improvement, twice // 2, overload, now, now)
-        at_rest = False
-        if now.iteration >= 0 and now.balanced != 0:
-            end_propagation(surplus > total // CROWDED, now, now, now, now, relief)
-            at_rest = is_at_rest(now, now) and balanced
-        elif now.iteration >= 0:
-            end_rebalancing(now, relief)
-        now.crowded = int64(is_crowded(now))
-        plan_gathering(now, now, now)
-        plan_next(improvement, balanced, at_rest, now, now, relief)
-        plan_saving(now)
-        plan_refreshing(now)
-        plan_leaving(heavily, now, now, now)
+        at_rest = end_iteration(surplus > total // CROWDED, now, now, now, now, now, relief)
+        plan_next(improvement, balanced, at_rest and balanced, now, now, relief)
+        plan_work(heavily, now, now, now, now, now, now)
     team_sync()
     for word in range(lane(), SIZE, team_size()):
         level[word] = now[word]

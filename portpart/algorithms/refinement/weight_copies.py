@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.state import Figures, Moves
 from portpart.backends.language import device, int64, lane, team_size, team_sum, team_sync
+from portpart.primitives.reduce import STRIPES
 
 MANY_COPIES = 64
 """From so many copies on all lanes share those of one block after the other."""
@@ -45,3 +46,12 @@ def sum_copies(sums, weights, moves: Moves, figures: Figures):
             weights[b] = total
     team_sync()
     return figures.blocks
+
+
+@device
+def twice_the_cost(moves: Moves):
+    """The sum of the words that add up to twice the cost.  All lanes of a team together."""
+    twice = int64(0)
+    for stripe in range(lane(), STRIPES, team_size()):
+        twice += moves.cost_sums[stripe]
+    return team_sum(twice)
