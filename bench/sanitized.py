@@ -258,8 +258,8 @@ def nets(space: Any, graphs: Graphs) -> Runs:
 def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
-    from portpart.algorithms.refinement.best_sequence import Sequences
-    from portpart.algorithms.refinement.on_nets import OnNets
+    from portpart.algorithms.refinement.nets.best_sequence import Sequences
+    from portpart.algorithms.refinement.nets.move_rule import OnNets
     from portpart.algorithms.refinement.options import RefinementOptions
     from portpart.algorithms.refinement.refiner import Refiner
 

@@ -49,8 +49,8 @@ from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import active_sets, refiner, state
-from portpart.algorithms.refinement.best_sequence import Sequences
 from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.nets.best_sequence import Sequences
 from portpart.api.bounds import bounds_for
 from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by

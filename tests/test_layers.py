@@ -50,6 +50,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/placement/swaps",),
     ("algorithms/placement/traffic",),
     ("algorithms/refinement/*",),
+    ("algorithms/refinement/nets/*",),
     ("algorithms/following/*",),
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),

@@ -21,7 +21,7 @@ from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
-from portpart.algorithms.refinement.best_sequence import sequence_refiner
+from portpart.algorithms.refinement.nets.best_sequence import sequence_refiner
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import Hypergraph

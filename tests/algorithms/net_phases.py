@@ -17,14 +17,14 @@ from portpart.algorithms.objectives.pin_state import (
     words_of_hub,
 )
 from portpart.algorithms.refinement.by_degree import ByDegree
-from portpart.algorithms.refinement.hub_pieces import clear_sums, sum_piece, take_to_pieces
 from portpart.algorithms.refinement.moves import move_vertex
-from portpart.algorithms.refinement.net_moves import (
+from portpart.algorithms.refinement.nets.hub_pieces import clear_sums, sum_piece, take_to_pieces
+from portpart.algorithms.refinement.nets.moves import (
     empty_lists,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
-from portpart.algorithms.refinement.net_settling import (
+from portpart.algorithms.refinement.nets.settling import (
     concerns_some,
     settle_large_net,
     settle_small_net,

@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.moves import (
     weigh_moves,
     weigh_moves_of_hubs,
 )
-from portpart.algorithms.refinement.on_nets import rule_for
+from portpart.algorithms.refinement.nets.move_rule import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import (
     MoveRule,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.refinement.best_prefix import WIDEST, lay_out_move, walk_moves
-from portpart.algorithms.refinement.best_sequence import Sequences, sequence_refiner
+from portpart.algorithms.refinement.nets.best_sequence import Sequences, sequence_refiner
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner

@@ -15,8 +15,8 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
-from portpart.algorithms.refinement.large_net_afterburner import MAX_GROUP
-from portpart.algorithms.refinement.on_nets import rule_for
+from portpart.algorithms.refinement.nets.large_afterburner import MAX_GROUP
+from portpart.algorithms.refinement.nets.move_rule import rule_for
 from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program

@@ -30,7 +30,7 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.algorithms.refinement.moves import mark_dirty
-from portpart.algorithms.refinement.net_settling import concerns_few, settle_net, ties_pins
+from portpart.algorithms.refinement.nets.settling import concerns_few, settle_net, ties_pins
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.scopes import Settling
 from portpart.algorithms.refinement.state import GainCache, Moves

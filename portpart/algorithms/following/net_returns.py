@@ -9,7 +9,7 @@ from __future__ import annotations
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.following.net_changes import find_large, find_small
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, NetWords, size_of_net
-from portpart.algorithms.refinement.net_moves import list_net
+from portpart.algorithms.refinement.nets.moves import list_net
 from portpart.algorithms.refinement.state import Moves
 from portpart.backends.language import (
     atomic_add,

@@ -34,9 +34,9 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.total import find_sets
 from portpart.algorithms.refinement import state
-from portpart.algorithms.refinement.net_moves import empty_lists
-from portpart.algorithms.refinement.net_settling import concerns_few
-from portpart.algorithms.refinement.on_nets import OnNets
+from portpart.algorithms.refinement.nets.move_rule import OnNets
+from portpart.algorithms.refinement.nets.moves import empty_lists
+from portpart.algorithms.refinement.nets.settling import concerns_few
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array, ExecutionSpace

@@ -185,6 +185,9 @@ class MoveRule:
         """Record what is done beside the evaluation of a partition."""
 
 
+LABEL_PROPAGATION = MoveRule()
+
+
 def record_refinement(this: Recording, rule: MoveRule, more: More) -> None:
     """Record the refinement of a level.
 

@@ -23,6 +23,7 @@ from portpart.algorithms.refinement.incumbent import begin_with, go_back, projec
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.algorithms.refinement.program import (
+    LABEL_PROPAGATION,
     MoveRule,
     Recording,
     Widths,
@@ -60,8 +61,6 @@ NO_HUBS = 2**31
 
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
-
-LABEL_PROPAGATION = MoveRule()
 
 
 class Refiner:

@@ -13,11 +13,11 @@ from portpart.algorithms.objectives.pin_state import (
     NetRows,
     size_of_net,
 )
-from portpart.algorithms.refinement.large_net_afterburner import (
+from portpart.algorithms.refinement.nets.large_afterburner import (
     step_of,
     tell_gain,
 )
-from portpart.algorithms.refinement.net_turns import Turns
+from portpart.algorithms.refinement.nets.turns import Turns
 from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (
     StaticValue,

@@ -1,4 +1,4 @@
-"""The afterburner for nets of many pins, which have counters (`net_afterburner.py`).
+"""The afterburner for nets of many pins, which have counters (`afterburner.py`).
 
 A team makes their moves group by group, in the counters, which come back in the end.  Only moves
 from or to blocks that may lose all pins, or have none, tell anything.
@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.pin_state import (
     bit_of,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
-from portpart.algorithms.refinement.net_turns import Turns
+from portpart.algorithms.refinement.nets.turns import Turns
 from portpart.algorithms.refinement.scopes import Wanting
 from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (

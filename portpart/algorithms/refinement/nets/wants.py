@@ -16,7 +16,7 @@ from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
-from portpart.algorithms.refinement.net_moves import list_nets, nets_within
+from portpart.algorithms.refinement.nets.moves import list_nets, nets_within
 from portpart.algorithms.refinement.scopes import Announcing, Propagating
 from portpart.backends.language import (
     DeviceFunction,

@@ -22,33 +22,37 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.refinement.active_sets import keep_movable
-from portpart.algorithms.refinement.hub_pieces import (
+from portpart.algorithms.refinement.label_propagation import wants_to_move
+from portpart.algorithms.refinement.nets.afterburner import burn_small_net
+from portpart.algorithms.refinement.nets.hub_pieces import (
     clear_sums,
     sum_piece,
     take_to_pieces,
 )
-from portpart.algorithms.refinement.label_propagation import wants_to_move
-from portpart.algorithms.refinement.large_net_afterburner import burn_large_net
-from portpart.algorithms.refinement.net_afterburner import burn_small_net
-from portpart.algorithms.refinement.net_moves import (
+from portpart.algorithms.refinement.nets.large_afterburner import burn_large_net
+from portpart.algorithms.refinement.nets.moves import (
     empty_lists,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
-from portpart.algorithms.refinement.net_settling import (
+from portpart.algorithms.refinement.nets.settling import (
     concerns_some,
     settle_large_net,
     settle_small_net,
 )
-from portpart.algorithms.refinement.net_turns import Turns, turns_by
-from portpart.algorithms.refinement.net_wants import (
+from portpart.algorithms.refinement.nets.turns import Turns, turns_by
+from portpart.algorithms.refinement.nets.wants import (
     announce,
     lose_nothing,
     move_if_nets_agree,
     of_wanting,
 )
-from portpart.algorithms.refinement.program import MoveRule, Recording, launch_with_hubs
-from portpart.algorithms.refinement.refiner import LABEL_PROPAGATION
+from portpart.algorithms.refinement.program import (
+    LABEL_PROPAGATION,
+    MoveRule,
+    Recording,
+    launch_with_hubs,
+)
 from portpart.algorithms.refinement.state import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
@@ -63,7 +67,7 @@ class OnNets(MoveRule):
     Attributes
     ----------
     order : str
-        In what order the afterburner thinks of moves as made: one of `net_turns.ORDERS`.
+        In what order the afterburner thinks of moves as made: one of `turns.ORDERS`.
     holds_heavy : bool
         Macros stay.
     """

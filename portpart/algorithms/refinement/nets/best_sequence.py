@@ -17,8 +17,8 @@ from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import NetRows
 from portpart.algorithms.refinement.best_prefix import WIDEST, record_cut
 from portpart.algorithms.refinement.held_limits import record_held, record_lifted, with_own_limits
-from portpart.algorithms.refinement.net_wants import agree_to_all
-from portpart.algorithms.refinement.on_nets import OnNets
+from portpart.algorithms.refinement.nets.move_rule import OnNets
+from portpart.algorithms.refinement.nets.wants import agree_to_all
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner

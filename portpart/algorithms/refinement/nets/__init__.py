@@ -1,0 +1,1 @@
+"""Refinement of hypergraphs: nets in place of arcs."""
