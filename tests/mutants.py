@@ -41,6 +41,9 @@ RECORDED = "test_golden"
 QUIET = 200.0
 """Seconds without the end of a test after which it hangs."""
 
+ENDS = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|Fatal"
+"""What stands behind the name of a test that has ended, or ended the process."""
+
 FIRST_FILES = 4
 """Files of tests in the first process; each further one has twice as many."""
 
@@ -197,7 +200,7 @@ def work_of(process: int, before: float, begin: float) -> float:
 
 def last_begun(output: str) -> str:
     """The test that has begun last."""
-    begun = re.findall(r"^(tests/.*?\.py::\S+?)(?: [A-Z]+ .*)? *$", output, re.M)
+    begun = re.findall(rf"^(tests/.*?\.py::.+?)(?: (?:{ENDS})\b.*)? *$", output, re.M)
     return begun[-1] if begun else "tests"
 
 
