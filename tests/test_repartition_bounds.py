@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.balance import exchange, last_resort, overload
+from portpart.algorithms.balance import overload
 from portpart.api import call, repartition
+from portpart.api.bounds import bounds_for
 from portpart.graphs.graph import Graph
 from tests.test_repartition import assert_result_is_true, repartitioned
 
@@ -64,22 +65,51 @@ def test_no_search_for_a_packing_is_made_twice(monkeypatch: pytest.MonkeyPatch) 
     assert len(asked) == len({(tuple(weights), tuple(rooms)) for weights, rooms in asked})
 
 
-def test_the_search_for_a_price_ends_early_where_bounds_are_hard_to_keep(
-    monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("price", [0, 1])
+@pytest.mark.parametrize("heavy", [0.3, 0.6])
+def test_few_partitions_are_made_where_weights_are_hard_to_pack(
+    heavy: float, price: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exchanges give up at a hundredth of what they usually may do; so does the search."""
-    monkeypatch.setattr(exchange, "MAX_WORK", 10**5)
-    monkeypatch.setattr(repartition, "MAX_PACKING_WORK", 10**6, raising=False)
-    n, k = 120, 6
-    weights = np.random.default_rng(3).integers(1, 10**6, n)
+    """Two a block that fill it nearly, and light ones: nobody can stay, whatever moving costs."""
+    n, k = 200, 5
+    weights = np.ones(n, np.int64)
+    weights[::n // (2 * k)] = [int(heavy * 400), int((0.9 - heavy) * 400)] * k
     graph, old = random_edges(n, 3), np.random.default_rng(4).integers(0, k, n)
-    tried = counted(monkeypatch, last_resort, "exchanged")
-    with pytest.warns(UserWarning, match="imbalance"):
-        portpart.partition(graph, k, vertex_weights=weights, imbalance=0)
-    once = len(tried)
-    tried.clear()
-    repartitioned(graph, old, k, vertex_weights=weights, imbalance=0, max_migration=0)
-    assert 0 < len(tried) <= 10 * once
+    made = counted(monkeypatch, call.Call, "partition")
+    result = repartitioned(graph, old, k, vertex_weights=weights, imbalance=0.01,
+                           migration=price, max_migration=0)
+    assert result.migration > 0
+    assert len(made) <= 3 + repartition.MAX_HARD_PASSES
+
+
+@pytest.mark.parametrize(("imbalance", "target", "share"), [
+    ("0.08", None, 0), ("0.2", [1, 2, 3, 4], 0), ("0.5", None, 0.92)])
+def test_weights_that_are_not_hard_to_pack_fit_in_any_order(imbalance: str, target: Any,
+                                                            share: float) -> None:
+    """Each goes to the block with most room."""
+    easy = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        weights = rng.integers(1, rng.integers(3, 40), 100)
+        graph = portpart.from_edges([], num_vertices=100, vertex_weights=weights)
+        least = int(share * weights.sum() / 4)
+        bounds = bounds_for(graph, 4, imbalance, target, None, least)
+        easy.append(not bounds.may_be_missed(graph))
+        loads = np.zeros(4, np.int64)
+        for weight in weights:
+            loads[np.argmax(bounds.limits - loads)] += weight
+        assert not easy[-1] or (loads <= bounds.limits).all()
+        assert not easy[-1] or loads.min() >= least
+    assert set(easy) == {False, True}
+
+
+def test_a_highest_price_is_one_that_no_sum_passes() -> None:
+    edges = np.array([[0, 1], [1, 2], [2, 3]])
+    graph = portpart.from_edges(edges, edge_weights=[2**57, 3, 2**58], num_vertices=4)
+    old, sizes = np.array([0, 0, 1, 1]), np.array([7, 1, 1, 1])
+    result = repartitioned(graph, old, 2, vertex_weights=[5, 1, 3, 6], imbalance=0,
+                           vertex_sizes=sizes, max_migration=0)
+    assert_result_is_true(graph, result, old, 2, result.price, sizes)
 
 
 @pytest.mark.parametrize("price", [0, 1])

@@ -12,6 +12,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.nonempty import max_filled, nonempty_weight
+from portpart.algorithms.balance.overload import host_vertex_weights
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.errors import InputError
@@ -64,6 +65,18 @@ class Bounds:
         """How many blocks weigh nothing that could weigh something."""
         filled = int((weights > 0).sum())
         return 0 if filled == len(weights) else max(0, self.max_filled() - filled)
+
+    def may_be_missed(self, graph: EitherGraph) -> bool:
+        """Whether weights are hard to pack: one is more than blocks may differ from their shares.
+
+        Else each vertex fits into some block, in whatever order they come.
+        """
+        weights = host_vertex_weights(graph)
+        heaviest = int(weights.max(initial=0))
+        slack = int((self.balance.limits - self.balance.means).min())
+        if self.min_weight > 0:
+            slack = min(slack, int(self.balance.means.min()) - self.min_weight)
+        return heaviest > slack and bool(((weights > 0) & (weights < heaviest)).any())
 
     def rank(self, weights: np.ndarray, cut: int) -> tuple[int, int, int, int]:
         """Less is better: weight above the limits, below the least, empty blocks, the cut."""

@@ -110,11 +110,27 @@ def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]
 
 def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:
     """Refuse a price at which 64-bit sums may overflow; `sizes` is what all vertices come to."""
-    joint = graph.total_arc_weight if isinstance(graph, Graph) else (
-        graph.total_net_weight * max(1, graph.max_net_size))
-    if joint * price.denominator + 2 * sizes * price.numerator > MAX_TOTAL_WEIGHT:
+    if not _fits(graph, price, sizes):
         raise InputError(f"migration is {_in_few_digits(price)}: costs may exceed 2^61; "
                          "use a factor with fewer digits, smaller sizes or smaller weights")
+
+
+def possible_price(graph: EitherGraph, price: Fraction, sizes: int) -> Fraction:
+    """The price, or the largest whole one that is not refused."""
+    if _fits(graph, price, sizes):
+        return price
+    return Fraction(max(1, (MAX_TOTAL_WEIGHT - _joint(graph)) // (2 * sizes)))
+
+
+def _fits(graph: EitherGraph, price: Fraction, sizes: int) -> bool:
+    return _joint(graph) * price.denominator + 2 * sizes * price.numerator <= MAX_TOTAL_WEIGHT
+
+
+def _joint(graph: EitherGraph) -> int:
+    """What all edges or nets cost at most."""
+    if isinstance(graph, Graph):
+        return graph.total_arc_weight
+    return graph.total_net_weight * max(1, graph.max_net_size)
 
 
 def _in_few_digits(price: Fraction) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,7 +20,16 @@ from portpart.algorithms.portpart_nets import HypergraphConfig
 from portpart.algorithms.refinement.homes import Homes
 from portpart.api.bounds import FREE
 from portpart.api.call import Call, block_weights_of, call_of, cost_of
-from portpart.api.migration import Old, Prices, limit_of, old_of, price_of, with_homes
+from portpart.api.migration import (
+    Old,
+    Prices,
+    limit_of,
+    old_of,
+    possible_price,
+    price_of,
+    rounded,
+    with_homes,
+)
 from portpart.api.progress import takes_progress
 from portpart.api.results import RepartitionResult
 from portpart.backends.interface import Array
@@ -31,8 +41,8 @@ PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 MAX_PASSES = 10
 """Partitions that are made from each start to get within a limit."""
 
-MAX_PACKING_WORK = 10**8
-"""Loads that exchanges may compare before no more are made from a start: about a second."""
+MAX_HARD_PASSES = 5
+"""The same in all where weights are hard to pack: each takes longer than a new partition."""
 
 PASS_SEEDS = 7
 """Distance between the seeds of these."""
@@ -94,8 +104,8 @@ def repartition(
         Most that may move: an integer is a size; a share of all sizes if it is a float, a
         `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, partitions
         are made one from the other, at higher prices while too much moves and at lower ones while
-        less does: 10 from each start, fewer where the bounds are hard to keep.  Balance comes
-        first: what it demands is moved.
+        less does: 10 from each start, or 5 in all where a vertex weighs more than blocks may weigh
+        beyond their shares.  Balance comes first: what it demands is moved.
     imbalance, vertex_weights, edge_weights, target, fixed, min_block_weight, objective
         As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
     algorithm, preset, device, seed, threads, starts, time_limit
@@ -187,9 +197,12 @@ class Tries:
             return best
         dear = self._dear()
         lowest = max(price, dear / 2**16)
-        starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
-        for start in tuple(starts):
-            made += self._led_within(start, self.limit, Prices(lowest, max(lowest, dear)))
+        if self.call.bounds.may_be_missed(self.call.problem.graph):
+            made += self._led_home(self.limit, lowest, max(lowest, dear))
+        else:
+            starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
+            for start in tuple(starts):
+                made += self._led_within(start, self.limit, Prices(lowest, max(lowest, dear)))
         best = min(made, key=self._rank_within)
         return best if best.size <= self.limit else min(best, self._stayed(dear),
                                                         key=self._rank_within)
@@ -208,7 +221,8 @@ class Tries:
         graph = self.call.problem.graph
         joint = max(1, graph.mean_joint_weight(graph.num_entries))
         sizes = max(1, int(self.old.sizes.sum()))
-        return max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
+        dear = max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
+        return possible_price(graph, dear, sizes)
 
     def _led_within(self, now: Made, limit: int, prices: Prices) -> Iterator[Made]:
         """Partitions each made from the one before: home while too much moves, away while less.
@@ -216,10 +230,8 @@ class Tries:
         Those that keep the limit lead to others from the best of them.
         """
         kept: list[Made] = []
-        known = self.call.problem.balance.known
-        max_work = known.work + MAX_PACKING_WORK
         for number in range(1, MAX_PASSES + 1):
-            if known.work > max_work or self.out_of_time():
+            if self.out_of_time():
                 return
             too_much = now.size > limit
             if not too_much:
@@ -230,6 +242,34 @@ class Tries:
             problem = replace(problem, seed=problem.seed + PASS_SEEDS * number)
             now = self._from(problem, price, now.part)
             yield now
+
+    def _led_home(self, limit: int, lowest: Fraction, highest: Fraction) -> Iterator[Made]:
+        """A few partitions, each made from the best before, and the first from the old blocks.
+
+        At the highest price while too much moves, which ends where nothing better comes; from then
+        on between prices at which too much moves and others.  No partition is grown beside.
+        """
+        made: list[Made] = []
+        price, start = highest, None
+        for number in range(1, MAX_HARD_PASSES + 1):
+            if self.out_of_time():
+                return
+            problem = with_homes(self.call.problem, self.old, price)
+            problem = replace(problem, seed=problem.seed + PASS_SEEDS * number,
+                              constraints=replace(problem.constraints, grows=False))
+            made.append(self._from(problem, price, start))
+            yield made[-1]
+            best = min(made, key=self._rank_within)
+            if best.size > limit:
+                if best is not made[-1]:
+                    return
+            else:
+                if made[-1].size > limit:
+                    lowest = price
+                else:
+                    highest = price
+                price = rounded(math.sqrt(lowest * highest))
+            start = best.part
 
     def _at(self, price: Fraction) -> Iterator[Made]:
         """From the old blocks, and from new ones if that might pay.

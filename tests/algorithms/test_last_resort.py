@@ -188,7 +188,7 @@ def test_exchange_breaks_no_bound_further(seed: int, k: int, n: int) -> None:
         loads = held + np.bincount(blocks, weights, minlength=k)
         return float((np.maximum(np.maximum(loads - most, least - loads), 0) / most).max())
 
-    assert broken(exchanged(weights, blocks, held, least, most)[0]) <= broken(blocks)
+    assert broken(exchanged(weights, blocks, held, least, most)) <= broken(blocks)
 
 
 def test_folding_gives_every_block_as_many() -> None:

@@ -36,10 +36,8 @@ PARTNERS_OF_SUMS = 6
 
 
 def exchanged(weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray,
-              min_weights: np.ndarray, max_weights: np.ndarray) -> tuple[np.ndarray, int]:
-    """The block of each weight after exchanges, and the number of loads that were compared.
-
-    Never are the bounds broken by more than before.
+              min_weights: np.ndarray, max_weights: np.ndarray) -> np.ndarray:
+    """The block of each weight after exchanges; never are the bounds broken by more than before.
 
     Parameters
     ----------
@@ -58,7 +56,7 @@ def exchanged(weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray
         if block is None:
             break
         state.mend(block)
-    return state.result(), state.work
+    return state.result()
 
 
 class Change(NamedTuple):

@@ -16,16 +16,9 @@ Found = TypeVar("Found")
 
 
 class Known:
-    """Answers to questions about arrays, and what they took.
-
-    Attributes
-    ----------
-    work : int
-        Loads that exchanges have compared.
-    """
+    """Answers to questions about arrays."""
 
     def __init__(self) -> None:
-        self.work = 0
         self._answers: dict[tuple[str, bytes], Any] = {}
 
     def once(self, question: str, answer: Callable[[], Found], *arrays: np.ndarray) -> Found:

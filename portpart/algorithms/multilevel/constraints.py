@@ -48,12 +48,15 @@ class Constraints:
         Asked where work can end early with a whole partition.
     homes : Homes, optional
         Blocks that it costs to be away from: those of `initial`.
+    grows : bool
+        Whether partitions are also grown where there are homes.
     """
 
     fixed: Array | None = None
     initial: Array | None = None
     out_of_time: Callable[[], bool] = never
     homes: Homes | None = None
+    grows: bool = True
 
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.

@@ -37,7 +37,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
     balance = problem.balance
 
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
-        if wanted.initial is not None and wanted.homes is None:
+        if wanted.initial is not None and (wanted.homes is None or not wanted.grows):
             refiner.start(level.graph, wanted.initial)
             return 0
         coarsest, fixed = level.graph, wanted.fixed

@@ -138,7 +138,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             refiner.settle([level.graph for level in levels], of_levels)
             homes = of_levels[-1]
         with trace.phase("initial"):
-            here = Constraints(fixed[-1], initial, wanted.out_of_time, homes)
+            here = Constraints(fixed[-1], initial, wanted.out_of_time, homes, wanted.grows)
             done = recipe.start(refiner, levels[-1], here, seed)
         with trace.phase("refinement"):
             outcome = refine_upwards(problem, recipe, refiner, levels, fixed, done)
