@@ -107,6 +107,29 @@ def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> 
 
 
 @device
+def bits_of(value):
+    """Bits of a number that is not negative."""
+    bits = int64(0)
+    while bits < 63 and (value >> bits) != 0:
+        bits += 1
+    return bits
+
+
+@device
+def set_largest(largest, words: SortWords):
+    """Set the bits that the next keys to be sorted have, by the largest that may occur."""
+    words.bits = bits_of(largest)
+    return largest
+
+
+@device
+def sort_keys(number, largest, words: SortWords):
+    """Set how many keys are sorted next, and their bits by the largest that may occur."""
+    words.keys = number
+    return set_largest(largest, words)
+
+
+@device
 def digit_at(key, turn, words: SortWords):
     """The digit of a key that is sorted by in this turn."""
     return (int64(key) >> (words.shift + turn * DIGIT_BITS)) & (DIGITS - 1)

@@ -8,12 +8,14 @@ from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
 from portpart.algorithms.refinement.around import Journal
-from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.block_weights import set_limits
+from portpart.algorithms.refinement.dirty_list import mark_dirty
+from portpart.algorithms.refinement.list_moves import add_cost, change_weight
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, GainCache, Incumbent, Moves
-from portpart.backends.language import atomic_add, int32, int64, kernel, value_or
+from portpart.algorithms.refinement.unsaved_list import set_best
+from portpart.backends.language import int32, int64, kernel, value_or
 from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import STRIPES
 
 
 @kernel
@@ -25,7 +27,7 @@ def account_pair(i, changes: Changes, moves: Moves):
         u = changes.keys[i] >> 32
         v = changes.keys[i] & 0xFFFFFFFF
         if moves.part[u] != moves.part[v]:
-            atomic_add(moves.cost_sums, i % STRIPES, will - was)
+            add_cost(i, will - was, moves)
 
 
 @kernel
@@ -38,18 +40,15 @@ def wake_end(i, changes: Changes, cache: GainCache):
 @kernel
 def limit_block(b, counts: Counts, blocks: Blocks):
     """Block b gets the limits that all have."""
-    blocks.limits[b] = counts.limit
-    blocks.means[b] = counts.mean
-    blocks.open_below[b] = counts.open_below
+    set_limits(b, counts.limit, counts.mean, counts.open_below, blocks)
 
 
 @kernel
 def account_birth(i, born: Born, counts: Counts, graph: Csr, moves: Moves, incumbent: Incumbent):
     """Count a new vertex in its block, with what it weighs after the batch."""
     v = new_vertex(i, born, counts)
-    incumbent.best[v] = moves.part[v]
-    atomic_add(moves.weight_sums, int64(moves.part[v]),
-               value_or(graph.vertex_weights, v, 1))
+    set_best(v, moves.part[v], incumbent)
+    change_weight(moves.part[v], value_or(graph.vertex_weights, v, 1), moves)
 
 
 @kernel
@@ -64,7 +63,7 @@ def account_death(j, dying: Dying, moves: Moves, journal: Journal):
     v = int64(dying.died[j])
     if v >= 0:
         if journal.home[v] >= 0:
-            atomic_add(moves.weight_sums, int64(moves.part[v]), -int64(dying.weights[j]))
+            change_weight(moves.part[v], -int64(dying.weights[j]), moves)
 
 
 @kernel
@@ -72,8 +71,7 @@ def account_weighing(i, weighed: Weighings, born: Born, moves: Moves, journal: J
     """Count the new weight of a vertex that lives on and is no new one."""
     v = int64(weighed.ids[i])
     if weighed.will[i] >= 0 and born.deaths[v] == ALIVE and journal.home[v] >= 0:
-        atomic_add(moves.weight_sums, int64(moves.part[v]),
-                   int64(weighed.will[i]) - int64(weighed.was[i]))
+        change_weight(moves.part[v], int64(weighed.will[i]) - int64(weighed.was[i]), moves)
 
 
 def record_pairs(this: Recording) -> None:

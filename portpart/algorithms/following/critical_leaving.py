@@ -30,21 +30,21 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
     size_of_net,
 )
-from portpart.algorithms.refinement.around import NEVER, Journal, note_woken
+from portpart.algorithms.refinement.around import Journal, note_woken
 from portpart.algorithms.refinement.best_prefix import WIDEST, weight_offered
+from portpart.algorithms.refinement.block_weights import add_block_weight
+from portpart.algorithms.refinement.list_moves import NEVER, keep_moves, lock_once, propose_move
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.algorithms.refinement.trial import (
-    Sequence,
     Trial,
-    bits_of,
     fill_key,
+    note_gain,
     order_by_gain_next,
+    order_by_vertex,
     record_order,
 )
 from portpart.backends.language import (
-    atomic_add,
-    atomic_cas,
     atomic_max,
     atomic_next,
     device,
@@ -100,10 +100,9 @@ def leave(v, graph: NetRows, moves: Moves, blocks: Blocks, trial: Pseudo):
     The order of the list is free.
     """
     if value_or(blocks.fixed, v, NONE) < 0:
-        if atomic_cas(moves.locked_in, int64(v), int32(NEVER), int32(WAITS)) == NEVER:
+        if lock_once(v, WAITS, moves):
             trial.members[atomic_next(trial.words, PseudoWords.members)] = int32(v)
-            atomic_add(blocks.weight, int64(moves.part[v]),
-                       -value_or(graph.vertex_weights, v, 1))
+            add_block_weight(moves.part[v], -value_or(graph.vertex_weights, v, 1), blocks)
     return v
 
 
@@ -154,25 +153,20 @@ def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figu
         if lane() == 0:
             trial.gain[v] = score
             atomic_max(trial.words, PseudoWords.worst, -score)
-            moves.target[v] = here
-            moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
+            propose_move(v, here, moves)
 
 
 @kernel
 def lift_score(i, moves: Moves, trial: Pseudo):
     """Make a score positive."""
     v = moves.listed[i]
-    trial.gain[v] += trial.words.worst
-    atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+    note_gain(v, trial.gain[v] + trial.words.worst, trial)
 
 
 @kernel
 def begin_order(_, moves: Moves, figures: Figures, trial: Trial):
     """Those that are listed are to be sorted, by vertex first."""
-    trial.sequence.ordering = 1
-    trial.sequence.by_gain = 0
-    trial.sorting.words.keys = moves.moves
-    trial.sorting.words.bits = bits_of(figures.vertices)
+    order_by_vertex(1, moves, figures, trial)
 
 
 @kernel
@@ -200,7 +194,7 @@ def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figur
 @kernel
 def end_relief(_, moves: Moves, trial: Pseudo):
     """Nobody moves yet."""
-    moves.moves = 0
+    keep_moves(0, moves)
     trial.words.worst = 0
 
 

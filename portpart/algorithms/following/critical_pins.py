@@ -32,9 +32,12 @@ from portpart.algorithms.following.pseudo_rounds import (
 from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWords, pseudo_for
 from portpart.algorithms.objectives.net_ties import tie_of
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
-from portpart.algorithms.refinement.around import NEVER, forget_dirty
+from portpart.algorithms.refinement.around import forget_dirty
 from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
+from portpart.algorithms.refinement.block_weights import add_block_weight
 from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.dirty_list import empty_marked
+from portpart.algorithms.refinement.list_moves import mark_moved, unlock
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.program import Recording, launch_by_degree
 from portpart.algorithms.refinement.state import (
@@ -51,14 +54,13 @@ from portpart.algorithms.refinement.trial import (
     fill_key,
     order_by_gain_next,
     record_order,
+    set_top_gain,
 )
+from portpart.algorithms.refinement.unrated_list import add_unrated
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     StaticValue,
-    atomic_add,
     atomic_max,
-    atomic_next,
-    int32,
     int64,
     kernel,
     lane,
@@ -144,7 +146,7 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
         if beaten != 0:
             wait_on(v, active, figures, trial)
         else:
-            unrated.vertices[atomic_next(unrated, UnratedList.unrated)] = v
+            add_unrated(v, unrated)
 
 
 @kernel
@@ -167,17 +169,15 @@ def turn_loss(i, moves: Moves, trial: Pseudo):
     v = moves.listed[i]
     trial.gain[v] = trial.words.worst - trial.gain[v]
     if i == 0:
-        trial.sequence.top_gain = trial.words.worst
+        set_top_gain(trial.words.worst, trial.sequence)
 
 
 @kernel
 def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """A vertex is to enter its block; atomic, order-free."""
     v = moves.listed[i]
-    atomic_add(blocks.weight, int64(moves.target[v]),
-               value_or(graph.vertex_weights, v, 1))
-    moves.moved_in[v] = int32(figures.iteration)
-    moves.locked_in[v] = int32(NEVER)
+    add_block_weight(moves.target[v], value_or(graph.vertex_weights, v, 1), blocks)
+    unlock(mark_moved(v, moves, figures), moves)
     if i == 0:
         trial.words.worst = 0
 
@@ -188,4 +188,4 @@ def plan_forgetting(_, cache: GainCache, trial: Pseudo):
     trial.words.asked = 0
     if trial.words.overloaded == 0:
         trial.words.asked = cache.marked
-        cache.marked = 0
+        empty_marked(cache)

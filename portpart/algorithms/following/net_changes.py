@@ -29,7 +29,8 @@ from portpart.algorithms.objectives.pin_state import (
     is_alone,
     size_of_net,
 )
-from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.dirty_list import mark_dirty
+from portpart.algorithms.refinement.list_moves import add_cost
 from portpart.algorithms.refinement.nets.settling import concerns_few, settle_net, ties_pins
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.scopes import Settling
@@ -52,7 +53,6 @@ from portpart.backends.language import (
     team_sum,
     team_sync,
 )
-from portpart.primitives.reduce import STRIPES
 
 NONE = -1
 
@@ -114,7 +114,7 @@ def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetC
     if heavier != 0 and net_deaths.deaths[net] == ALIVE:
         spread = int64(graph.state.spread[net])
         if lane() == 0:
-            atomic_add(moves.cost_sums, int64(net) % STRIPES, 2 * heavier * price(spread))
+            add_cost(net, 2 * heavier * price(spread), moves)
         if net_counts.wakes != 0 and ties_pins(spread, price):
             for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net],
                                team_size()):
@@ -132,7 +132,7 @@ def bury_net(j, net_dying: Dying, graph: NetRows, moves: Moves, price: StaticVal
     net = int64(net_dying.died[j])
     if net >= 0:
         cost = price(int64(graph.state.spread[net])) * int64(net_dying.weights[j])
-        atomic_add(moves.cost_sums, net % STRIPES, -2 * cost)
+        add_cost(net, -2 * cost, moves)
 
 
 @kernel

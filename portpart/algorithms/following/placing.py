@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
-from portpart.algorithms.refinement.around import Journal
+from portpart.algorithms.refinement.around import Journal, set_home
+from portpart.algorithms.refinement.block_weights import add_block_weight
+from portpart.algorithms.refinement.list_moves import join_block, join_target, set_target
 from portpart.algorithms.refinement.state import Blocks, Figures, Incumbent, Moves
 from portpart.backends.language import (
     DeviceFunction,
     StaticValue,
     device,
-    int32,
     int64,
     kernel,
     lane,
@@ -94,8 +95,8 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
     block = team_min(block)
     team_sync()
     if lane() == 0:
-        moves.part[v] = int32(block)
-        blocks.weight[block] += weight
+        join_block(v, block, moves)
+        add_block_weight(block, weight, blocks)
     team_sync()
     return block
 
@@ -115,8 +116,8 @@ def place_others(born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: B
 def bear(i, born: Born, counts: Counts, moves: Moves, journal: Journal):
     """A new vertex is in no block, and was in none."""
     v = new_vertex(i, born, counts)
-    moves.part[v] = int32(NONE)
-    journal.home[v] = int32(NONE)
+    join_block(v, NONE, moves)
+    set_home(v, NONE, journal)
 
 
 @kernel
@@ -129,17 +130,23 @@ def tie_birth(i, born: Born, counts: Counts, tie, price):
 def settle_birth(i, born: Born, counts: Counts, incumbent: Incumbent, journal: Journal):
     """A new vertex is at home where it is."""
     v = new_vertex(i, born, counts)
-    journal.home[v] = incumbent.best[v]
+    set_home(v, incumbent.best[v], journal)
+
+
+@device
+def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, tied: StaticValue):
+    """Choose a block for v if it has none."""
+    block = int64(moves.part[v])
+    if block < 0:
+        block = int64(tied(v, graph, moves, blocks, figures))
+    return set_target(v, block, moves)
 
 
 @kernel
 def choose_block(i, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                  figures: Figures, tied: StaticValue):
     """Choose a block for a new vertex that has none."""
-    v = new_vertex(i, born, counts)
-    moves.target[v] = moves.part[v]
-    if moves.part[v] < 0:
-        moves.target[v] = int32(tied(v, graph, moves, blocks, figures))
+    choose_for(new_vertex(i, born, counts), graph, moves, blocks, figures, tied)
 
 
 @kernel
@@ -148,14 +155,10 @@ def place_few(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: B
     """All rounds for a few new vertices.  One team."""
     for _round in range(ROUNDS):
         for i in range(lane(), counts.born, team_size()):
-            v = new_vertex(i, born, counts)
-            moves.target[v] = moves.part[v]
-            if moves.part[v] < 0:
-                moves.target[v] = int32(tied(v, graph, moves, blocks, figures))
+            choose_for(new_vertex(i, born, counts), graph, moves, blocks, figures, tied)
         team_sync()
         for i in range(lane(), counts.born, team_size()):
-            v = new_vertex(i, born, counts)
-            moves.part[v] = moves.target[v]
+            join_target(new_vertex(i, born, counts), moves)
         team_sync()
     place_others(born, counts, graph, moves, blocks, figures)
 
@@ -163,8 +166,7 @@ def place_few(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: B
 @kernel
 def take_block(i, born: Born, counts: Counts, moves: Moves):
     """Place a new vertex where it has chosen."""
-    v = new_vertex(i, born, counts)
-    moves.part[v] = moves.target[v]
+    join_target(new_vertex(i, born, counts), moves)
 
 
 @kernel

@@ -35,15 +35,17 @@ from portpart.algorithms.following.pseudo_state import Pseudo, pseudo_for, room_
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
 from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.dirty_list import mark_dirty
 from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.moves import list_unsaved, mark_dirty
+from portpart.algorithms.refinement.incumbent import allow_no_iteration
+from portpart.algorithms.refinement.list_moves import add_cost, shift_weight
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
 from portpart.algorithms.refinement.scopes import Joining
 from portpart.algorithms.refinement.state import Blocks, Figures, Run, Sizes
 from portpart.algorithms.refinement.trial import fill_key, order_by_gain_next, record_order
+from portpart.algorithms.refinement.unsaved_list import list_unsaved
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
-    atomic_add,
     int64,
     kernel,
     lane,
@@ -53,7 +55,6 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import STRIPES
 
 BLOCKS_TEAM = 32
 """Lanes that go through the blocks."""
@@ -131,7 +132,7 @@ def look_for_overload(_, blocks: Blocks, figures: Figures, trial: Pseudo):
     if lane() == 0:
         trial.words.overloaded = heavy
         if heavy == 0:
-            figures.iteration_limit = 0
+            allow_no_iteration(figures)
 
 
 @kernel
@@ -161,9 +162,7 @@ def account_member(i, graph: Csr, state: Joining, tables: Tables, trial: Pseudo,
             mark_dirty(v, state.cache)
         if new != old:
             weight = value_or(graph.vertex_weights, v, 1)
-            stripe = int64(v) % state.moves.weight_stripes * state.figures.blocks
-            atomic_add(state.moves.weight_sums, stripe + old, -weight)
-            atomic_add(state.moves.weight_sums, stripe + new, weight)
+            shift_weight(v, old, new, weight, state.moves, state.figures)
             change += 2 * (pull_of(v, old, state.blocks) - pull_of(v, new, state.blocks))
-            atomic_add(state.moves.cost_sums, int64(v) % STRIPES, change)
+            add_cost(v, change, state.moves)
             list_unsaved(v, state.incumbent)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
 from portpart.algorithms.refinement.around import Journal, note_woken
-from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.block_weights import add_block_weight
+from portpart.algorithms.refinement.dirty_list import empty_marked, mark_dirty, unmark
+from portpart.algorithms.refinement.list_moves import join_block
 from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.backends.language import (
-    atomic_add,
     atomic_next,
     device,
-    int32,
     int64,
     kernel,
     lane,
@@ -40,7 +40,7 @@ def begin_pseudo(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Fig
         trial.words.passes = PASSES
         trial.words.asked = cache.marked
         trial.words.overloaded = 0
-        cache.marked = 0
+        empty_marked(cache)
 
 
 @kernel
@@ -69,7 +69,7 @@ def ask_vertex(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, fi
     v = cache.dirty_list[i]
     leaves = is_pulled_out(v, graph, moves.part) and value_or(blocks.fixed, v, NONE) < 0
     if lane() == 0:
-        cache.is_dirty[v] = int32(0)
+        unmark(v, cache)
         if leaves and moves.part[v] != figures.blocks:
             trial.members[atomic_next(trial.words, PseudoWords.members)] = v
 
@@ -92,8 +92,8 @@ def end_asking(_, trial: Pseudo):
 def leave_block(i, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """A vertex leaves its block; atomic, order-free."""
     v = trial.members[trial.words.settled + i]
-    atomic_add(blocks.weight, int64(moves.part[v]), -value_or(graph.vertex_weights, v, 1))
-    moves.part[v] = int32(figures.blocks)
+    add_block_weight(moves.part[v], -value_or(graph.vertex_weights, v, 1), blocks)
+    join_block(v, figures.blocks, moves)
 
 
 @kernel
@@ -113,4 +113,4 @@ def end_pass(_, cache: GainCache, trial: Pseudo):
     trial.words.asked = cache.marked
     if cache.marked == 0:
         trial.words.passes = 0
-    cache.marked = 0
+    empty_marked(cache)

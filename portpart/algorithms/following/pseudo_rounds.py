@@ -21,7 +21,10 @@ from portpart.algorithms.following.pseudo_state import (
 )
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.active_sets import list_movable_at
 from portpart.algorithms.refinement.best_prefix import exceeds, weight_offered
+from portpart.algorithms.refinement.block_weights import add_block_weight
+from portpart.algorithms.refinement.list_moves import join_target, keep_moves, propose_move
 from portpart.algorithms.refinement.scopes import Entering
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -30,11 +33,12 @@ from portpart.algorithms.refinement.state import (
     Moves,
     UnratedList,
 )
-from portpart.algorithms.refinement.trial import Sequence
+from portpart.algorithms.refinement.trial import note_gain, set_top_gain
+from portpart.algorithms.refinement.unrated_list import add_unrated, empty_unrated
+from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     DeviceFunction,
     atomic_add,
-    atomic_max,
     atomic_next,
     device,
     int32,
@@ -67,21 +71,20 @@ def begin_rounds(_, blocks: Blocks, figures: Figures, trial: Pseudo):
         trial.words.relaxed = 0
         trial.words.rounds = 0
         trial.words.running = int64(trial.words.members > 0)
-        trial.sequence.top_gain = 0
+        set_top_gain(0, trial.sequence)
 
 
 @kernel
 def list_waiting(i, active: ActiveSets, trial: Pseudo):
     """Vertex i of those that have left waits."""
-    active.movable_list[i] = trial.members[i]
+    list_movable_at(i, trial.members[i], active)
 
 
 @device
 def wait_on(v, active: ActiveSets, figures: Figures, trial: Pseudo):
     """Let v wait for the next round; the order of the list is free."""
     begin = figures.vertices - trial.words.begin
-    active.movable_list[begin + atomic_next(trial.words, PseudoWords.next_waiting)] = int32(v)
-    return v
+    return list_movable_at(begin + atomic_next(trial.words, PseudoWords.next_waiting), v, active)
 
 
 @device
@@ -108,7 +111,7 @@ def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: Unrated
         if beaten != 0:
             wait_on(v, active, figures, trial)
         else:
-            unrated.vertices[atomic_next(unrated, UnratedList.unrated)] = v
+            add_unrated(v, unrated)
 
 
 @device
@@ -130,12 +133,9 @@ def enter_move(v, block, tie, size, state: Entering, trial: Pseudo):
     if block == NONE:
         there = trial.words.roomiest
     if room_of(there, state.blocks, state.figures) >= size or trial.words.relaxed != 0:
-        state.moves.target[v] = int32(there)
-        state.moves.listed[atomic_next(state.moves, Moves.moves)] = int32(v)
-        trial.gain[v] = tie
-        atomic_max(trial.sequence, Sequence.top_gain, tie)
-        stripe = int64(v) % state.moves.weight_stripes * state.figures.blocks
-        atomic_add(trial.weight_sums, stripe + there, size)
+        propose_move(v, there, state.moves)
+        note_gain(v, tie, trial)
+        atomic_add(trial.weight_sums, copy_for(v, state.moves, state.figures) + there, size)
     else:
         wait_on(v, state.active, state.figures, trial)
     return there
@@ -224,16 +224,14 @@ def drop_move(i, moves: Moves, active: ActiveSets, figures: Figures, trial: Pseu
 @kernel
 def keep_prefix(_, moves: Moves, trial: Pseudo):
     """The prefix is what is made."""
-    moves.moves = trial.words.kept
+    keep_moves(trial.words.kept, moves)
 
 
 @kernel
 def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
     """A vertex enters its block; atomic, order-free."""
     v = moves.listed[i]
-    there = moves.target[v]
-    moves.part[v] = there
-    atomic_add(blocks.weight, int64(there), value_or(graph.vertex_weights, v, 1))
+    add_block_weight(join_target(v, moves), value_or(graph.vertex_weights, v, 1), blocks)
 
 
 @kernel
@@ -248,6 +246,6 @@ def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Fi
         trial.words.running = int64(trial.words.next_waiting > 0)
         trial.words.next_waiting = 0
         trial.words.begin = figures.vertices - trial.words.begin
-        moves.moves = 0
-        unrated.unrated = 0
-        trial.sequence.top_gain = 0
+        keep_moves(0, moves)
+        empty_unrated(unrated)
+        set_top_gain(0, trial.sequence)

@@ -67,6 +67,13 @@ def boundary_vertex(i, active: ActiveSets):
 
 
 @device
+def reset_flags(v, active: ActiveSets):
+    """Vertex v is on no list."""
+    active.flags[v] = int8(0)
+    return v
+
+
+@device
 def has_low_degree(v, graph: Csr, figures: Figures):
     """Whether v leaves a heavy block for little: such vertices are always listed."""
     return 2 * (int64(graph.end[v]) - int64(graph.begin[v])) <= figures.mean_degree
@@ -92,6 +99,13 @@ def list_movable(v, active: ActiveSets):
 def movable_vertex(i, active: ActiveSets):
     """Vertex i of the list of movable ones."""
     return active.movable_list[active.movable_begin + i]
+
+
+@device
+def list_movable_at(place, v, active: ActiveSets):
+    """Put v at a place of the lists of movable vertices, which lie side by side."""
+    active.movable_list[place] = int32(v)
+    return v
 
 
 @device

@@ -16,9 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.refinement.active_sets import reset_flags
 from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.label_propagation import commit_move
-from portpart.algorithms.refinement.moves import move_vertex, save_block, save_vertex
+from portpart.algorithms.refinement.dirty_list import reset_gain, unmark
+from portpart.algorithms.refinement.list_moves import (
+    add_cost,
+    commit_move,
+    reset_move,
+)
+from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
 from portpart.algorithms.refinement.state import (
     SIZE,
@@ -31,6 +37,13 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Sizes,
 )
+from portpart.algorithms.refinement.unsaved_list import (
+    reset_saved,
+    save_block,
+    save_vertex,
+    set_best,
+    set_touched,
+)
 from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -39,7 +52,6 @@ from portpart.backends.language import (
     atomic_add,
     atomic_next,
     device,
-    int8,
     int32,
     kernel,
     lane,
@@ -47,10 +59,8 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.backends.work import WorkRecord
-from portpart.primitives.reduce import STRIPES
 
 NONE = -1
-NEVER = -2
 
 SUM_TEAM = 32
 
@@ -131,22 +141,26 @@ class Around(NamedTuple):
 @device
 def put_to_rest(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Nothing is known of v, which is on no list and not locked."""
-    cache.best_target[v] = int32(NONE)
-    cache.gain[v] = 0
-    cache.is_dirty[v] = int32(0)
-    moves.moved_in[v] = int32(NEVER)
-    moves.locked_in[v] = int32(NEVER)
-    active.flags[v] = int8(0)
-    incumbent.is_unsaved[v] = int8(0)
-    incumbent.touched[v] = int8(0)
+    reset_gain(v, cache)
+    reset_move(v, moves)
+    reset_flags(v, active)
+    reset_saved(v, incumbent)
+    set_touched(v, 0, incumbent)
     return v
+
+
+@device
+def set_home(v, block, journal: Journal):
+    """Note which block v is at home in, -1 if in none."""
+    journal.home[v] = int32(block)
+    return block
 
 
 @kernel
 def rest_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent, home):
     """Put v to rest, in the block where it is."""
     put_to_rest(v, moves, cache, active, incumbent)
-    incumbent.best[v] = moves.part[v]
+    set_best(v, moves.part[v], incumbent)
     home[v] = moves.part[v]
 
 
@@ -178,7 +192,7 @@ def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal
     if i < incumbent.saved_vertices:
         v = save_vertex(i, moves, incumbent)
         if incumbent.touched[v] == 0:
-            incumbent.touched[v] = int8(1)
+            set_touched(v, 1, incumbent)
             journal.listed[atomic_next(journal.report, Report.journaled)] = v
     save_block(i, moves, incumbent, blocks)
 
@@ -207,7 +221,7 @@ def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumben
 @kernel
 def forget_dirty(i, cache: GainCache):
     """Vertex i of those that are out of date is to be left alone; others know nothing of it."""
-    cache.is_dirty[cache.dirty_list[i]] = int32(0)
+    unmark(cache.dirty_list[i], cache)
 
 
 @kernel
@@ -224,7 +238,7 @@ def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
         size = value_or(journal.vertex_sizes, v, 1)
         atomic_add(journal.report, Report.moved, 1)
         atomic_add(journal.report, Report.migration, size)
-        atomic_add(moves.cost_sums, i % STRIPES, -2 * journal.price * size)
+        add_cost(i, -2 * journal.price * size, moves)
     journal.left[i] = left
     journal.home[v] = there
 

@@ -13,6 +13,7 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.list_moves import NEVER, keep_moves, list_at, revoke_move
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import (
     Blocks,
@@ -23,9 +24,9 @@ from portpart.algorithms.refinement.state import (
 from portpart.algorithms.refinement.trial import (
     Sequence,
     Trial,
-    bits_of,
     fill_key,
     order_by_gain_next,
+    order_by_vertex,
     record_order,
 )
 from portpart.algorithms.refinement.weight_copies import sum_copies
@@ -34,7 +35,6 @@ from portpart.backends.language import (
     atomic_add,
     atomic_next,
     device,
-    int32,
     int64,
     kernel,
     lane,
@@ -50,7 +50,6 @@ from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 
 WIDEST = 256
-NEVER = -2
 LOW_HALF = 2**32 - 1
 
 
@@ -96,10 +95,7 @@ def try_all(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     heavy = team_max(heavy)
     if lane() == 0:
         trial.sequence.too_heavy = heavy
-        trial.sequence.ordering = heavy
-        trial.sequence.by_gain = 0
-        trial.sorting.words.keys = moves.moves
-        trial.sorting.words.bits = bits_of(figures.vertices)
+        order_by_vertex(heavy, moves, figures, trial)
 
 
 @device
@@ -222,7 +218,7 @@ def fill_up_rooms(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Tria
             if by_sum:
                 drops = drops or trial.gain[trial.other_list[i]] <= 0
             if drops or exceeds(weight, there, blocks, figures) != 0:
-                moves.moved_in[trial.other_list[i]] = int32(NEVER)
+                revoke_move(trial.other_list[i], moves)
         team_sync()
         if i < moves.moves:
             team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
@@ -236,10 +232,10 @@ def list_move(i, moves: Moves, trial: Trial):
     if i >= trial.sequence.kept:
         v = trial.other_list[i]
         if moves.moved_in[v] != NEVER:
-            moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
+            list_at(atomic_next(trial.sequence, Sequence.made), v, moves)
 
 
 @kernel
 def shorten_list(_, moves: Moves, trial: Trial):
     """The list holds the prefix and what was found room for."""
-    moves.moves = trial.sequence.made
+    keep_moves(trial.sequence.made, moves)

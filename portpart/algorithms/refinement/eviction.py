@@ -14,6 +14,7 @@ from portpart.algorithms.refinement.active_sets import (
     movable_vertex,
 )
 from portpart.algorithms.refinement.gain_cache import failed
+from portpart.algorithms.refinement.list_moves import set_target
 from portpart.algorithms.refinement.loss_buckets import (
     ALL,
     REST,
@@ -32,6 +33,7 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
+from portpart.algorithms.refinement.unrated_list import list_unrated
 from portpart.backends.language import (
     atomic_add,
     atomic_next,
@@ -49,7 +51,7 @@ from portpart.backends.language import (
     uint64,
     value_or,
 )
-from portpart.graphs.rows import Csr, degree_of
+from portpart.graphs.rows import Csr
 
 NONE = -1
 
@@ -80,15 +82,6 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: 
 
 
 @device
-def list_unrated(v, graph: Csr, unrated: UnratedList, figures: Figures):
-    """List a vertex whose loss has to be counted.  In any order."""
-    unrated.vertices[atomic_next(unrated, UnratedList.unrated)] = int32(v)
-    if degree_of(v, graph) > figures.hub_degree:
-        unrated.hub_vertices[atomic_next(unrated, UnratedList.unrated_hubs)] = int32(v)
-    return v
-
-
-@device
 def cached_block(v, cache: GainCache, blocks: Blocks, figures: Figures, relief: Relief):
     """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
@@ -114,7 +107,7 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
     if block == NONE:
         list_unrated(v, graph, state.unrated, state.figures)
     else:
-        state.moves.target[v] = block
+        set_target(v, block, state.moves)
         enter_bucket(v, -state.cache.gain[v], value_or(graph.vertex_weights, v, 1), state.moves,
                      state.rebalancing, state.figures, relief)
     return v

@@ -15,10 +15,13 @@ from portpart.algorithms.refinement.active_sets import (
     is_movable,
     list_movable,
     list_on_boundary,
+    reset_flags,
 )
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.candidate import Search, best_candidate
+from portpart.algorithms.refinement.dirty_list import reset_gain
 from portpart.algorithms.refinement.homes import is_away
+from portpart.algorithms.refinement.list_moves import reset_move
 from portpart.algorithms.refinement.scopes import Propagating
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -28,12 +31,12 @@ from portpart.algorithms.refinement.state import (
     Incumbent,
     Moves,
 )
+from portpart.algorithms.refinement.unsaved_list import reset_saved, set_best
 from portpart.backends.language import (
     DeviceFunction,
     atomic_next,
     device,
     float64,
-    int8,
     int32,
     int64,
     kernel,
@@ -43,20 +46,17 @@ from portpart.backends.language import (
 from portpart.graphs.rows import Csr, degree_of
 
 NONE = -1
-NEVER = -2
+
 
 @kernel
 def begin_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
                  incumbent: Incumbent, figures: Figures):
     """Nothing is locked; targets are to be found, but not inside blocks."""
-    incumbent.best[v] = moves.part[v]
-    cache.best_target[v] = int32(NONE)
-    cache.gain[v] = 0
-    moves.moved_in[v] = int32(NEVER)
-    moves.locked_in[v] = int32(NEVER)
-    cache.is_dirty[v] = int32(0)
-    active.flags[v] = int8(0)
-    incumbent.is_unsaved[v] = int8(0)
+    set_best(v, moves.part[v], incumbent)
+    reset_gain(v, cache)
+    reset_move(v, moves)
+    reset_flags(v, active)
+    reset_saved(v, incumbent)
     leaves_for_little = has_low_degree(v, graph, figures)
     if leaves_for_little:
         list_on_boundary(v, active)
@@ -126,9 +126,7 @@ def refresh_gain(v, graph: Csr, state: Propagating, ties: Ties, tables: Tables, 
             keep_best_target(v, state.moves, state.cache, state.active, state.blocks, tables, found,
                              search.rules)
     elif lane() == 0:
-        state.cache.best_target[v] = int32(NONE)
-        state.cache.gain[v] = 0
-        state.cache.is_dirty[v] = int32(0)
+        reset_gain(v, state.cache)
     return crosses
 
 

@@ -8,6 +8,15 @@ from portpart.algorithms.refinement.active_sets import (
     plan_gathering,
     turn_movable,
 )
+from portpart.algorithms.refinement.dirty_list import plan_refreshing
+from portpart.algorithms.refinement.list_moves import (
+    add_weight,
+    join_block,
+    note_propagation,
+    set_cost,
+    set_weight,
+    thin_out,
+)
 from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import (
     SIZE,
@@ -21,9 +30,10 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
+from portpart.algorithms.refinement.unrated_list import empty_unrated
+from portpart.algorithms.refinement.unsaved_list import set_touched
 from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.language import (
-    atomic_add,
     device,
     float64,
     int8,
@@ -45,31 +55,24 @@ LOWEST = -(2**63)
 CROWDED = 8
 """If more than 1 / CROWDED of all weight is too much for its block, too many have moved at once."""
 
-ENOUGH_GROUPS = 2048
-"""Teams to look through a list at the same time: more would take turns on a GPU."""
-
 
 @kernel
 def begin_with(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
-    incumbent.touched[v] = int8(1)
-    stripe = v % moves.weight_stripes
-    place = stripe * figures.blocks + moves.part[v]
-    atomic_add(moves.weight_sums, place, value_or(graph.vertex_weights, v, 1))
+    set_touched(v, 1, incumbent)
+    add_weight(v, moves.part[v], value_or(graph.vertex_weights, v, 1), moves, figures)
 
 
 @kernel
 def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Set the weight of block b to that of the best partition."""
-    moves.weight_sums[b] = incumbent.best_weight[b]
-    for stripe in range(1, moves.weight_stripes):
-        moves.weight_sums[stripe * figures.blocks + b] = 0
+    set_weight(b, incumbent.best_weight[b], moves, figures)
 
 
 @kernel
 def restore_cost(stripe, moves: Moves, before: Level):
     """Set the cost to that of the best partition of the run before."""
-    moves.cost_sums[stripe] = 2 * before.best_cost if stripe == 0 else 0
+    set_cost(stripe, before.best_cost, moves)
 
 
 @device
@@ -108,15 +111,22 @@ def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: F
 
 
 @device
+def allow_no_iteration(figures: Figures):
+    """Let the partition only be evaluated: no iteration is to come."""
+    figures.iteration_limit = 0
+    return figures.iteration_limit
+
+
+@device
 def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Rebalancing,
                     figures: Figures, relief: Relief):
     """Vertices have moved for gains: those that did are locked for the next time."""
-    moves.last_propagation = figures.iteration
+    note_propagation(moves, figures)
     rebalancing.rebalancings = 0
     turn_movable(active, figures)
     if relief.until_balanced:
         if too_many:
-            moves.thinned = 1
+            thin_out(moves)
     return too_many
 
 
@@ -176,22 +186,11 @@ def plan_saving(incumbent: Incumbent):
 
 
 @device
-def plan_refreshing(cache: GainCache):
-    """Those that have been marked are out of date; set how a team shares them."""
-    cache.dirty = cache.marked
-    cache.group = max(1, min(cache.max_in_group, cache.marked // ENOUGH_GROUPS))
-    cache.dirty_groups = (cache.marked + cache.group - 1) // cache.group
-    cache.marked = 0
-    return cache.dirty
-
-
-@device
 def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
     """Nobody is listed to leave yet."""
     rebalancing.leavers = 0
     rebalancing.rated = 0
-    unrated.unrated = 0
-    unrated.unrated_hubs = 0
+    empty_unrated(unrated)
     rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
     return rebalancing.swept
 
@@ -270,12 +269,12 @@ def may_touch(v, cache: GainCache, active: ActiveSets):
 @kernel
 def project(v, cluster, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in the block of its cluster, and inside it if that was."""
-    moves.part[v] = incumbent.best[cluster[v]]
-    incumbent.touched[v] = may_touch(cluster[v], cache, active)
+    join_block(v, incumbent.best[cluster[v]], moves)
+    set_touched(v, may_touch(cluster[v], cache, active), incumbent)
 
 
 @kernel
 def go_back(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in its best block."""
-    moves.part[v] = incumbent.best[v]
-    incumbent.touched[v] = may_touch(v, cache, active)
+    join_block(v, incumbent.best[v], moves)
+    set_touched(v, may_touch(v, cache, active), incumbent)

@@ -13,20 +13,21 @@ from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
 from portpart.algorithms.refinement.candidate import Search, best_candidate
+from portpart.algorithms.refinement.list_moves import add_move_to
 from portpart.algorithms.refinement.scopes import ChoosingLegal, Searching
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Blocks,
     Figures,
     Moves,
-    UnratedList,
 )
-from portpart.algorithms.refinement.trial import Sequence, Trial
+from portpart.algorithms.refinement.trial import Sequence, Trial, set_top_gain
+from portpart.algorithms.refinement.unrated_list import list_unrated
+from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     DeviceFunction,
     atomic_add,
     atomic_max,
-    atomic_next,
     device,
     int32,
     int64,
@@ -56,7 +57,7 @@ def evens_out(here, there, weight, blocks: Blocks):
 @kernel
 def begin_sequence(_, trial: Trial):
     """No move gains anything so far."""
-    trial.sequence.top_gain = 0
+    set_top_gain(0, trial.sequence)
 
 
 @kernel
@@ -77,9 +78,7 @@ def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
                 found = block
                 trial.gain[v] = state.cache.gain[v]
         elif state.cache.gain[v] > 0 and state.figures.blocks > 2:
-            state.unrated.vertices[atomic_next(state.unrated, UnratedList.unrated)] = v
-            if degree_of(v, graph) > state.figures.hub_degree:
-                state.unrated.hub_vertices[atomic_next(state.unrated, UnratedList.unrated_hubs)] = v
+            list_unrated(v, graph, state.unrated, state.figures)
     trial.legal[v] = found
 
 
@@ -148,14 +147,12 @@ def move_if_first(
             beaten |= int64(goes_first(u, v, trial))
     beaten = team_max(beaten)
     if lane() == 0 and beaten == 0:
-        moves.moved_in[v] = int32(figures.iteration)
-        moves.target[v] = trial.legal[v]
-        moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
+        add_move_to(v, trial.legal[v], moves, figures)
         atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
         weight = value_or(graph.vertex_weights, v, 1)
-        stripe = int64(v) % moves.weight_stripes * figures.blocks
-        atomic_add(trial.weight_sums, stripe + moves.part[v], -weight)
-        atomic_add(trial.weight_sums, stripe + trial.legal[v], weight)
+        copy = copy_for(v, moves, figures)
+        atomic_add(trial.weight_sums, copy + moves.part[v], -weight)
+        atomic_add(trial.weight_sums, copy + trial.legal[v], weight)
     return beaten
 
 

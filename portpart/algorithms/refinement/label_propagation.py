@@ -5,6 +5,7 @@ from __future__ import annotations
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
+from portpart.algorithms.refinement.list_moves import commit_move, lock_now
 from portpart.algorithms.refinement.loss_buckets import chance
 from portpart.algorithms.refinement.scopes import Propagating
 from portpart.algorithms.refinement.state import (
@@ -15,9 +16,7 @@ from portpart.algorithms.refinement.state import (
     Moves,
 )
 from portpart.backends.language import (
-    atomic_next,
     device,
-    int32,
     int64,
     kernel,
     lane,
@@ -40,25 +39,12 @@ def wants_to_move(v, moves: Moves, cache: GainCache):
     return result
 
 
-@device
-def commit_move(v, there, moves: Moves, figures: Figures):
-    """List the move of v, which is locked for the next propagation.
-
-    Nobody who asks meanwhile whether v is locked for this one gets a different answer.
-    """
-    moves.moved_in[v] = int32(figures.iteration)
-    moves.locked_in[v] = int32(figures.iteration)
-    moves.target[v] = there
-    moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
-    return v
-
-
 @kernel
 def rest_by_chance(i, moves: Moves, active: ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
     v = movable_vertex(i, active)
     if chance(v, figures) % ONE_OF != 0:
-        moves.locked_in[v] = int32(moves.last_propagation)
+        lock_now(v, moves)
 
 
 @device

@@ -18,6 +18,7 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
+from portpart.algorithms.refinement.unrated_list import empty_unrated
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -145,5 +146,4 @@ def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
             rebalancing.next_wide = 1
         if b == 0:
             rebalancing.rated = rebalancing.leavers
-            unrated.unrated = 0
-            unrated.unrated_hubs = 0
+            empty_unrated(unrated)

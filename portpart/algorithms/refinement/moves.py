@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
+from portpart.algorithms.refinement.dirty_list import mark_dirty
 from portpart.algorithms.refinement.homes import pull_of
+from portpart.algorithms.refinement.list_moves import add_cost, join_target, shift_weight
 from portpart.algorithms.refinement.scopes import Accounting
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -14,13 +16,9 @@ from portpart.algorithms.refinement.state import (
     Incumbent,
     Moves,
 )
+from portpart.algorithms.refinement.unsaved_list import list_unsaved
 from portpart.backends.language import (
-    atomic_add,
-    atomic_cas,
-    atomic_load,
-    atomic_next,
     device,
-    int8,
     int32,
     int64,
     kernel,
@@ -30,25 +28,6 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.reduce import STRIPES
-
-
-@device
-def mark_dirty(v, cache: GainCache):
-    """Put v on the list of vertices to refresh, once."""
-    if atomic_load(cache.is_dirty, v) == 0:
-        if atomic_cas(cache.is_dirty, v, int32(0), int32(1)) == 0:
-            cache.dirty_list[atomic_next(cache, GainCache.marked)] = int32(v)
-    return v
-
-
-@device
-def list_unsaved(v, incumbent: Incumbent):
-    """Put v on the list of vertices that have moved since the best partition, once."""
-    if incumbent.is_unsaved[v] == 0:
-        incumbent.is_unsaved[v] = int8(1)
-        incumbent.unsaved_list[atomic_next(incumbent, Incumbent.unsaved)] = int32(v)
-    return v
 
 
 @device
@@ -64,12 +43,10 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
     list_on_boundary(v, active)
     list_unsaved(v, incumbent)
     weight = value_or(graph.vertex_weights, v, 1)
-    stripe = (int64(v) % moves.weight_stripes) * figures.blocks
-    atomic_add(moves.weight_sums, stripe + here, -weight)
-    atomic_add(moves.weight_sums, stripe + there, weight)
+    shift_weight(v, here, there, weight, moves, figures)
     change = pull_of(v, here, blocks) - pull_of(v, there, blocks)
     if change != 0:
-        atomic_add(moves.cost_sums, int64(v) % STRIPES, 2 * change)
+        add_cost(v, 2 * change, moves)
     return weight
 
 
@@ -101,7 +78,7 @@ def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
         weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
                      state.blocks, state.figures)
         if change != 0:
-            atomic_add(state.moves.cost_sums, int64(v) % STRIPES, change)
+            add_cost(v, change, state.moves)
     return change
 
 
@@ -125,32 +102,4 @@ def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules:
 @kernel
 def move_vertex(i, moves: Moves):
     """Carry out a move."""
-    v = moves.listed[i]
-    moves.part[v] = moves.target[v]
-
-
-@device
-def save_vertex(i, moves: Moves, incumbent: Incumbent):
-    """Keep vertex i of those that have moved since the best partition, and return it."""
-    v = incumbent.unsaved_list[i]
-    incumbent.best[v] = moves.part[v]
-    incumbent.is_unsaved[v] = int8(0)
-    return v
-
-
-@device
-def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
-    """Keep the weight of block i if this partition is the best; the list of moves is done with."""
-    if i < incumbent.saved_blocks:
-        incumbent.best_weight[i] = blocks.weight[i]
-    if i == 0:
-        moves.moves = 0
-    return i
-
-
-@kernel
-def save_best(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
-    """Keep vertex and block i if this partition is the best."""
-    if i < incumbent.saved_vertices:
-        save_vertex(i, moves, incumbent)
-    save_block(i, moves, incumbent, blocks)
+    join_target(moves.listed[i], moves)

@@ -32,7 +32,6 @@ from portpart.algorithms.refinement.label_propagation import (
 from portpart.algorithms.refinement.loss_buckets import set_threshold
 from portpart.algorithms.refinement.moves import (
     move_vertex,
-    save_best,
     weigh_moves,
     weigh_moves_of_hubs,
 )
@@ -47,6 +46,7 @@ from portpart.algorithms.refinement.rebalance import (
 )
 from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief
 from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.unsaved_list import save_best
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program

@@ -14,6 +14,7 @@ from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.by_degree import More
 from portpart.algorithms.refinement.candidate import Search, best_candidate
+from portpart.algorithms.refinement.list_moves import add_move, add_move_to, set_target
 from portpart.algorithms.refinement.loss_buckets import (
     chance,
     empty_slot,
@@ -25,7 +26,6 @@ from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Rebalan
 from portpart.backends.language import (
     DeviceFunction,
     Static,
-    atomic_next,
     device,
     int32,
     int64,
@@ -80,7 +80,7 @@ def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found:
             value = rating.search.rules.unknown(found, tables)
         if block == NONE:
             block = state.blocks.destination[chance(v, state.figures) % state.blocks.destinations]
-        state.moves.target[v] = block
+        set_target(v, block, state.moves)
         enter_bucket(v, found.here - value, value_or(graph.vertex_weights, v, 1), state.moves,
                      state.rebalancing, state.figures, rating.relief)
     return v
@@ -107,8 +107,7 @@ def leave_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
     v = rebalancing.listed[i]
     slot = empty_slot(moves.part[v], int64(rebalancing.slot_of[v]), rebalancing)
     if slot <= rebalancing.threshold[moves.part[v]]:
-        moves.moved_in[v] = int32(figures.iteration)
-        moves.listed[atomic_next(moves, Moves.moves)] = v
+        add_move(v, moves, figures)
 
 
 @kernel
@@ -140,10 +139,7 @@ def place_at(position, blocks: Blocks):
 @device
 def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
     """Let v move to the block of that place."""
-    moves.target[v] = blocks.destination[place]
-    moves.moved_in[v] = int32(figures.iteration)
-    moves.listed[atomic_next(moves, Moves.moves)] = v
-    return v
+    return add_move_to(v, blocks.destination[place], moves, figures)
 
 
 @kernel
@@ -218,7 +214,7 @@ def place_waiting(_, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, fig
             if v != NONE and position < end:
                 place = place_at(position, blocks)
                 if fits(v, place, position, blocks, rebalancing):
-                    enter_place(int32(v), place, moves, blocks, figures)
+                    enter_place(v, place, moves, blocks, figures)
                     rebalancing.threshold[p] = NONE
                 else:
                     waiting = int64(1)

@@ -14,12 +14,12 @@ long as all up to them fit; weight that leaves it in the same round does not cou
 from __future__ import annotations
 
 from portpart.algorithms.refinement.best_prefix import (
-    NEVER,
     WIDEST,
     exceeds,
     shorten_list,
     try_all,
 )
+from portpart.algorithms.refinement.list_moves import add_move_to, list_at, revoke_move
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -28,7 +28,8 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Rebalancing,
 )
-from portpart.algorithms.refinement.trial import Sequence, Trial, bits_of, record_order
+from portpart.algorithms.refinement.trial import Sequence, Trial, record_order
+from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     atomic_add,
     atomic_max,
@@ -40,6 +41,7 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.rows import Csr
+from portpart.primitives.recorded_sort import set_largest
 from portpart.primitives.scan import TILE, record_scan
 
 NONE = -1
@@ -89,12 +91,10 @@ def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figur
     there = trial.legal[v]
     upwards = figures.iteration & 1 == 0
     if there != NONE and (there > moves.part[v]) == upwards:
-        moves.moved_in[v] = int32(figures.iteration)
-        moves.target[v] = there
-        moves.listed[atomic_next(moves, Moves.moves)] = int32(v)
+        add_move_to(v, there, moves, figures)
         atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
-        stripe = int64(v) % moves.weight_stripes * figures.blocks
-        atomic_add(trial.weight_sums, stripe + there, value_or(graph.vertex_weights, v, 1))
+        weight = value_or(graph.vertex_weights, v, 1)
+        atomic_add(trial.weight_sums, copy_for(v, moves, figures) + there, weight)
 
 
 @kernel
@@ -115,7 +115,7 @@ def order_requests_next(_, moves: Moves, figures: Figures, trial: Trial):
     trial.sequence.ordering = int64(trial.sequence.by_gain < BY_BLOCK)
     trial.sequence.by_gain += 1
     highest = trial.sequence.top_gain if trial.sequence.by_gain == BY_GAIN else figures.blocks
-    trial.sorting.words.bits = bits_of(highest)
+    set_largest(highest, trial.sorting.words)
     trial.sequence.kept = max(int64(1), (moves.moves + TILE - 1) // TILE)
     trial.sequence.made = 0
 
@@ -141,6 +141,6 @@ def grant_request(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, fig
     block = moves.target[v]
     offered = rebalancing.position[i + 1] - rebalancing.position[trial.buffer_begin[block]]
     if exceeds(blocks.weight[block] + offered, block, blocks, figures) == 0:
-        moves.listed[atomic_next(trial.sequence, Sequence.made)] = v
+        list_at(atomic_next(trial.sequence, Sequence.made), v, moves)
     else:
-        moves.moved_in[v] = int32(NEVER)
+        revoke_move(v, moves)

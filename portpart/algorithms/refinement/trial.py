@@ -7,12 +7,19 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.state import Moves, Run, Sizes
+from portpart.algorithms.refinement.state import Figures, Moves, Run, Sizes
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, Words, device, int64, kernel
+from portpart.backends.language import Kernel, Words, atomic_max, device, int64, kernel
 from portpart.backends.program import Program
-from portpart.primitives.recorded_sort import SortArrays, SortSlots, record_sort, sort_arrays
+from portpart.primitives.recorded_sort import (
+    SortArrays,
+    SortSlots,
+    record_sort,
+    set_largest,
+    sort_arrays,
+    sort_keys,
+)
 
 
 class Sequence(Words):
@@ -92,12 +99,27 @@ def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
 
 
 @device
-def bits_of(value):
-    """Bits of a number that is not negative."""
-    bits = int64(0)
-    while bits < 63 and (value >> bits) != 0:
-        bits += 1
-    return bits
+def note_gain(v, gain, trial: Trial):
+    """Keep what a move of v gains, and the most that one does.  Atomic, order-free."""
+    trial.gain[v] = gain
+    atomic_max(trial.sequence, Sequence.top_gain, gain)
+    return gain
+
+
+@device
+def set_top_gain(gain, sequence: Sequence):
+    """Set what moves gain at most; 0 before any is found."""
+    sequence.top_gain = gain
+    return gain
+
+
+@device
+def order_by_vertex(needed, moves: Moves, figures: Figures, trial: Trial):
+    """The moves are to be sorted, by vertex first, if that is needed."""
+    trial.sequence.ordering = needed
+    trial.sequence.by_gain = 0
+    sort_keys(moves.moves, figures.vertices, trial.sorting.words)
+    return needed
 
 
 @kernel
@@ -115,4 +137,4 @@ def order_by_gain_next(_, trial: Trial):
     """After the vertices come the gains, and then the order is found."""
     trial.sequence.ordering = 1 - trial.sequence.by_gain
     trial.sequence.by_gain = 1
-    trial.sorting.words.bits = bits_of(trial.sequence.top_gain)
+    set_largest(trial.sequence.top_gain, trial.sorting.words)

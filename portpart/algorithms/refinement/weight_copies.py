@@ -18,6 +18,12 @@ AT_ONCE = 8
 
 
 @device
+def copy_for(v, moves: Moves, figures: Figures):
+    """Where the copy begins that v is added to."""
+    return int64(v) % moves.weight_stripes * figures.blocks
+
+
+@device
 def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
     """The sum of a few copies of block b, from the first on."""
     total = int64(0)

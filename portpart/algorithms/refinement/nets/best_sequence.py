@@ -31,18 +31,18 @@ from portpart.algorithms.refinement.state import (
     Sizes,
 )
 from portpart.algorithms.refinement.trial import (
-    Sequence,
     Trial,
-    bits_of,
     fill_key,
+    note_gain,
     order_by_gain_next,
+    order_by_vertex,
     record_order,
+    set_top_gain,
     trial_for,
 )
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
-    atomic_max,
     device,
     kernel,
     lane,
@@ -112,19 +112,15 @@ def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial)
     for b in range(lane(), figures.blocks, team_size()):
         trial.block_weight[b] = blocks.weight[b]
     if lane() == 0:
-        trial.sequence.top_gain = 0
-        trial.sequence.ordering = 1
-        trial.sequence.by_gain = 0
-        trial.sorting.words.keys = moves.moves
-        trial.sorting.words.bits = bits_of(figures.vertices)
+        set_top_gain(0, trial.sequence)
+        order_by_vertex(1, moves, figures, trial)
 
 
 @kernel
 def take_first_gain(i, moves: Moves, cache: GainCache, trial: Trial):
     """A move is sorted by what it gains alone; atomic, order-free."""
     v = moves.listed[i]
-    trial.gain[v] = cache.gain[v]
-    atomic_max(trial.sequence, Sequence.top_gain, cache.gain[v])
+    note_gain(v, cache.gain[v], trial)
 
 
 @kernel

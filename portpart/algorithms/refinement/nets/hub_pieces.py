@@ -11,7 +11,7 @@ from portpart.algorithms.objectives.pin_state import (
     end_of_piece,
 )
 from portpart.algorithms.refinement.active_sets import ON_BOUNDARY
-from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.dirty_list import mark_dirty
 from portpart.algorithms.refinement.state import ActiveSets, GainCache, Moves
 from portpart.backends.language import (
     atomic_add,

@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
-from portpart.algorithms.refinement.moves import mark_dirty
+from portpart.algorithms.refinement.dirty_list import mark_dirty
 from portpart.algorithms.refinement.scopes import Settling
 from portpart.algorithms.refinement.state import (
     Figures,

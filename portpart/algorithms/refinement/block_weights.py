@@ -1,0 +1,22 @@
+"""What blocks weigh and may weigh: how other modules change it."""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.state import Blocks
+from portpart.backends.language import atomic_add, device, int64
+
+
+@device
+def add_block_weight(block, weight, blocks: Blocks):
+    """Add to what a block weighs; atomic, order-free."""
+    atomic_add(blocks.weight, int64(block), weight)
+    return weight
+
+
+@device
+def set_limits(b, limit, mean, open_below, blocks: Blocks):
+    """Set what block b may weigh, its share of all weight, and when it takes vertices of others."""
+    blocks.limits[b] = limit
+    blocks.means[b] = mean
+    blocks.open_below[b] = open_below
+    return limit
