@@ -15,6 +15,7 @@ import numpy as np
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (
     Record,
+    StaticValue,
     device,
     int32,
     int64,
@@ -263,14 +264,44 @@ def lower_bound(values, first, last, value):
     return low
 
 
+@device
+def put(rows: Rows, place, element, weight, weighted: StaticValue):
+    """Put an element at a place, with its weight if there are weights."""
+    rows.elements[place] = int32(element)
+    if weighted:
+        set_weight(place, weight, rows)
+    return 0
+
+
+@device
+def set_weight(place, weight, rows: Rows):
+    """Set the weight of the element at a place; there must be weights."""
+    rows.weights[place] = weight  # type: ignore[index]
+    return 0
+
+
+@device
+def place_row(row, begin, end, rows: Rows):
+    """Say where the elements of a row are."""
+    rows.begin[row] = begin
+    rows.end[row] = end
+    return row
+
+
+@device
+def set_capacity(row, capacity, rows: Rows):
+    """Say how many elements a row has room for."""
+    rows.capacity[row] = int32(capacity)
+    return row
+
+
 @kernel
 def take_over_row(row, offsets, count, rows: Rows):
     """Row `row` is where it is packed; those behind all are empty."""
     begin = offsets[min(row, count)]
     end = offsets[min(row + 1, count)]
-    rows.begin[row] = begin
-    rows.end[row] = end
-    rows.capacity[row] = int32(int64(end) - int64(begin))
+    place_row(row, begin, end, rows)
+    set_capacity(row, int64(end) - int64(begin), rows)
 
 
 @kernel

@@ -44,7 +44,7 @@ from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
 from portpart.primitives.basic import gather, iota
-from portpart.primitives.best_candidate import Search
+from portpart.primitives.best_candidate import Search, keep_wish
 from portpart.primitives.team_winner import NOBODY
 
 MAX_TOTAL = 2**61
@@ -232,9 +232,7 @@ def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
 def keep_gain(v, best, score, search: Search):
     """The best is what v wishes for, if it gains anything."""
     top = team_max(score)
-    if lane() == 0:
-        search.wish[v] = best if top > 0 else int32(NOBODY)
-    return best
+    return keep_wish(v, best if top > 0 else int32(NOBODY), score, search)
 
 
 BY_MODULARITY = ArcWishes(Rating(gain_at_neighbour, gain_in_cluster, gain_at_slot, keep_gain),

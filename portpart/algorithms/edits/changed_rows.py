@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, StaticValue, device, int32, int64
+from portpart.backends.language import Record, device, int64
 from portpart.graphs.row_store import Rows, lower_bound
 
 
@@ -73,12 +73,3 @@ def is_wide(i, stop, changes: Changes, places: Places, rows: Rows):
     count = int64(rows.end[row]) - int64(rows.begin[row])
     return (count - moving_from(i, room, changes, rows) > places.wide
             and (places.before[stop] != places.before[i] or room > 0))
-
-
-@device
-def put(rows: Rows, place, element, weight, weighted: StaticValue):
-    """Put an element at a place, with its weight if there are weights."""
-    rows.elements[place] = int32(element)
-    if weighted:
-        rows.weights[place] = weight  # type: ignore[index]
-    return 0

@@ -17,7 +17,6 @@ from portpart.algorithms.edits.changed_rows import (
     end_of_row,
     is_wide,
     moving_from,
-    put,
     removed,
 )
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
@@ -27,7 +26,6 @@ from portpart.backends.language import (
     StaticValue,
     atomic_add,
     device,
-    int32,
     int64,
     kernel,
     lane,
@@ -38,7 +36,18 @@ from portpart.backends.language import (
     value_or,
 )
 from portpart.graphs.limits import MAX_INT32
-from portpart.graphs.row_store import TEAM, Growth, Rows, RowStore, lower_bound, room_for
+from portpart.graphs.row_store import (
+    TEAM,
+    Growth,
+    Rows,
+    RowStore,
+    lower_bound,
+    place_row,
+    put,
+    room_for,
+    set_capacity,
+    set_weight,
+)
 from portpart.primitives.scan import offsets_from_counts
 
 
@@ -149,10 +158,9 @@ def rewrite_row(i, changes: Changes, places: Places, rows: Rows, weighted: Stati
                 kept += added_to_row(i, stop, new, changes, places, rows, weighted)
         team_sync()
         if lane() == 0:
-            rows.begin[row] = new
-            rows.end[row] = new + kept
+            place_row(row, new, new + kept, rows)
             if room > 0:
-                rows.capacity[row] = int32(room)
+                set_capacity(row, room, rows)
 
 
 @device
@@ -162,7 +170,7 @@ def weigh_elements(i, stop, row, changes: Changes, rows: Rows, weighted: StaticV
         for change in range(i + lane(), stop, team_size()):
             if changes.was[change] >= 0:
                 place = int64(rows.begin[row]) + changes.ranks[change]
-                rows.weights[place] = changes.will[change]  # type: ignore[index]
+                set_weight(place, changes.will[change], rows)
     return int64(rows.end[row]) - int64(rows.begin[row])
 
 

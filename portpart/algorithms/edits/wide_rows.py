@@ -11,7 +11,6 @@ from portpart.algorithms.edits.changed_rows import (
     end_of_row,
     is_wide,
     moving_from,
-    put,
     removed,
 )
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
@@ -25,7 +24,7 @@ from portpart.backends.language import (
     kernel,
     value_or,
 )
-from portpart.graphs.row_store import Rows, RowStore, lower_bound
+from portpart.graphs.row_store import Rows, RowStore, lower_bound, put
 from portpart.primitives.scan import offsets_from_counts
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
 from portpart.algorithms.edits.operations import Changes
-from portpart.algorithms.following.edits import Born, Counts, new_vertex
+from portpart.algorithms.following.edits import Born, Counts, NewLimits, new_vertex
 from portpart.algorithms.refinement.around import Journal
 from portpart.algorithms.refinement.block_weights import set_limits
 from portpart.algorithms.refinement.dirty_list import mark_dirty
@@ -38,9 +38,9 @@ def wake_end(i, changes: Changes, cache: GainCache):
 
 
 @kernel
-def limit_block(b, counts: Counts, blocks: Blocks):
+def limit_block(b, new_limits: NewLimits, blocks: Blocks):
     """Block b gets the limits that all have."""
-    set_limits(b, counts.limit, counts.mean, counts.open_below, blocks)
+    set_limits(b, new_limits.limit, new_limits.mean, new_limits.open_below, blocks)
 
 
 @kernel

@@ -48,8 +48,6 @@ class Counts(Words):
     directions, stores, lost, wakes : int
         And what is expected of it: stores that it has written, the weight of vertices that die;
         and whether refinement is to look at pairs.
-    limited, limit, mean, open_below : int
-        Number of blocks that get new limits, and these; 0 if there are none, or others for each.
     """
 
     born: int
@@ -67,6 +65,19 @@ class Counts(Words):
     stores: int
     lost: int
     wakes: int
+
+
+class NewLimits(Words):
+    """Limits that all blocks get.
+
+    Attributes
+    ----------
+    limited : int
+        Number of blocks; 0 if there are no new limits, or others for each.
+    limit, mean, open_below : int
+        As in `Blocks`.
+    """
+
     limited: int
     limit: int
     mean: int
@@ -146,9 +157,10 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
             many=int(born > FEW), died=dying.length_of("died"),
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
-            awake=changed if refine else 0, go=1, **unsure, **({} if limits is None else {
-                "limited": limits.num_blocks, "limit": limits.max_block_weight,
-                "mean": limits.mean_block_weight, "open_below": limits.one_open_below})),
+            awake=changed if refine else 0, go=1, **unsure),
+        "new_limits": NewLimits.of() if limits is None else NewLimits.of(
+            limited=limits.num_blocks, limit=limits.max_block_weight,
+            mean=limits.mean_block_weight, open_below=limits.one_open_below),
     }
 
 

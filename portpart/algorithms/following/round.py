@@ -29,12 +29,13 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
     """
     program = this.program
     counts: Any = program.records["counts"]
+    limits: Any = program.records["new_limits"]
     journal: Any = program.records["journal"]
     program.launch(counts.unsure, learn_outcome)
     with program.if_nonzero(counts.go):
         with program.side_by_side():
             record_begin(this)
-            program.launch(counts.limited, limit_block)
+            program.launch(limits.limited, limit_block)
             program.launch(counts.born, bear)
             if costs:
                 _record_ties(this, 0)

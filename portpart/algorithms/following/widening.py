@@ -16,10 +16,8 @@ from portpart.algorithms.refinement.state import (
     Figures,
     GainCache,
     Moves,
-    Rebalancing,
-    UnratedList,
 )
-from portpart.backends.language import Kernel, int64, kernel, lane, team_max, team_size
+from portpart.backends.language import Kernel, Words, int64, kernel, lane, team_max, team_size
 from portpart.graphs.rows import Csr
 
 BLOCKS_TEAM, TEAM = 32, 8
@@ -33,23 +31,28 @@ MAX_PINS, MAX_ARCS = 16, 64
 """Pins of nets that lead on, and arcs of a vertex that do."""
 
 
+class Hops(Words):
+    """How far woken vertices have looked around."""
+
+    looking: int  # vertices that look around next
+    enough: int  # so many woken ones suffice
+    made: int
+
+
 def record_widening(this: Recording, wake_around: Kernel) -> None:
     """Record that woken vertices wake others where blocks are too heavy, along arcs or nets."""
-    program, level = this.program, this.run.level
+    program = this.program
+    hops = program.zeros("hops", Hops)
     program.launch(1, begin_hops, team=BLOCKS_TEAM)
-    with program.while_loop(level.leavers):
-        program.launch(level.leavers, wake_around, team=TEAM)
+    with program.while_loop(hops.looking):
+        program.launch(hops.looking, wake_around, team=TEAM)
         program.launch(1, plan_hop)
 
 
 @kernel
-def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, unrated: UnratedList,
-               rebalancing: Rebalancing, figures: Figures, journal: Journal):
-    """Let all that are woken look around if a block is too heavy, and anybody may move.  One team.
-
-    Until rebalancing counts those that may leave, `leavers` are those who look around, `unrated`
-    how many are enough and `rated` the hops.
-    """
+def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+               journal: Journal, hops: Hops):
+    """Let all that are woken look around if a block is too heavy and any may move.  One team."""
     weigh_blocks(moves, blocks, figures)
     heavy = int64(0)
     for b in range(lane(), figures.blocks, team_size()):
@@ -59,8 +62,8 @@ def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, unrated: Unrat
     if lane() == 0:
         note_woken(cache, journal)
     if lane() == 0 and heavy != 0 and figures.iteration_limit > 0:
-        rebalancing.leavers = cache.marked
-        unrated.unrated = max(int64(ENOUGH), TIMES * cache.marked)
+        hops.looking = cache.marked
+        hops.enough = max(int64(ENOUGH), TIMES * cache.marked)
 
 
 @kernel
@@ -98,14 +101,11 @@ def wake_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: 
 
 
 @kernel
-def plan_hop(_, cache: GainCache, unrated: UnratedList, rebalancing: Rebalancing):
+def plan_hop(_, cache: GainCache, hops: Hops):
     """Let all that are woken by now look around, unless they are enough or no more than before."""
     woken = cache.marked
-    rebalancing.rated += 1
-    ends = woken == rebalancing.leavers or rebalancing.rated == MAX_HOPS
-    if ends or woken > unrated.unrated:
+    hops.made += 1
+    ends = woken == hops.looking or hops.made == MAX_HOPS
+    if ends or woken > hops.enough:
         woken = int64(0)
-    rebalancing.leavers = woken
-    if woken == 0:
-        rebalancing.rated = 0
-        unrated.unrated = 0
+    hops.looking = woken
