@@ -13,12 +13,14 @@ from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import generators
 from portpart.algorithms.coarsening.communities import communities
+from portpart.algorithms.coarsening.net_contraction import contract_nets
 from portpart.algorithms.coarsening.options import CommunityOptions
-from portpart.api.memory_nets import communities_bytes, size_of_nets
+from portpart.api.memory_nets import communities_bytes, contraction_of_nets, size_of_nets
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.clique_graph import num_pairs
 from portpart.graphs.hypergraph import Hypergraph
 from tests import data_folder
+from tests.algorithms.spaces import clusters_of
 from tests.golden.hypergraphs import of_matrix, with_macros
 
 HYPERGRAPHS: dict[str, Callable[[], Hypergraph]] = {
@@ -101,6 +103,19 @@ def test_communities_take_what_is_declared(make: Callable[[], Hypergraph], max_n
     communities(hypergraph, 1, CommunityOptions(max_net_size=max_net_size))
     used = space.peak - before
     assert used <= communities_bytes(size_of_nets(hypergraph), leaves_out) <= 1.05 * used
+
+
+@pytest.mark.parametrize("make", [lambda: generators.netlist(12_000), with_one_large_net])
+def test_merging_nets_alone_takes_what_is_declared(make: Callable[[], Hypergraph]) -> None:
+    """Then hardly anything becomes smaller, and the result takes more than what makes it."""
+    space = CountingSpace(1)
+    hypergraph = copied(make(), space)
+    everyone = clusters_of(space, np.arange(hypergraph.num_vertices), hypergraph.num_vertices)
+    before = space.peak = space.live
+    merged = contract_nets(hypergraph, everyone)
+    used = space.peak - before
+    estimate = contraction_of_nets(size_of_nets(hypergraph), size_of_nets(merged))
+    assert used <= estimate <= 1.06 * used
 
 
 def test_the_input_is_in_the_estimate() -> None:

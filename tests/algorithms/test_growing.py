@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,34 @@ def test_graphs_of_many_components(edges: int) -> None:
     graph = random_graph(300, edges, 5)
     for part in parts_of(graph, 7):
         assert np.bincount(part, minlength=7).max() <= limit_of(graph, 7)
+
+
+@pytest.mark.parametrize("k", [4, 8, 16, 20])
+def test_growth_alone_leaves_both_sides_vertices_for_their_blocks(k: int) -> None:
+    """Without a pass that could mend it; each bisection is off by half a vertex at most."""
+    bare = GrowingOptions(candidates=1, trials=1, refined_trials=1, passes=0, finest_passes=0)
+    part = parts_of(generators.grid_2d(5, 8), k, options=bare)[0]
+    sizes = np.bincount(part, minlength=k)
+    assert sizes.min() >= max(1, 40 // k - 1)
+    assert sizes.max() <= -(-40 // k) + 1
+
+
+def test_a_second_pass_over_a_bisection_cuts_less() -> None:
+    once, twice = (sum(
+        oracles.cut(graph, parts_of(graph, 2, options=GrowingOptions(
+            candidates=1, finest_passes=passes, min_vertices=200))[0])
+        for graph in (random_graph(120, 400, seed) for seed in range(6))) for passes in (1, 2))
+    assert twice < once
+
+
+def test_clusters_that_starts_grow_on_weigh_no_more_than_wanted() -> None:
+    """1.5 times the mean of what a level may at most come to; a star would become one vertex."""
+    star = raw_graph(400, [(0, v) for v in range(1, 400)]).graph()
+    levels = levels_below(star, SMALL, 1)
+    for fine, coarse in pairwise(levels):
+        most = 1.5 * 400 / max(fine.graph.num_vertices / SMALL.shrink, SMALL.min_vertices)
+        assert oracles.host(coarse.graph.vertex_weights).max() <= max(1, int(most))
+    assert len(levels) > 1
 
 
 @pytest.mark.parametrize("k", [20, 39, 40])

@@ -201,6 +201,19 @@ def test_folding_gives_every_block_as_many() -> None:
                                     weights).max()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_each_weight_goes_where_most_room_is(seed: int) -> None:
+    """Blocks with limits of their own, as plain loops pack them."""
+    rng = np.random.default_rng(seed)
+    weights = np.sort(rng.integers(1, 100, 30))[::-1].tolist()
+    held, most = rng.integers(0, 300, 6), rng.integers(300, 900, 6)
+    rooms, expected = (most - held).tolist(), []
+    for weight in weights:
+        expected.append(int(np.argmax(rooms)))
+        rooms[expected[-1]] -= weight
+    assert heaviest_first(weights, held.tolist(), most.tolist()) == expected
+
+
 def test_squeezing_keeps_what_blocks_hold() -> None:
     held, most = np.array([50, 0, 10]), np.array([60, 60, 30])
     blocks = squeezed([30, 30, 20, 10], held, most, 0.5)

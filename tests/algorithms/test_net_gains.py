@@ -28,6 +28,7 @@ from tests.algorithms.refining import (
     refiner_at,
 )
 from tests.algorithms.spaces import reference
+from tests.backends.lanes import LanesSpace
 
 
 @pytest.mark.parametrize(("objective", "k"), [*((name, k) for name in PRICES for k in (2, 65)),
@@ -50,11 +51,15 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
     assert_gains_are_right(phases, hypergraph, objective)
 
 
+@pytest.mark.parametrize("large", [0, 1])
 @pytest.mark.parametrize("objective", PRICES)
-def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace,
-                                                      objective: str) -> None:
+def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace, objective: str,
+                                                      large: int) -> None:
     """One more pin comes to its block, and goes again; the net touches the same blocks."""
-    hypergraph = hypergraph_of([list(range(100)), [98, 99], [0, 1]], 100, [5, 2, 1])
+    nets, weights = [[0, 1], [98, 99]], [1, 2]
+    nets.insert(large, list(range(100)))
+    weights.insert(large, 5)
+    hypergraph = hypergraph_of(nets, 100, weights)
     part = np.zeros(100, np.int32)
     part[98:] = 1, 2
     phases = NetPhases(space, hypergraph, part, 3, objective=net_objective(objective))
@@ -63,6 +68,27 @@ def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace,
         phases.move(np.array([0]), np.array([there]))
         phases.refresh()
         assert_gains_are_right(phases, hypergraph, objective)
+
+
+@pytest.mark.parametrize("objective", PRICES)
+def test_lanes_of_a_team_find_the_gains_together(objective: str) -> None:
+    """Lanes as threads, in any order."""
+    hypergraph = circuit(30, 3, large=24, weighted=True)
+    phases = NetPhases(LanesSpace(3, seed=5), hypergraph, random_part(hypergraph, 4), 4,
+                       objective=net_objective(objective))
+    assert_gains_are_right(phases, hypergraph, objective)
+    phases.move(np.array([3, 8]), np.array([1, 2]))
+    phases.refresh()
+    assert_gains_are_right(phases, hypergraph, objective)
+
+
+def test_vertices_of_nets_that_span_two_blocks_are_on_the_boundary(space: ExecutionSpace) -> None:
+    """Nets of weight 0 tie nobody, and neither do those within a block."""
+    hypergraph = hypergraph_of([[0, 1, 2], [2, 3], [4, 5], [5, 6], [6, 7, 8], [9]], 10,
+                               [3, 1, 2, 0, 1, 4])
+    part = np.array([0, 0, 0, 1, 1, 1, 0, 0, 0, 1], np.int32)
+    phases = NetPhases(space, hypergraph, part, 2, objective=net_objective("km1"))
+    assert np.flatnonzero(copied(phases.run.active.flags)).tolist() == [2, 3]
 
 
 @functools.cache

@@ -107,6 +107,7 @@ def test_a_configuration_that_cannot_work_is_refused(options: dict[str, Any]) ->
     (GkwayConfig, {"grouping.score_factor": 2**63}), (GkwayConfig, {"grouping.ties": "first"}),
     (IgkwayConfig, {"grouping.group_size": None}),
     (GkwayConfig, {"grouping.max_coarse_weight": 1}), (GkwayConfig, {"size.group_size": 1}),
+    (HypergConfig, {"grouping.max_coarse_weight": 1}),
     (GpmetisConfig, {"search.runs": 2}), (GpmetisConfig, {"handoff_vertices": -1}),
     (GpmetisConfig, {"contraction.way": 1}),
     (GpmetisConfig, {"contraction": "merge"}), (TwoDirectionOptions, {"tolerance": 0}),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.balance.overload import attainable, repaired
 from portpart.algorithms.balance.packing import packed_within
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
@@ -56,6 +56,14 @@ def test_a_vertex_too_heavy_for_any_block_is_left_alone_in_its_own(space: Execut
     assert blocks == [9, 6, 5]
     part, blocks = repair(space, [9, 2, 3, 2, 1], [0, 1, 1, 1, 2], 3, 6)
     assert blocks == [9, 5, 3]
+
+
+def test_a_limit_that_a_vertex_cannot_keep_is_its_weight_in_its_block() -> None:
+    weights, part = np.array([9, 2, 12, 7, 5, 7]), np.array([1, 0, 1, 2, 0, 2])
+    balance = Balance(4, 6, 5)
+    assert attainable(balance, part, weights).limits.tolist() == [6, 12, 7, 6]
+    assert balance.limits.tolist() == [6] * 4
+    assert attainable(balance, part, np.minimum(weights, 6)) is balance
 
 
 def test_empty_blocks_take_what_is_too_much(space: ExecutionSpace) -> None:
