@@ -80,6 +80,14 @@ def test_nothing_is_drawn_unless_asked_for(name: str, wanted: Any, screen: Scree
     assert not screen.getvalue()
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_levels_are_some_of_those_there_are_and_the_end_is_at_the_finest(name: str) -> None:
+    told: list[tuple[str, int, int]] = []
+    CALLS[name](progress=lambda *each: told.append(each))
+    assert all(0 <= level < levels for _, level, levels in told)
+    assert told[-1][:2] in (("done", 0), ("finish", 0))
+
+
 def test_a_round_that_looks_around_its_edits_draws_nothing(screen: Screen) -> None:
     session = portpart.Session(GRID, 4)
     with redirect_stderr(screen):

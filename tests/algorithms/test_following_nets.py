@@ -310,3 +310,14 @@ def test_buffers_cost_little_where_blocks_are_full() -> None:
         following.follow(edited.apply(batch))
         assert following.last.weights.max() <= limits[edited.vertices.count - 3000]
     assert following.last.cost <= 1.04 * begun
+
+
+def test_a_vertex_that_leaves_a_net_is_looked_at() -> None:
+    """Of the pins that stay the gains are the same, and one that was has no net there any more."""
+    nets = portpart.as_hypergraph([[0, 1, 2], [3, 4, 5], [2, 3], [1, 2], [4, 5], [0, 1]],
+                                  net_weights=[4, 4, 2, 1, 1, 1])
+    session = portpart.Session(nets, 2, initial=[0, 0, 0, 1, 1, 1], imbalance="50%", migration=0)
+    batch = session.batch()
+    batch.delete_pins([0, 3], [2, 2])
+    session.apply(batch, "local")
+    assert oracles.host(session.part).tolist() == [0, 0, 1, 1, 1, 1]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import portpart
 from portpart import generators
+from portpart.algorithms.balance import exchange
 from portpart.algorithms.balance import underload as filling
 from portpart.algorithms.balance.exchange import exchanged
 from portpart.algorithms.balance.exhaustive import assigned_exactly
@@ -189,6 +190,23 @@ def test_exchange_breaks_no_bound_further(seed: int, k: int, n: int) -> None:
         return float((np.maximum(np.maximum(loads - most, least - loads), 0) / most).max())
 
     assert broken(exchanged(weights, blocks, held, least, most)) <= broken(blocks)
+
+
+def test_exchange_gives_up_after_ten_million_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits that no division keeps, by so little that exchanges go on and on."""
+    made = []
+
+    class Watched(exchange._Exchange):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+    monkeypatch.setattr(exchange, "_Exchange", Watched)
+    random = np.random.default_rng(1)
+    weights, blocks = 2 * random.integers(10**8, 10**9, 3000), random.integers(0, 64, 3000)
+    limits = np.full(64, int(weights.sum()) // 64)
+    exchanged(weights, blocks, np.zeros(64, np.int64), np.zeros(64, np.int64), limits)
+    assert 10**7 <= made[0].work < 1.2 * 10**7
 
 
 def test_folding_gives_every_block_as_many() -> None:
