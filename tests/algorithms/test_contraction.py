@@ -16,6 +16,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
+from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.spaces import (
@@ -205,3 +206,13 @@ def test_pairs_and_single_vertices_are_numbered_by_their_first_vertex(
     clusters = clusters_of_matching(space, space.asarray(mate))
     assert number_of(clusters) == len(groups)
     assert np.array_equal(oracles.host(clusters.cluster), expected)
+
+
+def test_a_guess_is_near_what_clusters_of_a_mesh_come_to() -> None:
+    """Kernels for graphs of such degrees are compiled ahead where none has run yet."""
+    mesh = delaunay(3000)
+    clusters = clustering.cluster(reference(), mesh.to(reference()), 8, 0, ClusteringOptions())
+    coarse = contract(reference(), mesh.to(reference()), clusters)
+    found = [coarse.num_vertices, coarse.num_arcs, coarse.max_degree, coarse.total_arc_weight]
+    for guess, truth in zip(contraction.guess_of_clusters(mesh), found, strict=True):
+        assert truth / 3 <= guess <= 3 * truth

@@ -155,6 +155,18 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
     assert compared > 25
 
 
+def test_work_arrays_are_not_made_anew_for_each_round() -> None:
+    """That would take longer than a round of few edits."""
+    rounds, runs = rounds_on(CPU, drawn()), []
+    model, rng = GraphModel(drawn()), random.Random(3)
+    for _ in range(4):
+        batch = rounds.edited.batch()
+        assert model.refusal(random_calls(rng, model, batch, False, random_call)) is None
+        rounds.apply(batch, "local")
+        runs.append(rounds.following.refiner.run)
+    assert runs[1] is runs[2] is runs[3]
+
+
 def test_undo_brings_back_graph_and_blocks() -> None:
     rounds = rounds_on(CPU, drawn())
     marks = [(rounds.mark(), whereabouts(rounds))]

@@ -87,3 +87,14 @@ def test_pins_of_a_net_may_come_one_by_one_or_together(
         assert blocks.min() >= 7
         found.append(oracles.host(filled).tolist())
     assert found[0] == found[1] == found[2]
+
+
+def test_a_light_block_takes_the_pin_whose_net_is_there_already() -> None:
+    """One of a net of many pins costs nothing; one of a net of less weight would, inside."""
+    hypergraph = hypergraph_of([list(range(40)), [40, 41]], 42, [10, 3])
+    part = np.zeros(42, np.int32)
+    part[0] = 1
+    found, blocks = underload.filled(hypergraph, part, np.array([41, 1]), Balance(2, 41, 21), 2)
+    moved = np.flatnonzero(oracles.host(found) != part).tolist()
+    assert blocks.tolist() == [40, 2]
+    assert moved == [1]
