@@ -15,7 +15,8 @@ from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.objectives import pin_state
-from portpart.algorithms.objectives.pin_state import MAX_SMALL, PinState
+from portpart.algorithms.objectives.pin_state import MAX_SMALL
+from portpart.algorithms.refinement.nets.state import net_bytes
 from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import (
     OF_VERTEX,
@@ -174,7 +175,7 @@ class NetModel(MemoryModel):
         sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, pins, finest.large,
                                    num_blocks, pins if self.lines_up else 0,
                                    Sizes(finest.num_vertices, pins, num_blocks).hubs)
-        return super().refining_bytes(finest, num_blocks) + PinState.num_bytes(sizes)
+        return super().refining_bytes(finest, num_blocks) + net_bytes(sizes)
 
 
 OF_GROUPS = NetModel(0.5, 0.7, clustering_bytes, legal_moves_bytes, 0.75, lines_up=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.pin_state import PinState, net_sizes
+from portpart.algorithms.objectives.pin_state import net_sizes
+from portpart.algorithms.refinement.nets.state import net_bytes
 from portpart.algorithms.refinement.state import Sizes
 from portpart.api.memory_model import readable, refining_bytes
 from portpart.backends.interface import ExecutionSpace
@@ -17,7 +18,7 @@ def check_room(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) 
     """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
     needed, who = refining_bytes(Sizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):
-        needed += PinState.num_bytes(net_sizes(graph, k))
+        needed += net_bytes(net_sizes(graph, k))
         who = f"for {graph.num_nets:,} nets,"
     if needed <= ASKED_FROM:
         return

@@ -12,15 +12,14 @@ from portpart.algorithms.objectives.hub_ties import PieceSums
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
-    NetWords,
     words_for,
     words_of_hub,
 )
 from portpart.algorithms.refinement.by_degree import ByDegree
 from portpart.algorithms.refinement.moves import move_vertex
 from portpart.algorithms.refinement.nets.hub_pieces import clear_sums, sum_piece, take_to_pieces
+from portpart.algorithms.refinement.nets.lists import empty_lists
 from portpart.algorithms.refinement.nets.moves import (
-    empty_lists,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
@@ -29,6 +28,7 @@ from portpart.algorithms.refinement.nets.settling import (
     settle_large_net,
     settle_small_net,
 )
+from portpart.algorithms.refinement.nets.state import ListWords
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import (
     nets_of,
@@ -132,16 +132,17 @@ class NetPhases(Phases):
 
     @property
     def pieces(self) -> int:
-        return int(NetWords(copied(self.rows.state.words.array)).pieces)
+        return int(ListWords(copied(self.rows.list_words.array)).pieces)
 
     def begin_hubs(self) -> None:
         """Have room for the hubs of any degree."""
-        state, n, pins = self.rows.state, self.n, self.graph.num_entries
-        state = state.replaced(**{
-            name: self.space.empty(size, dtype) for name, size, dtype in (
-                ("piece_vertex", n + pins, np.int32), ("piece_begin", n + pins, np.int64),
-                ("hub_row", n, np.int32), ("hub_sums", n * words_of_hub(self.k), np.int64))})
-        self.rows = self.rows.replaced(state=state)
+        space, rows, n = self.space, self.rows, self.n
+        most = n + self.graph.num_entries
+        self.rows = rows.replaced(
+            hub_pieces=rows.hub_pieces.replaced(vertex=space.empty(most, np.int32),
+                                                begin=space.empty(most, np.int64)),
+            hub_sums=rows.hub_sums.replaced(row=space.empty(n, np.int32),
+                                            sums=space.empty(n * words_of_hub(self.k), np.int64)))
         self.launch(int(self.level.hubs), take_to_pieces, team=1)
 
     def refresh_hubs(self, kernels: ByDegree) -> None:
@@ -162,10 +163,9 @@ class NetPhases(Phases):
             array[:] = self.space.asarray(changed)
         moves.listed[:count] = self.space.asarray(vertices, np.int32)
         self.level.moves = count
-        words = self.rows.state.words
         self.launch(count, touch_nets_of_moves)
         self.launch(self.pieces, touch_nets_of_pieces, team=LARGE_TEAM)
-        listed = type(words)(copied(words.array))
+        listed = ListWords(copied(self.rows.list_words.array))
         for count_of, settle, team in (
                 (listed.small_touched, settle_small_net, SMALL_TEAM),
                 (listed.large_touched, settle_large_net, LARGE_TEAM)):

@@ -67,7 +67,7 @@ def copied(array: Array) -> np.ndarray:
 def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
     """The program of a refiner for a level whose vertices are worked on like this."""
     program = Program("refinement")
-    program.record("graph", refiner.rows(graph))
+    program.record("graph", refiner.rows(graph), opened=True)
     program.record("tables", refiner.objective.tables)
     run = program.record("run", refiner.run, opened=True)
     this = Recording(program, run, widths, refiner.objective.rules)
@@ -125,6 +125,7 @@ class Phases:
     def launch(self, count: int, kernel: Any, team: int | None = None, **given: Any) -> None:
         words = self.space.asarray(self.level.array)
         arguments = {**opened(self.run, Level(words)), "graph": self.rows,
+                     **dict(self.rows.named()),
                      "tables": self.objective.tables, "more": More(), "one_lane": 0,
                      "rules": self.objective.rules, "relief": BY_WEIGHT,
                      "price": self.objective.rules.price, **given}

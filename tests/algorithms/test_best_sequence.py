@@ -93,7 +93,7 @@ def test_a_round_makes_the_best_prefix(space: ExecutionSpace, k: int, imbalance:
     assert {v: int(gain[v]) for v in wishes} == {v: g for v, g in enumerate(expected) if g > 0}
     order = sorted(wishes, key=lambda v: (-expected[v], v))
     later = agreed(hypergraph, start, wishes, name, order)
-    after = copied(refiner.rows(hypergraph.to(space)).state.after)
+    after = copied(refiner.rows(hypergraph.to(space)).afterburner.after)
     assert {v: int(after[v]) for v in order} == later
     masses = np.array(weights_of(hypergraph.vertex_weights, 260))
     blocks = np.bincount(start, masses, k).astype(np.int64)

@@ -97,9 +97,10 @@ class Followed:
 
     def check_nets(self, part: np.ndarray) -> None:
         """The sets of blocks of all nets, dead ones included."""
-        state, begin = self.following.refiner.rows.state, copied(self.edited.net_rows.begin)
+        pieces, begin = self.following.refiner.rows.pieces, copied(self.edited.net_rows.begin)
         sets, touched, spread, row, counts = map(copied, (
-            state.sets, state.touched, state.spread, state.row, state.counts))
+            pieces["sets"].bits, pieces["sets"].touched, pieces["sets"].spread,
+            pieces["sets"].row, pieces["pin_counts"].counts))
         k, width = self.k, words_for(self.k)
         for net in range(self.edited.nets.count):
             pins = sorted(self.model.nets.get(net, ()))
@@ -122,9 +123,10 @@ class Followed:
     def check_rest(self) -> None:
         """Nothing is left over from a round."""
         refiner, n = self.following.refiner, len(self.part)
-        run, state = refiner.run, refiner.rows.state
-        for array in (state.leaving, state.is_listed, run.cache.is_dirty[:n], run.active.flags[:n],
-                      run.incumbent.is_unsaved[:n], run.cache.gain[:n]):
+        run, pieces = refiner.run, refiner.rows.pieces
+        for array in (pieces["afterburner"].leaving, pieces["lists"].is_listed,
+                      run.cache.is_dirty[:n],
+                      run.active.flags[:n], run.incumbent.is_unsaved[:n], run.cache.gain[:n]):
             assert not copied(array).any()
         assert (copied(run.incumbent.best)[:n] == self.part).all()
 
@@ -159,7 +161,7 @@ def test_nets_get_counters_and_lose_them_again(space: ExecutionSpace) -> None:
     for net in (0, large):
         for size in (MAX_SMALL, MAX_SMALL + 1, MAX_SMALL, 3, 150, 0, 90):
             followed.check(followed.apply(followed.resized(net, size)))
-    rows = copied(followed.following.refiner.rows.state.row)
+    rows = copied(followed.following.refiner.rows.pieces["sets"].row)
     assert sorted(rows[rows >= 0]) == [0, 1]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
-from portpart.algorithms.objectives.net_sets import PIECE
+from portpart.algorithms.objectives.pin_counts import PIECE
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     net_rows,
@@ -65,10 +65,11 @@ def test_the_cost_is_that_of_a_plain_loop(space: ExecutionSpace, name: str,
 
 def assert_state_is_right(refiner: Refiner, hypergraph: Hypergraph, k: int) -> None:
     """Sets and counters of all nets tell where the pins are now, and the cost what they cost."""
-    part, state = copied(refiner.run.moves.part), refiner.rows(hypergraph).state
+    part, rows = copied(refiner.run.moves.part), refiner.rows(hypergraph)
     width = words_for(k)
     sets, touched, spread, row, counts, leaving = (copied(array) for array in (
-        state.sets, state.touched, state.spread, state.row, state.counts, state.leaving))
+        rows.sets.bits, rows.sets.touched, rows.sets.spread, rows.sets.row,
+        rows.pin_counts.counts, rows.afterburner.leaving))
     begin = np.cumsum([0, *map(len, nets_of(hypergraph))])
     for net, pins in enumerate(nets_of(hypergraph)):
         expected = np.bincount(part[pins], minlength=k) if pins else np.zeros(k, np.int64)
@@ -86,7 +87,7 @@ def assert_state_is_right(refiner: Refiner, hypergraph: Hypergraph, k: int) -> N
         if row[net] >= 0:
             assert np.array_equal(counts[row[net] * k : (row[net] + 1) * k], expected)
     assert not leaving.any()
-    assert not copied(state.is_listed).any()
+    assert not copied(rows.lists.is_listed).any()
     name = refiner.objective.rules.name
     assert copied(refiner.run.moves.cost_sums).sum() == 2 * cost(hypergraph, part, name)
 
@@ -133,7 +134,7 @@ def test_vertices_move_that_still_gain_after_those_before_them(space: ExecutionS
         v: int(block) for v, block in enumerate(copied(cache.best_target)) if block >= 0}
     in_turn = sorted(wishes, key=lambda v: (-gain[v] if order == "gain" else 0, v))
     expected = agreed(hypergraph, start, wishes, objective, in_turn)
-    after = copied(refiner.rows(here).state.after)
+    after = copied(refiner.rows(here).afterburner.after)
     assert {v: int(after[v]) for v in wishes} == expected
     moved = {v for v, iteration in enumerate(copied(refiner.run.moves.moved_in))
              if iteration == 0}
@@ -165,7 +166,7 @@ def test_movers_of_a_net_of_thousands_of_pins_go_one_after_the_other(space: Exec
     gain, wishes = copied(cache.gain), {
         v: int(block) for v, block in enumerate(copied(cache.best_target)) if block >= 0}
     in_turn = sorted(wishes, key=lambda v: (-gain[v] if order == "gain" else 0, v))
-    after = copied(refiner.rows(here).state.after)
+    after = copied(refiner.rows(here).afterburner.after)
     assert {v: int(after[v]) for v in wishes} == agreed(hypergraph, start, wishes, "km1", in_turn)
     assert len(wishes) > MAX_GROUP
     assert_state_is_right(refiner, here, k)

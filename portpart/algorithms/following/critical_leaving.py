@@ -202,11 +202,11 @@ def end_relief(_, moves: Moves, trial: Pseudo):
 def has_lonely(net, graph: NetRows):
     """Whether a net may have a pin that is alone in its block."""
     result = size_of_net(net, graph.nets) > 1
-    if result and has_words(net, graph.state):
+    if result and has_words(net, graph.sets):
         result = False
-        for word in range(graph.state.words.width):
-            place = place_of_word(net, word * BITS, graph.state)
-            if graph.state.sets[place + 1] != 0:
+        for word in range(graph.sets.width):
+            place = place_of_word(net, word * BITS, graph.sets)
+            if graph.sets.bits[place + 1] != 0:
                 result = True
     return result
 

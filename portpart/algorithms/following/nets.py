@@ -26,23 +26,32 @@ from portpart.algorithms.following.widening import record_widening, wake_pins_ar
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     SMALL_TEAM,
-    NetRows,
     NetSizes,
     NetWords,
-    PinState,
+    PinSets,
+    net_words,
     words_for,
 )
 from portpart.algorithms.objectives.total import find_sets
 from portpart.algorithms.refinement import state
+from portpart.algorithms.refinement.nets.lists import empty_lists
 from portpart.algorithms.refinement.nets.move_rule import OnNets
-from portpart.algorithms.refinement.nets.moves import empty_lists
 from portpart.algorithms.refinement.nets.settling import concerns_few
+from portpart.algorithms.refinement.nets.state import (
+    NET_PIECES,
+    ListWords,
+    RefinedNets,
+    list_words,
+    refined,
+)
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import DeviceFunction
+from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Nets
 from portpart.graphs.row_store import extended
+from portpart.graphs.rows import Csr
 
 NONE = -1
 
@@ -109,17 +118,17 @@ class NetsFollowed:
         sizes = self.sizes = NetSizes(
             edited.num_vertices, len(self.graph.nets.deaths), self.graph.pins.pool_length,
             self.max_rows + spare_rows(num_blocks), num_blocks)
-        words = NetWords.of(blocks=num_blocks, width=words_for(num_blocks))
-        self.state = PinState.allocate(
-            space, sizes, words=NetWords(space.asarray(np.array(words.array))),
-            sets=space.zeros(2 * sizes.words, np.uint64), spread=space.zeros(sizes.nets, np.int32),
-            row=space.full(sizes.nets, NONE, np.int32))  # as of nets without pins
+        self.words, self.listed = net_words(space, 0, num_blocks), list_words(space)
+        self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
+        self.pieces["sets"] = PinSets.allocate(  # as of nets without pins
+            space, sizes, bits=space.zeros(2 * sizes.words, np.uint64),
+            spread=space.zeros(sizes.nets, np.int32), row=space.full(sizes.nets, NONE, np.int32))
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
-        self._rows: NetRows | None = None
+        self._rows: RefinedNets | None = None
         self._deaths = NetDeaths(self.graph.nets.deaths)
 
-    def __call__(self, edited: EditedNets) -> NetRows:
+    def __call__(self, edited: EditedNets) -> RefinedNets:
         """The rows as kernels take them, with room for the state of all nets.
 
         The same record as long as the arrays are the same.
@@ -128,12 +137,12 @@ class NetsFollowed:
         graph = self.graph
         graph.reserve_ids()
         rows, pins = graph.nets_of.rows, graph.pins.rows
-        parts = rows, pins, graph.vertices.weights, graph.nets.weights, self.state
+        parts = rows, pins, graph.vertices.weights, graph.nets.weights, self.pieces
         if self._rows is None or any(map(is_not, parts, self._parts)):
             nets = Nets(pins.begin, pins.end, pins.elements, graph.nets.weights)
             self._parts = parts
-            self._rows = NetRows(rows.begin, rows.end, rows.elements, None, graph.vertices.weights,
-                                 nets, self.state)
+            csr = Csr(rows.begin, rows.end, rows.elements, None, graph.vertices.weights)
+            self._rows = refined(csr, nets, self.pieces, self.words, self.listed)
         return self._rows
 
     def prepare(self, edited: EditedNets, update: Update, refine: bool,
@@ -163,8 +172,9 @@ class NetsFollowed:
 
     def take_back(self, edited: EditedNets, moves: Moves, where: state.Moves) -> None:
         """Let counters follow vertices that are about to move back, and note their nets."""
-        self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left,
-                                self(edited), where, team=SMALL_TEAM)
+        rows = self(edited)
+        self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left, rows,
+                                rows.pin_counts, rows.lists, where, team=SMALL_TEAM)
 
     def follow_back(self, edited: EditedNets, updates: Sequence[Update],
                     where: state.Moves) -> None:
@@ -172,15 +182,18 @@ class NetsFollowed:
         space = self.space
         for pins in (changes for update in updates for changes in update.changes[:1]):
             self._reserve(self._rows_for(edited, pins))
-            space.parallel_for(pins.length_of("keys"), unfollow_pin, pins, self(edited), where)
+            rows = self(edited)
+            space.parallel_for(pins.length_of("keys"), unfollow_pin, pins, rows, rows.pin_counts,
+                               rows.lists, where)
         rows = self(edited)
         if self._pins_have_moved():
             space.parallel_for(self.graph.nets.count, relist_net, rows, where, team=SMALL_TEAM)
-        words = NetWords(space.to_host(self.state.words.array))
-        for listed, count in ((self.state.small_list, words.small_touched),
-                              (self.state.large_list, words.large_touched)):
-            space.parallel_for(int(count), find_listed, listed, rows, where, team=NET_TEAM)
-        space.parallel_for(1, empty_lists, rows)
+        counts, lists = ListWords(space.to_host(rows.list_words.array)), rows.lists
+        for listed, count in ((lists.small_list, counts.small_touched),
+                              (lists.large_list, counts.large_touched)):
+            space.parallel_for(int(count), find_listed, listed, rows, rows.pin_counts, lists, where,
+                               team=NET_TEAM)
+        space.parallel_for(1, empty_lists, lists)
 
     def _pins_have_moved(self) -> bool:
         """Whether nets that list blocks are to do so in other places."""
@@ -202,7 +215,9 @@ class NetsFollowed:
         if pins > sizes.pins or large > sizes.large:
             sizes = replace(sizes, pins=max(sizes.pins, pins), large=large)
         if sizes is not self.sizes:
-            self.state, self.sizes = grown(self.space, self.state, sizes), sizes
+            self.pieces = {name: grown(self.space, piece, sizes)
+                           for name, piece in self.pieces.items()}
+            self.sizes = sizes
 
     def _rows_for(self, edited: EditedNets, pins: Changes) -> int:
         """Rows of counters to have room for: they are counted where there may be too few."""
@@ -210,8 +225,9 @@ class NetsFollowed:
         self.max_rows += number
         if self.max_rows > large:
             found = space.zeros(1, np.int64)
-            space.parallel_for(number, find_newly_large, pins, self(edited), found)
-            taken = NetWords(space.to_host(self.state.words.array)).large
+            rows = self(edited)
+            space.parallel_for(number, find_newly_large, pins, rows, found)
+            taken = NetWords(space.to_host(rows.net_words.array)).large
             self.max_rows = int(space.to_host(found)[0] + taken)
         return large if self.max_rows <= large else max(self.max_rows, 2 * large)
 
@@ -221,14 +237,14 @@ def spare_rows(num_blocks: int) -> int:
     return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
 
 
-def grown(space: ExecutionSpace, state: PinState, sizes: NetSizes) -> PinState:
-    """The state with room for more; nets that are new have no pins."""
+def grown(space: ExecutionSpace, piece: WorkRecord, sizes: NetSizes) -> WorkRecord:
+    """A record of the state with room for more; nets that are new have no pins."""
     longer = {}
-    for name, array in PinState.declared.items():
-        old, length = getattr(state, name), array.length(sizes)
+    for name, array in piece.declared.items():
+        old, length = getattr(piece, name), array.length(sizes)
         if length > len(old):
             longer[name] = extended(space, old, length, NONE if name == "row" else 0)
-    return state.replaced(**longer)
+    return piece.replaced(**longer)
 
 
 def prepare_nets(refiner: Refiner, edited: Any, update: Update, refine: bool,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules
-from portpart.algorithms.objectives.pin_state import NetRows, PinState, spread_of
+from portpart.algorithms.objectives.pin_state import HubSums, NetRows, spread_of
 from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
 from portpart.backends.language import (
     Static,
@@ -31,9 +31,25 @@ from portpart.backends.language import (
 
 
 @device
-def first_sum(v, state: PinState):
+def first_sum(v, graph: NetRows):
     """Where the row of sums of a hub begins."""
-    return int64(state.hub_row[v]) * (2 * state.words.blocks + 2)
+    return int64(graph.hub_sums.row[v]) * (2 * graph.sets.blocks + 2)
+
+
+@device
+def take_row_of_sums(v, row, hub_sums: HubSums):
+    """Give a hub a row of sums."""
+    hub_sums.row[v] = int32(row)
+    return row
+
+
+@device
+def clear_sums_of(v, graph: NetRows):
+    """What ties a hub to blocks is to be summed up anew.  All lanes of a team together."""
+    first = first_sum(v, graph)
+    for j in range(lane(), 2 * graph.sets.blocks + 2, team_size()):
+        graph.hub_sums.sums[first + j] = 0
+    return first
 
 
 @device
@@ -42,7 +58,7 @@ def weight_of_split(begin, end, graph: NetRows):
     outside = int64(0)
     for place in range(begin + lane(), end, team_size()):
         net = graph.targets[place]
-        if spread_of(net, graph.state) > 1:
+        if spread_of(net, graph.sets) > 1:
             outside += value_or(graph.nets.weights, net, 1)
     return outside
 
@@ -82,7 +98,7 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, su
     Nobody asks for the weight of split nets where it is known that there are some.  All lanes
     of a team together.
     """
-    num_blocks = int64(graph.state.words.blocks)
+    num_blocks = int64(graph.sets.blocks)
     for b in range(lane(), num_blocks, team_size()):
         for copy in range(sums.copies):
             ties.weights[copy * COPY + b] = 0
@@ -95,7 +111,7 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, su
     if not knows_split:
         split = team_sum(weight_of_split(begin, end, graph))
     team_sync()
-    first = first_sum(v, graph.state)
+    first = first_sum(v, graph)
     for b in range(lane(), num_blocks, team_size()):
         leaves = int64(0)
         stays = int64(0)
@@ -103,12 +119,12 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, su
             leaves += ties.weights[copy * COPY + b]
             stays += ties.weights[copy * COPY + STAYING + b]
         if leaves != 0:
-            atomic_add(graph.state.hub_sums, first + b, leaves)
+            atomic_add(graph.hub_sums.sums, first + b, leaves)
         if stays != 0:
-            atomic_add(graph.state.hub_sums, first + num_blocks + b, stays)
+            atomic_add(graph.hub_sums.sums, first + num_blocks + b, stays)
     if lane() == 0:
-        atomic_add(graph.state.hub_sums, first + 2 * num_blocks, staying)
-        atomic_add(graph.state.hub_sums, first + 2 * num_blocks + 1, split)
+        atomic_add(graph.hub_sums.sums, first + 2 * num_blocks, staying)
+        atomic_add(graph.hub_sums.sums, first + 2 * num_blocks + 1, split)
     team_sync()
     return staying
 
@@ -134,8 +150,8 @@ def block_at(j, v, first, end, graph: NetRows, part, ties: Ties):
 @device
 def summed_tie(j, count, v, block, first, end, graph: NetRows, ties: Ties):
     """What ties v to block j."""
-    place = first_sum(v, graph.state) + j
-    return graph.state.hub_sums[place] + graph.state.hub_sums[place + graph.state.words.blocks]
+    place = first_sum(v, graph) + j
+    return graph.hub_sums.sums[place] + graph.hub_sums.sums[place + graph.sets.blocks]
 
 
 SUMMED_TIES = Connectivity(bring_nothing, number_of_blocks, block_at, summed_tie)
@@ -145,8 +161,8 @@ SUMMED_TIES = Connectivity(bring_nothing, number_of_blocks, block_at, summed_tie
 @device
 def is_split_by_sums(v, graph: NetRows, part):
     """Whether a net of hub v with some weight touches several blocks."""
-    first = first_sum(v, graph.state)
-    return graph.state.hub_sums[first + 2 * graph.state.words.blocks + 1] > 0
+    first = first_sum(v, graph)
+    return graph.hub_sums.sums[first + 2 * graph.sets.blocks + 1] > 0
 
 
 @device
@@ -155,8 +171,8 @@ def note_loss_by_sums(v, graph: NetRows, part, found: Found):
     if lane() == 0:
         loss = int64(0)
         if found.block >= 0:
-            stays = first_sum(v, graph.state) + graph.state.words.blocks
-            loss = (graph.state.hub_sums[stays + graph.state.words.blocks]
-                    - graph.state.hub_sums[stays + found.block])
+            stays = first_sum(v, graph) + graph.sets.blocks
+            loss = (graph.hub_sums.sums[stays + graph.sets.blocks]
+                    - graph.hub_sums.sums[stays + found.block])
         found.own = loss
     return v

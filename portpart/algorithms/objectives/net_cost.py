@@ -120,7 +120,7 @@ def is_split(v, graph: NetRows, part):
     outside = int64(0)
     for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
         net = graph.targets[place]
-        if spread_of(net, graph.state) > 1:
+        if spread_of(net, graph.sets) > 1:
             outside += value_or(graph.nets.weights, net, 1)
     return team_sum(outside) > 0
 
@@ -132,8 +132,8 @@ def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
     Places behind the end cost nothing.  No branches, so that several are asked at once.
     """
     net = net_at(place, end, graph)
-    present = graph.state.sets[2 * net]
-    stays = graph.state.sets[2 * net + 1] & here == 0
+    present = graph.sets.bits[2 * net]
+    stays = graph.sets.bits[2 * net + 1] & here == 0
     counts = int64(stays) * int64(present & there == 0)
     spread = popcount(present)
     return counts * (price(spread + 1) - price(spread)) * weight_at(place, end, net, graph)
@@ -171,7 +171,7 @@ def note_losses(v, graph: NetRows, part, found: Found, price: StaticValue):
     here = int64(part[v])
     loss = int64(0)
     if block >= 0:
-        if graph.state.words.width == 1 and team_size() > 1:
+        if graph.sets.width == 1 and team_size() > 1:
             loss = losses_of_one_word(v, here, block, graph, price)
         else:
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):

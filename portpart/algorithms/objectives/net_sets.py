@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.pin_counts import clear_counters, count_pins
 from portpart.algorithms.objectives.pin_state import (
     ALONE_CHANGED,
     BITS,
@@ -9,15 +10,14 @@ from portpart.algorithms.objectives.pin_state import (
     PRESENT_CHANGED,
     TOUCHED,
     NetRows,
-    NetWords,
-    PinState,
+    PinCounts,
+    PinSets,
     bit_of,
     listed_as,
     place_of_word,
     size_of_net,
 )
 from portpart.backends.language import (
-    atomic_add,
     atomic_next,
     device,
     int32,
@@ -26,7 +26,6 @@ from portpart.backends.language import (
     lane,
     popcount,
     team_array,
-    team_atomic_add,
     team_last,
     team_max,
     team_scan,
@@ -38,23 +37,20 @@ from portpart.backends.language import (
 
 NONE = -1
 
-PIECE = 2**16
-"""Pins of a net that one team counts where nets are counted in pieces."""
-
 
 @device
-def store_word(net, word, once, alone, state: PinState):
+def store_word(net, word, once, alone, sets: PinSets):
     """Set a word of both sets of a net; returns what changes."""
-    place = place_of_word(net, word * BITS, state)
-    once_before = state.sets[place]
-    alone_before = state.sets[place + 1]
+    place = place_of_word(net, word * BITS, sets)
+    once_before = sets.bits[place]
+    alone_before = sets.bits[place + 1]
     changed = int64(0)
     if alone_before != alone:
         changed = int64(ALONE_CHANGED)
-        state.sets[place + 1] = alone
+        sets.bits[place + 1] = alone
     if once_before != once:
         changed = int64(PRESENT_CHANGED)
-        state.sets[place] = once
+        sets.bits[place] = once
     return changed
 
 
@@ -65,15 +61,15 @@ def store_small(net, size, blocks, graph: NetRows):
     All lanes of a team together; returns what changes.
     """
     changed = int64(0)
-    if graph.state.words.width == 1:
-        changed = store_one_word(net, size, blocks, graph.state)
+    if graph.sets.width == 1:
+        changed = store_one_word(net, size, blocks, graph.sets)
     else:
         changed = store_list(net, size, blocks, graph)
     return changed
 
 
 @device
-def store_one_word(net, size, blocks, state: PinState):
+def store_one_word(net, size, blocks, sets: PinSets):
     """The same, where a word has all blocks."""
     changed = int64(0)
     if lane() == 0:
@@ -83,8 +79,8 @@ def store_one_word(net, size, blocks, state: PinState):
             bit = bit_of(blocks[j])
             twice |= once & bit
             once |= bit
-        changed = store_word(net, 0, once, once & ~twice, state)
-        state.spread[net] = int32(popcount(once))
+        changed = store_word(net, 0, once, once & ~twice, sets)
+        sets.spread[net] = int32(popcount(once))
     return team_max(changed)
 
 
@@ -126,14 +122,14 @@ def store_list(net, size, blocks, graph: NetRows):
             spread += 1
             changed = max(changed, change_by(entry, net, graph))
     spread = team_sum(spread)
-    if spread != graph.state.spread[net]:
+    if spread != graph.sets.spread[net]:
         changed = int64(PRESENT_CHANGED)
     changed = team_max(changed)
     team_sync()
     if changed != 0:
         write_list(net, size, blocks, graph)
         if lane() == 0:
-            graph.state.spread[net] = int32(spread)
+            graph.sets.spread[net] = int32(spread)
     return changed
 
 
@@ -147,30 +143,30 @@ def write_list(net, size, blocks, graph: NetRows):
             entry = entry_for(base + lane(), size, blocks)
         until = team_scan(int64(entry >= 0))
         if entry >= 0:
-            graph.state.touched[place + until - 1] = int32(entry)
+            graph.sets.touched[place + until - 1] = int32(entry)
         place += team_last(until)
     return place
 
 
 @device
-def store_large(net, state: PinState):
+def store_large(net, sets: PinSets, pin_counts: PinCounts):
     """Set the sets of a net from its counters; else as `store_small`."""
-    first = int64(state.row[net]) * state.words.blocks
+    first = int64(sets.row[net]) * sets.blocks
     changed = int64(0)
-    if state.words.width == 1:
-        changed = store_counted_word(net, first, state)
+    if sets.width == 1:
+        changed = store_counted_word(net, first, sets, pin_counts)
     else:
-        changed = store_counted_words(net, first, state)
+        changed = store_counted_words(net, first, sets, pin_counts)
     return changed
 
 
 @device
-def store_counted_word(net, first, state: PinState):
+def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
     """The same, where a word has all blocks: a lane looks at one of them."""
     once = uint64(0)
     alone = uint64(0)
-    for block in range(lane(), state.words.blocks, team_size()):
-        count = state.counts[first + block]
+    for block in range(lane(), sets.blocks, team_size()):
+        count = pin_counts.counts[first + block]
         if count > 0:
             once |= bit_of(block)
         if count == 1:
@@ -179,32 +175,41 @@ def store_counted_word(net, first, state: PinState):
     alone = uint64(team_sum(int64(alone)))
     changed = int64(0)
     if lane() == 0:
-        changed = store_word(net, 0, once, alone, state)
-        state.spread[net] = int32(popcount(once))
+        changed = store_word(net, 0, once, alone, sets)
+        sets.spread[net] = int32(popcount(once))
     return team_max(changed)
 
 
 @device
-def store_counted_words(net, first, state: PinState):
+def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
     """The same, where it takes several: a lane looks at all blocks of one."""
     changed = int64(0)
     spread = int64(0)
-    for word in range(lane(), state.words.width, team_size()):
+    for word in range(lane(), sets.width, team_size()):
         once = uint64(0)
         alone = uint64(0)
-        for block in range(word * BITS, min(word * BITS + BITS, state.words.blocks)):
-            count = state.counts[first + block]
+        for block in range(word * BITS, min(word * BITS + BITS, sets.blocks)):
+            count = pin_counts.counts[first + block]
             if count > 0:
                 once |= bit_of(block)
             if count == 1:
                 alone |= bit_of(block)
-        changed = max(changed, store_word(net, word, once, alone, state))
+        changed = max(changed, store_word(net, word, once, alone, sets))
         spread += popcount(once)
     spread = team_sum(spread)
     changed = team_max(changed)
     if lane() == 0:
-        state.spread[net] = int32(spread)
+        sets.spread[net] = int32(spread)
     return changed
+
+
+@device
+def take_row(net, sets: PinSets):
+    """Give a net a row of counters that is free, in any order, and return it."""
+    row = atomic_next(sets, PinSets.large)
+    sets.net_of_row[row] = int32(net)
+    sets.row[net] = int32(row)
+    return row
 
 
 @kernel
@@ -214,13 +219,11 @@ def begin_net(net, graph: NetRows, part):
     One lane is enough: most nets have few pins, and few have many.
     """
     size = size_of_net(net, graph.nets)
-    graph.state.spread[net] = int32(0)
-    graph.state.row[net] = int32(NONE)
+    graph.sets.spread[net] = int32(0)
+    graph.sets.row[net] = int32(NONE)
     if size > MAX_SMALL:
-        row = atomic_next(graph.state.words, NetWords.large)
-        graph.state.row[net] = int32(row)
-        graph.state.large[row] = int32(net)
-    elif graph.state.words.width == 1:
+        take_row(net, graph.sets)
+    elif graph.sets.width == 1:
         once = uint64(0)
         twice = uint64(0)
         for place in range(graph.nets.begin[net], graph.nets.end[net]):
@@ -228,10 +231,10 @@ def begin_net(net, graph: NetRows, part):
             twice |= once & bit
             once |= bit
         # not by store_word, which would look at what nobody has written yet
-        first = place_of_word(net, 0, graph.state)
-        graph.state.sets[first] = once
-        graph.state.sets[first + 1] = once & ~twice
-        graph.state.spread[net] = int32(popcount(once))
+        first = place_of_word(net, 0, graph.sets)
+        graph.sets.bits[first] = once
+        graph.sets.bits[first + 1] = once & ~twice
+        graph.sets.spread[net] = int32(popcount(once))
 
 
 @kernel
@@ -250,78 +253,41 @@ def begin_listing_net(net, graph: NetRows, part):
 @kernel
 def forget_large_nets(_, graph: NetRows):
     """Take back all rows of counters."""
-    graph.state.words.large = 0
+    graph.sets.large = 0
 
 
 @device
-def clear_counters(row, state: PinState):
-    """Counters of a row are zero; returns where they begin.  All lanes of a team together."""
-    first = int64(row) * state.words.blocks
-    for block in range(lane(), state.words.blocks, team_size()):
-        state.counts[first + block] = 0
-    team_sync()
-    return first
+def clear_row(row, sets: PinSets, pin_counts: PinCounts):
+    """Counters of a row are zero, and its net, of which nothing is known, touches nothing.
 
-
-@device
-def clear_row(row, state: PinState):
-    """The same, and its net, of which nothing is known, touches nothing."""
-    for word in range(lane(), state.words.width, team_size()):
-        place = place_of_word(state.large[row], word * BITS, state)
-        state.sets[place] = uint64(0)
-        state.sets[place + 1] = uint64(0)
-    return clear_counters(row, state)
-
-
-@kernel
-def begin_large_net(i, graph: NetRows, part):
-    """Count the pins of net i of those with counters, if there is one, in every block."""
-    if i < graph.state.words.large:
-        net = graph.state.large[i]
-        first = clear_row(i, graph.state)
-        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
-            team_atomic_add(graph.state.counts, first + part[graph.nets.pins[place]], 1)
-        team_sync()
-        store_large(net, graph.state)
-
-
-@kernel
-def begin_counting(i, graph: NetRows):
-    """The counters of net i of those that have some are zero, if there is one."""
-    if i < graph.state.words.large:
-        clear_row(i, graph.state)
-
-
-@kernel
-def count_piece(i, graph: NetRows, part, pieces):
-    """Count PIECE pins of a net with counters, of so many pieces for each; counters were zero.
-
-    For nets that would take one team long.  Few blocks are counted in scratch memory first.
+    Returns where they begin.  All lanes of a team together.
     """
-    counts = team_array(int32, BITS)
-    row = i // pieces
-    if row < graph.state.words.large:
-        net = graph.state.large[row]
-        k = graph.state.words.blocks
-        begin = int64(graph.nets.begin[net]) + i % pieces * PIECE
-        end = min(begin + PIECE, int64(graph.nets.end[net]))
-        if k <= BITS:
-            for block in range(lane(), k, team_size()):
-                counts[block] = 0
-            team_sync()
-            for place in range(begin + lane(), end, team_size()):
-                team_atomic_add(counts, part[graph.nets.pins[place]], 1)
-            team_sync()
-            for block in range(lane(), k, team_size()):
-                if counts[block] != 0:
-                    atomic_add(graph.state.counts, row * k + block, counts[block])
-        else:
-            for place in range(begin + lane(), end, team_size()):
-                atomic_add(graph.state.counts, row * k + part[graph.nets.pins[place]], 1)
+    for word in range(lane(), sets.width, team_size()):
+        place = place_of_word(sets.net_of_row[row], word * BITS, sets)
+        sets.bits[place] = uint64(0)
+        sets.bits[place + 1] = uint64(0)
+    return clear_counters(row, sets, pin_counts)
 
 
 @kernel
-def store_counted_net(i, graph: NetRows):
+def begin_large_net(i, graph: NetRows, pin_counts: PinCounts, part):
+    """Count the pins of net i of those with counters, if there is one, in every block."""
+    if i < graph.sets.large:
+        net = graph.sets.net_of_row[i]
+        first = clear_row(i, graph.sets, pin_counts)
+        count_pins(net, first, graph, pin_counts, part)
+        store_large(net, graph.sets, pin_counts)
+
+
+@kernel
+def begin_counting(i, graph: NetRows, pin_counts: PinCounts):
+    """The counters of net i of those that have some are zero, if there is one."""
+    if i < graph.sets.large:
+        clear_row(i, graph.sets, pin_counts)
+
+
+@kernel
+def store_counted_net(i, graph: NetRows, pin_counts: PinCounts):
     """Set what net i of those with counters touches, if there is one."""
-    if i < graph.state.words.large:
-        store_large(graph.state.large[i], graph.state)
+    if i < graph.sets.large:
+        store_large(graph.sets.net_of_row[i], graph.sets, pin_counts)

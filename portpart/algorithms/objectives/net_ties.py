@@ -58,7 +58,7 @@ def tie_of(net, here, graph: NetRows, price: StaticValue):
 @device
 def blocks_in_word(net, here, base, graph: NetRows):
     """The blocks from `base` on that a net with words has other pins in than one `here`."""
-    blocks = graph.state.sets[place_of_word(net, base, graph.state)]
+    blocks = graph.sets.bits[place_of_word(net, base, graph.sets)]
     if here >> WORD_SHIFT == base >> WORD_SHIFT and is_alone(net, here, graph):
         blocks ^= bit_of(here)
     return blocks
@@ -67,15 +67,15 @@ def blocks_in_word(net, here, base, graph: NetRows):
 @device
 def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
     """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
-    if has_words(net, graph.state):
+    if has_words(net, graph.sets):
         blocks = blocks_in_word(net, here, first, graph)
         while blocks != 0:
             team_atomic_add(ties.weights, ctz(blocks), tie)
             blocks &= blocks - uint64(1)
     else:
         begin = int64(graph.nets.begin[net])
-        for place in range(begin, begin + graph.state.spread[net]):
-            entry = int64(graph.state.touched[place])
+        for place in range(begin, begin + graph.sets.spread[net]):
+            entry = int64(graph.sets.touched[place])
             block = entry >> 1
             if block >= first and block < end and entry != 2 * here + 1:
                 team_atomic_add(ties.weights, block - first, tie)
@@ -98,15 +98,15 @@ def add_wide_tie(net, here, tie, first, graph: NetRows, ties: Ties):
 def first_touched(net, first, end, graph: NetRows):
     """The first word of blocks first ... end-1 that a net touches, or `end`."""
     found = int64(end)
-    if has_words(net, graph.state):
+    if has_words(net, graph.sets):
         for base in range(first, end, BITS):
-            if graph.state.sets[place_of_word(net, base, graph.state)] != 0:
+            if graph.sets.bits[place_of_word(net, base, graph.sets)] != 0:
                 found = int64(base)
                 break
     else:
         begin = int64(graph.nets.begin[net])
-        for place in range(begin, begin + graph.state.spread[net]):
-            block = int64(graph.state.touched[place]) >> 1
+        for place in range(begin, begin + graph.sets.spread[net]):
+            block = int64(graph.sets.touched[place]) >> 1
             if block >= first:
                 found = min(found, (block >> WORD_SHIFT) << WORD_SHIFT)
     return found
@@ -120,11 +120,11 @@ def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: St
     """
     found = int64(first)
     widest = int64(BITS)
-    if graph.state.words.width != 1:
+    if graph.sets.width != 1:
         if first == 0:
             narrowest = int64(num_blocks)
             for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-                spread = spread_of(graph.targets[place], graph.state)
+                spread = spread_of(graph.targets[place], graph.sets)
                 if spread < narrowest and tie_of(graph.targets[place], here, graph, price) != 0:
                     narrowest = spread
             widest = max(widest, team_min(narrowest))
@@ -133,7 +133,7 @@ def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: St
         found = int64(num_blocks)
         for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             net = graph.targets[place]
-            if spread_of(net, graph.state) <= widest:
+            if spread_of(net, graph.sets) <= widest:
                 found = first_touched(net, first, found, graph)
         found = team_min(found)
     if lane() == 0:
@@ -154,13 +154,13 @@ def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: St
     team_sync()
     widest = int64(ties.blocks[WIDEST])
     wide = int64(0)
-    if graph.state.words.width == 1:
+    if graph.sets.width == 1:
         add_ties_of_one_word(int64(graph.begin[v]), int64(graph.end[v]), here, 0, graph, ties,
                              price, False)
     else:
         for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             net = graph.targets[place]
-            if spread_of(net, graph.state) > widest:
+            if spread_of(net, graph.sets) > widest:
                 wide += 1
             else:
                 tie = tie_of(net, here, graph, price)
@@ -170,7 +170,7 @@ def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: St
     if wide != 0 and base < end:
         for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
             net = graph.targets[place]
-            if spread_of(net, graph.state) > widest:
+            if spread_of(net, graph.sets) > widest:
                 add_wide_tie(net, here, tie_of(net, here, graph, price), base, graph, ties)
     team_sync()
     return end

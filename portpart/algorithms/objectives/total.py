@@ -9,15 +9,14 @@ import numpy as np
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_sets import (
-    PIECE,
     begin_counting,
     begin_listing_net,
     begin_net,
-    count_piece,
     forget_large_nets,
     store_counted_net,
 )
 from portpart.algorithms.objectives.objective import Objective, Tables
+from portpart.algorithms.objectives.pin_counts import PIECE, count_piece
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
@@ -99,21 +98,22 @@ def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
 
 def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     """Find the state of all nets; those of very many pins are counted in pieces."""
-    space, state = hypergraph.space, rows.state
-    large, pieces = len(state.large), -(-hypergraph.max_net_size // PIECE)
+    space, sets, counts = hypergraph.space, rows.sets, rows.pin_counts
+    large, pieces = len(sets.net_of_row), -(-hypergraph.max_net_size // PIECE)
     space.parallel_for(1, forget_large_nets, rows)
     space.parallel_for(hypergraph.num_nets, begin_net, rows, part)
-    listing = hypergraph.num_nets if len(state.touched) > 0 else 0
+    listing = hypergraph.num_nets if len(sets.touched) > 0 else 0
     space.parallel_for(listing, begin_listing_net, rows, part, team=SMALL_TEAM)
-    space.parallel_for(large, begin_counting, rows, team=SMALL_TEAM)
-    space.parallel_for(large * pieces, count_piece, rows, part, pieces, team=LARGE_TEAM)
-    space.parallel_for(large, store_counted_net, rows, team=SMALL_TEAM)
+    space.parallel_for(large, begin_counting, rows, counts, team=SMALL_TEAM)
+    space.parallel_for(large * pieces, count_piece, rows, counts, part, pieces,
+                       team=LARGE_TEAM)
+    space.parallel_for(large, store_counted_net, rows, counts, team=SMALL_TEAM)
 
 
 @kernel
 def add_net_costs(net, graph: NetRows, sums, price: StaticValue):
     """Add twice what a net costs; atomic, order-free."""
-    cost = price(int64(graph.state.spread[net])) * value_or(graph.nets.weights, net, 1)
+    cost = price(int64(graph.sets.spread[net])) * value_or(graph.nets.weights, net, 1)
     if cost > 0:
         atomic_add(sums, net % STRIPES, 2 * cost)
 

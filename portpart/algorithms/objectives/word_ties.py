@@ -115,8 +115,8 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, ties: Ties, price:
     for place in range(begin, end):
         net = int64(graph.targets[place])
         weight = value_or(graph.nets.weights, net, 1)
-        alone = graph.state.sets[2 * net + 1] & bit
-        blocks = uint64(graph.state.sets[2 * net] & ~alone)
+        alone = graph.sets.bits[2 * net + 1] & bit
+        blocks = uint64(graph.sets.bits[2 * net] & ~alone)
         tie = tie_to_others(blocks, weight, price)
         if tie != 0:
             add_to_blocks(blocks, tie, place_of(alone, first, apart), ties)
@@ -145,9 +145,9 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, ties: Ties, price
         for j in static_range(AT_ONCE):
             nets[j] = net_at(place + j * width, end, graph)
         for j in static_range(AT_ONCE):
-            blocks[j] = graph.state.sets[2 * nets[j]]
+            blocks[j] = graph.sets.bits[2 * nets[j]]
         for j in static_range(AT_ONCE):
-            alone[j] = graph.state.sets[2 * nets[j] + 1] & bit
+            alone[j] = graph.sets.bits[2 * nets[j] + 1] & bit
         for j in static_range(AT_ONCE):
             blocks[j] &= ~alone[j]
             weight = weight_at(place + j * width, end, nets[j], graph)

@@ -255,7 +255,7 @@ class Refiner:
 
         def record() -> Program:
             program = Program("refinement")
-            slots = {name: program.record(name, each, opened=name == "run")
+            slots = {name: program.record(name, each, opened=name in ("graph", "run"))
                      for name, each in records.items()}
             this = Recording(program, slots["run"], widths, rules, relief)
             recorded = record_refinement if around is None else around.record

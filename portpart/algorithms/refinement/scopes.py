@@ -15,21 +15,6 @@ from portpart.algorithms.refinement.state import (
 from portpart.backends.language import Scope
 
 
-class Wanting(Scope):
-    """What tells which vertices want to move."""
-
-    moves: Moves
-    cache: GainCache
-
-
-class Settling(Scope):
-    """What changes for vertices beside a net whose pins have moved."""
-
-    moves: Moves
-    cache: GainCache
-    figures: Figures
-
-
 class Searching(Scope):
     """What the best block of a vertex depends on."""
 
@@ -43,15 +28,6 @@ class Entering(Scope):
 
     moves: Moves
     active: ActiveSets
-    blocks: Blocks
-    figures: Figures
-
-
-class Announcing(Scope):
-    """What vertices that want to move tell their nets."""
-
-    moves: Moves
-    cache: GainCache
     blocks: Blocks
     figures: Figures
 

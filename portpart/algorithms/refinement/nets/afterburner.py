@@ -17,6 +17,8 @@ from portpart.algorithms.refinement.nets.large_afterburner import (
     step_of,
     tell_gain,
 )
+from portpart.algorithms.refinement.nets.lists import unlist
+from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.algorithms.refinement.nets.turns import Turns
 from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (
@@ -48,13 +50,13 @@ def step_in_net(j, size, before, after):
 
 
 @kernel
-def burn_small_net(i, graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue,
-                   turns: Turns):
+def burn_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner, moves: Moves,
+                   cache: GainCache, price: StaticValue, turns: Turns):
     """Tell the pins of net i that want to move what it gains by each."""
     before = team_array(int32, MAX_SMALL)
     after = team_array(int32, MAX_SMALL)
     number = team_array(int8, MAX_SMALL)
-    net = graph.state.small_list[i]
+    net = lists.small_list[i]
     begin = int64(graph.nets.begin[net])
     size = size_of_net(net, graph.nets)
     for j in range(lane(), size, team_size()):
@@ -66,7 +68,7 @@ def burn_small_net(i, graph: NetRows, moves: Moves, cache: GainCache, price: Sta
         if turns.wants(v, moves, cache):
             after[turn] = cache.best_target[v]
     team_sync()
-    spread = int64(graph.state.spread[net])
+    spread = int64(graph.sets.spread[net])
     for base in range(0, size, team_size()):
         j = base + lane()
         step = int64(0)
@@ -78,7 +80,7 @@ def burn_small_net(i, graph: NetRows, moves: Moves, cache: GainCache, price: Sta
         until = team_scan(step)
         if joins:
             v = graph.nets.pins[begin + int64(number[j])]
-            tell_gain(v, net, spread + until - step, step, graph, price)
+            tell_gain(v, net, spread + until - step, step, graph, afterburner, price)
         spread += team_last(until)
     if lane() == 0:
-        graph.state.is_listed[net] = int32(0)
+        unlist(net, lists)

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.objectives.pin_state import NetRows
 from portpart.algorithms.refinement.best_prefix import WIDEST, record_cut
 from portpart.algorithms.refinement.held_limits import record_held, record_lifted, with_own_limits
 from portpart.algorithms.refinement.nets.move_rule import OnNets
+from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.nets.wants import agree_to_all
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.program import Recording
@@ -124,7 +124,7 @@ def take_first_gain(i, moves: Moves, cache: GainCache, trial: Trial):
 
 
 @kernel
-def take_later_gain(i, graph: NetRows, moves: Moves, trial: Trial):
+def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, trial: Trial):
     """What a move gains after those before it takes the place of what it was sorted by."""
     v = moves.listed[i]
-    trial.gain[v] = graph.state.after[v]
+    trial.gain[v] = afterburner.after[v]

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import Ties
-from portpart.algorithms.objectives.hub_ties import PieceSums, add_to_sums, first_sum
-from portpart.algorithms.objectives.pin_state import (
-    HUB_PIECE,
-    NetRows,
-    NetWords,
-    end_of_piece,
+from portpart.algorithms.objectives.hub_ties import (
+    PieceSums,
+    add_to_sums,
+    clear_sums_of,
+    take_row_of_sums,
 )
+from portpart.algorithms.objectives.pin_state import HubSums, NetRows
 from portpart.algorithms.refinement.active_sets import ON_BOUNDARY
 from portpart.algorithms.refinement.dirty_list import mark_dirty
+from portpart.algorithms.refinement.nets.state import HUB_PIECE, HubPieces
 from portpart.algorithms.refinement.state import ActiveSets, GainCache, Moves
 from portpart.backends.language import (
     atomic_add,
+    device,
     int8,
     int32,
     int64,
     kernel,
-    lane,
     team_array,
-    team_size,
 )
 from portpart.graphs.rows import degree_of
 
 
+@device
+def end_of_piece(p, graph: NetRows, hub_pieces: HubPieces):
+    """Where a piece of a hub ends."""
+    v = hub_pieces.vertex[p]
+    return min(int64(graph.end[v]), hub_pieces.begin[p] + HUB_PIECE)
+
+
 @kernel
-def take_to_pieces(i, graph: NetRows, cache: GainCache, active: ActiveSets):
+def take_to_pieces(i, graph: NetRows, hub_sums: HubSums, hub_pieces: HubPieces, cache: GainCache,
+                   active: ActiveSets):
     """List the pieces of hub i; all it is tied to is to be summed up.  In any order."""
     v = active.hub_list[i]
     count = (degree_of(v, graph) + HUB_PIECE - 1) // HUB_PIECE
-    first = atomic_add(graph.state.words, NetWords.pieces, count)
+    first = atomic_add(hub_pieces, HubPieces.pieces, count)
     for j in range(count):
-        graph.state.piece_vertex[first + j] = v
-        graph.state.piece_begin[first + j] = graph.begin[v] + j * HUB_PIECE
-    if graph.state.words.width == 1:
-        graph.state.hub_row[v] = int32(i)
+        hub_pieces.vertex[first + j] = v
+        hub_pieces.begin[first + j] = graph.begin[v] + j * HUB_PIECE
+    if graph.sets.width == 1:
+        take_row_of_sums(v, i, hub_sums)
     mark_dirty(v, cache)
 
 
@@ -45,19 +53,17 @@ def clear_sums(i, graph: NetRows, cache: GainCache, active: ActiveSets):
     """The sums of hub i are made anew if what ties it to blocks has changed."""
     v = active.hub_list[i]
     if cache.is_dirty[v] != 0:
-        first = first_sum(v, graph.state)
-        for j in range(lane(), 2 * graph.state.words.blocks + 2, team_size()):
-            graph.state.hub_sums[first + j] = 0
+        clear_sums_of(v, graph)
 
 
 @kernel
-def sum_piece(p, graph: NetRows, moves: Moves, cache: GainCache, active: ActiveSets,
-              sums: PieceSums):
+def sum_piece(p, graph: NetRows, hub_pieces: HubPieces, moves: Moves, cache: GainCache,
+              active: ActiveSets, sums: PieceSums):
     """Add piece p to the sums of its hub, if these are made anew."""
     ties = Ties(blocks=team_array(int32, 1), weights=team_array(sums.counter, sums.words),
                 order=team_array(int8, 1))
-    v = graph.state.piece_vertex[p]
+    v = hub_pieces.vertex[p]
     if cache.is_dirty[v] != 0:
         crosses = active.flags[v] & ON_BOUNDARY != 0
-        add_to_sums(v, graph.state.piece_begin[p], end_of_piece(p, graph), int64(moves.part[v]),
-                    crosses, graph, ties, sums)
+        add_to_sums(v, hub_pieces.begin[p], end_of_piece(p, graph, hub_pieces),
+                    int64(moves.part[v]), crosses, graph, ties, sums)

@@ -17,7 +17,6 @@ from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
-    NetRowsOf,
     net_sizes,
     words_for,
 )
@@ -30,8 +29,8 @@ from portpart.algorithms.refinement.nets.hub_pieces import (
     take_to_pieces,
 )
 from portpart.algorithms.refinement.nets.large_afterburner import burn_large_net
+from portpart.algorithms.refinement.nets.lists import empty_lists
 from portpart.algorithms.refinement.nets.moves import (
-    empty_lists,
     touch_nets_of_moves,
     touch_nets_of_pieces,
 )
@@ -40,6 +39,7 @@ from portpart.algorithms.refinement.nets.settling import (
     settle_large_net,
     settle_small_net,
 )
+from portpart.algorithms.refinement.nets.state import RefinedNetsOf
 from portpart.algorithms.refinement.nets.turns import Turns, turns_by
 from portpart.algorithms.refinement.nets.wants import (
     announce,
@@ -91,51 +91,50 @@ class OnNets(MoveRule):
     def rows(self, space: ExecutionSpace, finest: Hypergraph,
              num_blocks: int) -> Callable[[Any], Csr]:
         hubs = Sizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
-        return NetRowsOf(space, net_sizes(finest, num_blocks, self.turns.sorts, hubs))
+        return RefinedNetsOf(space, net_sizes(finest, num_blocks, self.turns.sorts, hubs))
 
     def sums_hubs(self, num_blocks: int) -> bool:
         return words_for(num_blocks) == 1
 
     def record_sums(self, this: Recording) -> None:
         """Record how pieces of hubs are summed up."""
-        this.program.launch(_words(this).pieces, sum_piece, team=HUB_TEAM,
+        this.program.launch(_rows(this).hub_pieces.pieces, sum_piece, team=HUB_TEAM,
                             sums=PieceSums(this.rules, this.widths.counter))
 
     def record_begin(self, this: Recording) -> None:
         """Record how the state of all nets is found."""
-        words = _words(this)
+        program, sets, part = this.program, _rows(this).sets, this.run.moves.part
         if this.widths.hubs:
-            this.program.launch(this.run.level.hubs, take_to_pieces)
-        this.program.launch(words.nets, begin_net, part="run.moves.part")
-        this.program.launch(words.listing, begin_listing_net, team=SMALL_TEAM,
-                            part="run.moves.part")
-        this.program.launch(words.large, begin_large_net, team=LARGE_TEAM, part="run.moves.part")
+            program.launch(this.run.level.hubs, take_to_pieces)
+        program.launch(sets.nets, begin_net, part=part)
+        program.launch(sets.listing, begin_listing_net, team=SMALL_TEAM, part=part)
+        program.launch(sets.large, begin_large_net, team=LARGE_TEAM, part=part)
 
     def record(self, this: Recording, more: Any) -> None:
         """Record a round: wanted moves, what nets say of them, and who moves."""
-        program, movable, words = this.program, this.run.level.movable, _words(this)
+        program, movable, rows = this.program, this.run.level.movable, _rows(this)
         with program.side_by_side():
             program.launch(movable, keep_movable)
             launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many,
-                             words.pieces)
+                             rows.hub_pieces.pieces)
         with program.side_by_side():
-            program.launch(words.small_listed, burn_small_net, team=SMALL_TEAM,
+            program.launch(rows.lists.small_listed, burn_small_net, team=SMALL_TEAM,
                            turns=self.turns)
-            program.launch(words.large_listed, burn_large_net, team=LARGE_TEAM,
+            program.launch(rows.lists.large_listed, burn_large_net, team=LARGE_TEAM,
                            turns=self.turns)
         move = move_if_nets_agree.bound(agree=self.agree)
         launch_with_hubs(this, movable, of_wanting(self.wants, move), this.widths.of_many,
-                         words.pieces)
+                         rows.hub_pieces.pieces)
 
     def record_accounting(self, this: Recording) -> None:
         """Record how weights, nets and costs change with the moves."""
-        program, words = this.program, _words(this)
+        program, rows = this.program, _rows(this)
         launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_pieces),
-                         this.widths.team, words.pieces)
+                         this.widths.team, rows.hub_pieces.pieces)
         with program.side_by_side():
-            program.launch(words.small_touched, settle_small_net, team=SMALL_TEAM,
+            program.launch(rows.lists.small_touched, settle_small_net, team=SMALL_TEAM,
                            concerns=self.concerns)
-            program.launch(words.large_touched, settle_large_net, team=LARGE_TEAM,
+            program.launch(rows.lists.large_touched, settle_large_net, team=LARGE_TEAM,
                            concerns=self.concerns)
 
     def record_end(self, this: Recording) -> None:
@@ -150,7 +149,6 @@ def rule_for(objective: Objective, order: str = "id") -> MoveRule:
     return LABEL_PROPAGATION if objective.rules.price is None else OnNets(order)
 
 
-def _words(this: Recording) -> Any:
-    """The words of the nets of the level, as slots."""
-    rows: Any = this.program.records["graph"]
-    return rows.state.words
+def _rows(this: Recording) -> Any:
+    """The rows of the level and what is known of its nets, as slots."""
+    return this.program.records["graph"]

@@ -14,7 +14,9 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.dirty_list import mark_dirty
-from portpart.algorithms.refinement.scopes import Settling
+from portpart.algorithms.refinement.list_moves import add_cost
+from portpart.algorithms.refinement.nets.lists import unlist
+from portpart.algorithms.refinement.nets.scopes import Settling
 from portpart.algorithms.refinement.state import (
     Figures,
     GainCache,
@@ -22,7 +24,6 @@ from portpart.algorithms.refinement.state import (
 )
 from portpart.backends.language import (
     StaticValue,
-    atomic_add,
     atomic_load,
     device,
     int32,
@@ -35,7 +36,6 @@ from portpart.backends.language import (
     team_sync,
     value_or,
 )
-from portpart.primitives.reduce import STRIPES
 
 
 @device
@@ -71,22 +71,20 @@ def ties_pins(spread, price: StaticValue):
 
 
 @device
-def asks_for_all(place, end, first, graph: NetRows, moves: Moves, cache: GainCache,
-                 figures: Figures):
+def asks_for_all(place, end, first, graph: NetRows, state: Settling):
     """1 if a pin is there that is not marked yet, else 0."""
     v = pin_at(place, end, graph)
-    return int64(place < end) * int64(atomic_load(cache.is_dirty, v) == 0)
+    return int64(place < end) * int64(atomic_load(state.cache.is_dirty, v) == 0)
 
 
 @device
-def asks_for_some(place, end, first, graph: NetRows, moves: Moves, cache: GainCache,
-                  figures: Figures):
+def asks_for_some(place, end, first, graph: NetRows, state: Settling):
     """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
     the one that is alone there now, or those of which one was.
     """
     v = pin_at(place, end, graph)
-    count = graph.state.counts[first + block_after(v, moves, figures)]
-    return asks_for_all(place, end, first, graph, moves, cache, figures) * int64(count <= 2)
+    count = state.pin_counts.counts[first + block_after(v, state.moves, state.figures)]
+    return asks_for_all(place, end, first, graph, state) * int64(count <= 2)
 
 
 @device
@@ -104,8 +102,7 @@ def mark_if(asks, place, graph: NetRows, cache: GainCache):
 
 
 @device
-def mark_pins(net, first, graph: NetRows, moves: Moves, cache: GainCache, figures: Figures,
-              asks: StaticValue):
+def mark_pins(net, first, graph: NetRows, state: Settling, asks: StaticValue):
     """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
 
     Several pins of a lane ask at once.
@@ -115,9 +112,9 @@ def mark_pins(net, first, graph: NetRows, moves: Moves, cache: GainCache, figure
     asked = AtOnce()
     for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
         for j in static_range(AT_ONCE):
-            asked[j] = asks(place + j * width, end, first, graph, moves, cache, figures)
+            asked[j] = asks(place + j * width, end, first, graph, state)
         for j in static_range(AT_ONCE):
-            mark_if(asked[j], place + j * width, graph, cache)
+            mark_if(asked[j], place + j * width, graph, state.cache)
     return net
 
 
@@ -137,22 +134,22 @@ def settle_net(net, spread_before, changed, graph: NetRows, state: Settling, pri
     All lanes of a team together.
     """
     team_sync()
-    spread = int64(graph.state.spread[net])
+    spread = int64(graph.sets.spread[net])
     if lane() == 0:
-        graph.state.is_listed[net] = int32(0)
+        unlist(net, state.lists)
         change = price(spread) - price(spread_before)
         if change != 0:
             change *= 2 * value_or(graph.nets.weights, net, 1)
-            atomic_add(state.moves.cost_sums, int64(net) % STRIPES, change)
+            add_cost(net, change, state.moves)
     if changed != 0 and (ties_pins(spread_before, price) or ties_pins(spread, price)):
-        row = int64(graph.state.row[net])
-        first = row * graph.state.words.blocks
+        row = int64(graph.sets.row[net])
+        first = row * graph.sets.blocks
         if row < 0:
             mark_few(net, graph, state.cache)
         elif concerns(changed):
-            mark_pins(net, first, graph, state.moves, state.cache, state.figures, asks_for_some)
+            mark_pins(net, first, graph, state, asks_for_some)
         else:
-            mark_pins(net, first, graph, state.moves, state.cache, state.figures, asks_for_all)
+            mark_pins(net, first, graph, state, asks_for_all)
     return changed
 
 
@@ -160,10 +157,10 @@ def settle_net(net, spread_before, changed, graph: NetRows, state: Settling, pri
 def settle_small_net(i, graph: NetRows, state: Settling, price: StaticValue, concerns: StaticValue):
     """Make the sets of net i of the list anew, from the blocks of its pins."""
     blocks = team_array(int32, MAX_SMALL)
-    net = graph.state.small_list[i]
+    net = state.lists.small_list[i]
     size = size_of_net(net, graph.nets)
     begin = int64(graph.nets.begin[net])
-    spread = int64(graph.state.spread[net])
+    spread = int64(graph.sets.spread[net])
     for j in range(lane(), size, team_size()):
         blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
     team_sync()
@@ -174,8 +171,8 @@ def settle_small_net(i, graph: NetRows, state: Settling, price: StaticValue, con
 @kernel
 def settle_large_net(i, graph: NetRows, state: Settling, price: StaticValue, concerns: StaticValue):
     """Make the sets of net i of the list anew, from its counters."""
-    net = graph.state.large_list[i]
-    spread = int64(graph.state.spread[net])
+    net = state.lists.large_list[i]
+    spread = int64(graph.sets.spread[net])
     team_sync()
-    changed = store_large(net, graph.state)
+    changed = store_large(net, graph.sets, state.pin_counts)
     settle_net(net, spread, changed, graph, state, price, concerns)

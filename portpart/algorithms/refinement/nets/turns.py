@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives.pin_state import NetRows
+from portpart.algorithms.refinement.nets.scopes import Burning
+from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends.language import (
     DeviceFunction,
@@ -33,14 +35,15 @@ class Turns(Static):
     Attributes
     ----------
     turn_of : DeviceFunction
-        ``turn_of(j, begin, size, graph, run)``: the turn of pin j of a net without counters.
+        ``turn_of(j, begin, size, graph, moves, cache)``: the turn of pin j of a net without
+        counters.
     line_up : DeviceFunction
-        ``line_up(net, graph, run)``: makes the line of a net with counters, from where its pins
+        ``line_up(net, graph, state)``: makes the line of a net with counters, from where its pins
         begin, and tells where it ends.  All lanes of a team together.
     in_line : DeviceFunction
-        ``in_line(place, graph)``: who stands there.
+        ``in_line(place, graph, afterburner)``: who stands there.
     wants : DeviceFunction
-        ``wants(v, moves, cache, level)``: whether v wants to move.
+        ``wants(v, moves, cache)``: whether v wants to move.
     sorts : bool
         Whether lines are others than the pins.
     """
@@ -71,21 +74,21 @@ def turn_by_id(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache):
 
 
 @device
-def all_pins(net, graph: NetRows, moves: Moves, cache: GainCache):
+def all_pins(net, graph: NetRows, state: Burning):
     """All pins of a net are in line."""
     return int64(graph.nets.end[net])
 
 
 @device
-def pin_at(place, graph: NetRows):
+def pin_at(place, graph: NetRows, afterburner: NetAfterburner):
     """The pin there."""
     return graph.nets.pins[place]
 
 
 @device
-def mover_at(place, graph: NetRows):
+def mover_at(place, graph: NetRows, afterburner: NetAfterburner):
     """Who has been put there."""
-    return graph.state.line[place]
+    return afterburner.line[place]
 
 
 @device
@@ -117,7 +120,7 @@ def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
 
 
 @device
-def line_up_by_gain(net, graph: NetRows, moves: Moves, cache: GainCache, wants: StaticValue):
+def line_up_by_gain(net, graph: NetRows, state: Burning, wants: StaticValue):
     """Gather the pins of a net that want to move, and sort them."""
     begin = int64(graph.nets.begin[net])
     end = int64(graph.nets.end[net])
@@ -128,13 +131,13 @@ def line_up_by_gain(net, graph: NetRows, moves: Moves, cache: GainCache, wants: 
         v = int32(-1)
         if place < end:
             v = graph.nets.pins[place]
-            joins = int64(wants(v, moves, cache))
+            joins = int64(wants(v, state.moves, state.cache))
         until = team_scan(joins)
         if joins != 0:
-            graph.state.line[begin + count + until - 1] = v
+            state.afterburner.line[begin + count + until - 1] = v
         count += team_last(until)
     team_sync()
-    sort_line(begin, count, graph.state.line, cache)
+    sort_line(begin, count, state.afterburner.line, state.cache)
     return begin + count
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
-    NetWords,
-    PinState,
-    end_of_piece,
+    PinCounts,
+    PinSets,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.homes import pull_of
 from portpart.algorithms.refinement.label_propagation import commit_move
-from portpart.algorithms.refinement.nets.moves import list_nets, nets_within
-from portpart.algorithms.refinement.scopes import Announcing, Propagating
+from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
+from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
+from portpart.algorithms.refinement.nets.scopes import ActingOnNets, Agreeing, Announcing
+from portpart.algorithms.refinement.nets.state import HubPieces, NetAfterburner, NetLists
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,
@@ -35,7 +36,8 @@ from portpart.graphs.rows import degree_of
 
 
 @device
-def must_be_asked(row, wants, here, there, state: PinState):
+def must_be_asked(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
+                  afterburner: NetAfterburner):
     """1 if a net of that row of counters, or none, is asked about a move; 0 if nobody wants one.
 
     A net with counters costs the same after any of these moves if none of its blocks may lose all
@@ -43,9 +45,9 @@ def must_be_asked(row, wants, here, there, state: PinState):
     """
     asked = int64(wants != 0)
     if asked != 0 and row >= 0:
-        first = int64(row) * state.words.blocks
-        leaving = atomic_add(state.leaving, first + here, 1) + 1
-        stays = leaving < state.counts[first + here] and state.counts[first + there] != 0
+        first = int64(row) * sets.blocks
+        leaving = atomic_add(afterburner.leaving, first + here, 1) + 1
+        stays = leaving < pin_counts.counts[first + here] and pin_counts.counts[first + there] != 0
         asked = 1 - int64(stays)
     return asked
 
@@ -59,7 +61,8 @@ def announce(v, begin, end, graph: NetRows, state: Announcing):
     here = state.moves.part[v]
     there = state.cache.best_target[v]
     if lane() == 0 and begin == graph.begin[v]:
-        graph.state.after[v] = (pull_of(v, there, state.blocks) - pull_of(v, here, state.blocks))
+        state.afterburner.after[v] = (pull_of(v, there, state.blocks)
+                                      - pull_of(v, here, state.blocks))
     width = team_size()
     nets = AtOnce()
     rows = AtOnce()
@@ -68,37 +71,39 @@ def announce(v, begin, end, graph: NetRows, state: Announcing):
         for j in static_range(AT_ONCE):
             nets[j] = net_at(place + j * width, end, graph)
         for j in static_range(AT_ONCE):
-            rows[j] = graph.state.row[nets[j]]
+            rows[j] = graph.sets.row[nets[j]]
         within = nets_within(place, end)
         asked = int64(0)
         for j in static_range(AT_ONCE):
-            asked += must_be_asked(rows[j], within & (1 << j), here, there, graph.state) << j
-        list_nets(nets, asked, NetWords.small_listed, NetWords.large_listed, graph.state)
+            asked += must_be_asked(rows[j], within & (1 << j), here, there, graph.sets,
+                                   state.pin_counts, state.afterburner) << j
+        list_nets(nets, asked, NetLists.small_listed, NetLists.large_listed, graph.sets,
+                  state.lists)
     return v
 
 
 @device
-def agree_to_all(v, graph: NetRows):
+def agree_to_all(v, afterburner: NetAfterburner):
     """Every wanted move is kept, for others to choose from."""
     return True
 
 
 @device
-def lose_nothing(v, graph: NetRows):
+def lose_nothing(v, afterburner: NetAfterburner):
     """Whether the nets of v together, and its tie to home, do not cost more by its move."""
-    return graph.state.after[v] >= 0
+    return afterburner.after[v] >= 0
 
 
 @device
-def forget_leaving(row, here, state: PinState):
+def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
     """Nobody wants to leave block `here` of a net any longer, if it has counters."""
     if row >= 0:
-        state.leaving[int64(row) * state.words.blocks + here] = int32(0)
+        afterburner.leaving[int64(row) * sets.blocks + here] = int32(0)
     return row
 
 
 @device
-def move_if_nets_agree(v, begin, end, graph: NetRows, state: Announcing, agree: StaticValue):
+def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: StaticValue):
     """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
 
     All lanes of a team together.
@@ -108,16 +113,16 @@ def move_if_nets_agree(v, begin, end, graph: NetRows, state: Announcing, agree: 
     rows = AtOnce()
     for place in range(begin + lane(), end, AT_ONCE * width):
         for j in static_range(AT_ONCE):
-            rows[j] = graph.state.row[net_at(place + j * width, end, graph)]
+            rows[j] = graph.sets.row[net_at(place + j * width, end, graph)]
         for j in static_range(AT_ONCE):
-            forget_leaving(rows[j], here, graph.state)
-    if lane() == 0 and begin == graph.begin[v] and agree(v, graph):
+            forget_leaving(rows[j], here, graph.sets, state.afterburner)
+    if lane() == 0 and begin == graph.begin[v] and agree(v, state.afterburner):
         commit_move(v, state.cache.best_target[v], state.moves, state.figures)
     return v
 
 
 @kernel
-def act_for_movable(i, graph: NetRows, state: Propagating, one_lane, wants: StaticValue,
+def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: StaticValue,
                     act: StaticValue):
     """Act for movable vertex i if it wants to move, unless it is a hub."""
     if is_for(one_lane, state.active.movable, state.figures):
@@ -128,11 +133,12 @@ def act_for_movable(i, graph: NetRows, state: Propagating, one_lane, wants: Stat
 
 
 @kernel
-def act_for_pieces(p, graph: NetRows, state: Announcing, wants: StaticValue, act: StaticValue):
+def act_for_pieces(p, graph: NetRows, state: Announcing, hub_pieces: HubPieces,
+                   wants: StaticValue, act: StaticValue):
     """Act for a piece of a hub that wants to move."""
-    v = graph.state.piece_vertex[p]
+    v = hub_pieces.vertex[p]
     if wants(v, state.moves, state.cache):
-        act(v, graph.state.piece_begin[p], end_of_piece(p, graph), graph, state)
+        act(v, hub_pieces.begin[p], end_of_piece(p, graph, hub_pieces), graph, state)
 
 
 def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:

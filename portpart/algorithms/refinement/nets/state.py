@@ -1,0 +1,153 @@
+"""What refinement keeps of the nets of a level, beside their sets of blocks (`pin_state.py`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.objectives.pin_state import (
+    HubSums,
+    NetRows,
+    NetSizes,
+    NetWords,
+    PinCounts,
+    PinSets,
+    net_words,
+)
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import word
+from portpart.backends.work import WorkRecord, bytes_of
+from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.rows import Csr
+
+HUB_PIECE = 1024
+"""Nets in a piece of a hub, at most."""
+
+
+class NetLists(WorkRecord):
+    """Nets that are to be looked at, once each: those without counters, and those with them.
+
+    Attributes
+    ----------
+    is_listed : array of int32, shape (m,)
+        Whether a net is on a list.
+    small_list, large_list : array of int32
+        In any order.
+    """
+
+    is_listed: Array = work(np.int32, lambda size: size.nets, zeros=True)
+    small_list: Array = work(np.int32, lambda size: size.nets)
+    large_list: Array = work(np.int32, lambda size: size.large)
+
+    small_listed: int = word()  # nets whose pins want to move, without counters
+    large_listed: int = word()  # and with them
+    small_touched: int = word()  # nets whose pins move
+    large_touched: int = word()
+
+
+class NetAfterburner(WorkRecord):
+    """What nets say of the moves that their pins want to make.
+
+    Attributes
+    ----------
+    after : array of int64, shape (n,)
+        What the move of a vertex gains after those before it.
+    line : array of int32
+        Pins of large nets in the order of their moves, where that is not the one they are stored
+        in.
+    leaving : array of int32
+        Pins of large nets in each block that want to leave it; zero between two iterations.
+    """
+
+    after: Array = work(np.int64, lambda size: size.vertices)
+    line: Array = work(np.int32, lambda size: size.lined_up)
+    leaving: Array = work(np.int32, lambda size: size.counters, zeros=True)
+
+
+def _of_pieces(size: NetSizes) -> int:
+    return size.hubs and size.hubs + size.pins // HUB_PIECE
+
+
+class HubPieces(WorkRecord):
+    """Pieces of hubs, in any order.
+
+    Attributes
+    ----------
+    vertex : array of int32
+        The hub that a piece is of,
+    begin : array of int64
+        and the first place of it.
+    """
+
+    vertex: Array = work(np.int32, _of_pieces)
+    begin: Array = work(np.int64, _of_pieces)
+
+    pieces: int = word()
+
+
+class ListWords(NetLists.own_words, HubPieces.own_words):
+    """The words of the lists of nets and of pieces of hubs, in memory of the space."""
+
+
+NET_PIECES: dict[str, type[WorkRecord]] = {
+    "sets": PinSets, "pin_counts": PinCounts, "hub_sums": HubSums, "lists": NetLists,
+    "afterburner": NetAfterburner, "hub_pieces": HubPieces}
+"""The records that hold what is known of nets, by their names."""
+
+
+class RefinedNets(NetRows):
+    """The rows of a hypergraph and all that is known of its nets.
+
+    Attributes
+    ----------
+    lists : NetLists
+    afterburner : NetAfterburner
+    hub_pieces : HubPieces
+    list_words : ListWords
+    """
+
+    lists: NetLists
+    afterburner: NetAfterburner
+    hub_pieces: HubPieces
+    list_words: ListWords
+
+
+class RefinedNetsOf:
+    """Makes the rows of hypergraphs of a hierarchy, with the same arrays for all of them.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    sizes : NetSizes
+        Of the largest one.
+    """
+
+    def __init__(self, space: ExecutionSpace, sizes: NetSizes) -> None:
+        self.space, self.num_blocks = space, sizes.blocks
+        self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
+
+    def __call__(self, graph: Hypergraph) -> RefinedNets:
+        """The rows of a hypergraph; the state of its nets is to be found, and none is listed."""
+        words = net_words(self.space, graph.num_nets, self.num_blocks)
+        return refined(graph.csr, graph.nets, self.pieces, words, list_words(self.space))
+
+
+def list_words(space: ExecutionSpace) -> ListWords:
+    """Words of empty lists, in memory of the space."""
+    return ListWords(space.zeros(len(ListWords.indices), np.int64))
+
+
+def refined(rows: Csr, nets: Nets, pieces: dict[str, WorkRecord], words: NetWords,
+            listed: ListWords) -> RefinedNets:
+    """Rows of nets with the records of `NET_PIECES` over their words."""
+    fields: dict[str, Any] = {**dict(rows.named()), **pieces}
+    for name, array in (("sets", words), ("lists", listed), ("hub_pieces", listed)):
+        fields[name] = fields[name].over(array)
+    return RefinedNets(**fields, nets=nets, net_words=words, list_words=listed)
+
+
+def net_bytes(sizes: NetSizes) -> int:
+    """Bytes of all that is known of nets."""
+    return bytes_of(tuple(NET_PIECES.values()), sizes)
