@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement import eviction
-from portpart.algorithms.refinement.active_sets import BATCH, IS_MOVABLE
+from portpart.algorithms.refinement.active_sets import IS_MOVABLE
 from portpart.algorithms.refinement.incumbent import evaluate
+from portpart.algorithms.refinement.rebalancing_plan import BATCH
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph

@@ -12,7 +12,6 @@ from portpart.algorithms.refinement.state import (
     ActiveSets,
     Figures,
     GainCache,
-    Rebalancing,
 )
 from portpart.backends.language import atomic_next, device, int8, int32, int64, kernel
 from portpart.graphs.rows import Csr
@@ -37,9 +36,6 @@ MANY = 2**18
 """From a list of more vertices, those that a rebalancing is about are gathered first.  Few lanes of
 every warp would have much to do, while the others wait; and each warp would add to the same word,
 which takes longer than all the rest."""
-
-BATCH = 256
-"""Vertices that a team gathers from before it adds to that word."""
 
 NONE = -1
 
@@ -148,16 +144,20 @@ def is_crowded(active: ActiveSets):
 
 
 @device
-def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancing):
-    """Set the work sizes of the two ways to go through the first list for a rebalancing.
+def plan_tidying(active: ActiveSets):
+    """Say whether the first list is to be rid of what is in the interior."""
+    active.crowded = int64(is_crowded(active))
+    return active.crowded
 
-    Until then each vertex that is marked as dirty may be put on the list.
-    """
-    listed = active.on_boundary + cache.marked
-    gathers = listed > rebalancing.many_on_boundary
-    rebalancing.single = 0 if gathers else listed
-    rebalancing.batches = (listed + BATCH - 1) // BATCH if gathers else 0
-    return listed
+
+@device
+def turn_on_boundary(active: ActiveSets, figures: Figures):
+    """The first list that has been kept takes the place of the other."""
+    active.on_boundary = active.next_on_boundary
+    active.kept = active.next_on_boundary
+    active.next_on_boundary = 0
+    active.boundary_begin = figures.vertices - active.boundary_begin
+    return active.on_boundary
 
 
 @kernel
@@ -171,14 +171,3 @@ def keep_on_boundary(i, graph: Csr, cache: GainCache, active: ActiveSets, figure
         begin = figures.vertices - active.boundary_begin
         place = atomic_next(active, ActiveSets.next_on_boundary)
         active.boundary[begin + place] = v
-
-
-@kernel
-def turn_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
-                  figures: Figures):
-    """The list that has been kept takes the place of the other."""
-    active.on_boundary = active.next_on_boundary
-    active.kept = active.next_on_boundary
-    active.next_on_boundary = 0
-    active.boundary_begin = figures.vertices - active.boundary_begin
-    plan_gathering(cache, active, rebalancing)

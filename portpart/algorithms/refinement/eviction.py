@@ -7,7 +7,6 @@ others it is counted (`rebalance.py`).
 from __future__ import annotations
 
 from portpart.algorithms.refinement.active_sets import (
-    BATCH,
     FEW,
     IS_MOVABLE,
     boundary_vertex,
@@ -22,6 +21,7 @@ from portpart.algorithms.refinement.loss_buckets import (
     enter_bucket,
     scope_of,
 )
+from portpart.algorithms.refinement.rebalancing_plan import BATCH
 from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief, all_may_leave
 from portpart.algorithms.refinement.scopes import Deciding, RatingByCache
 from portpart.algorithms.refinement.state import (

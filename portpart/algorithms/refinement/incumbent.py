@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.active_sets import (
     is_at_rest,
-    is_crowded,
-    plan_gathering,
+    plan_tidying,
     turn_movable,
 )
 from portpart.algorithms.refinement.dirty_list import plan_refreshing
@@ -16,6 +15,14 @@ from portpart.algorithms.refinement.list_moves import (
     set_cost,
     set_weight,
     thin_out,
+)
+from portpart.algorithms.refinement.rebalancing_plan import (
+    ask_for_strong,
+    end_rebalancing,
+    forget_rebalancings,
+    plan_gathering,
+    plan_leaving,
+    plan_strength,
 )
 from portpart.algorithms.refinement.relief import Relief
 from portpart.algorithms.refinement.state import (
@@ -30,7 +37,6 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.algorithms.refinement.unrated_list import empty_unrated
 from portpart.algorithms.refinement.unsaved_list import set_touched
 from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.language import (
@@ -122,25 +128,12 @@ def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Reb
                     figures: Figures, relief: Relief):
     """Vertices have moved for gains: those that did are locked for the next time."""
     note_propagation(moves, figures)
-    rebalancing.rebalancings = 0
+    forget_rebalancings(rebalancing)
     turn_movable(active, figures)
     if relief.until_balanced:
         if too_many:
             thin_out(moves)
     return too_many
-
-
-@device
-def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
-    """Vertices have left blocks that were too heavy."""
-    rebalancing.rebalancings += 1
-    if relief.weak_again:
-        if rebalancing.strong != 0:
-            rebalancing.rebalancings = 0
-    rebalancing.short = 0
-    rebalancing.wide = rebalancing.next_wide
-    rebalancing.next_wide = 0
-    return rebalancing.wide
 
 
 @device
@@ -169,8 +162,7 @@ def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures:
     figures.iteration = iteration + 1
     figures.balanced = int64(balanced)
     figures.overloaded = 1 - int64(balanced)
-    rebalancing.strong = int64(
-        not balanced and rebalancing.rebalancings >= rebalancing.weak_limit)
+    plan_strength(balanced, rebalancing)
     figures.running = int64(
         figures.stalled < figures.stall_limit and iteration + 1 < figures.iteration_limit
         and not at_rest
@@ -186,20 +178,10 @@ def plan_saving(incumbent: Incumbent):
 
 
 @device
-def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
-    """Nobody is listed to leave yet."""
-    rebalancing.leavers = 0
-    rebalancing.rated = 0
-    empty_unrated(unrated)
-    rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
-    return rebalancing.swept
-
-
-@device
 def plan_work(heavily, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
               unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
     """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
-    active.crowded = int64(is_crowded(active))
+    plan_tidying(active)
     plan_gathering(cache, active, rebalancing)
     plan_saving(incumbent)
     plan_refreshing(cache)
@@ -244,7 +226,9 @@ def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level
         total = team_sum(total)
     team_sync()
     if overload > 0:
-        relief.rooms.find(blocks, now, now, now)
+        opened = relief.rooms.find(blocks, now, now)
+        if opened and lane() == 0:
+            ask_for_strong(now)
     if lane() == 0:
         balanced = overload <= 0
         improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
-from portpart.algorithms.refinement.active_sets import keep_movable, keep_on_boundary, turn_boundary
+from portpart.algorithms.refinement.active_sets import keep_movable, keep_on_boundary
 from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree, More
 from portpart.algorithms.refinement.eviction import (
     gather_other_leavers,
@@ -44,6 +44,7 @@ from portpart.algorithms.refinement.rebalance import (
     place_waiting,
     weigh_leaving,
 )
+from portpart.algorithms.refinement.rebalancing_plan import turn_boundary
 from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief
 from portpart.algorithms.refinement.state import Run, Sizes
 from portpart.algorithms.refinement.unsaved_list import save_best

@@ -10,11 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.refinement.state import (
-    Blocks,
-    Figures,
-    Rebalancing,
-)
+from portpart.algorithms.refinement.state import Blocks, Figures
 from portpart.backends.language import (
     DeviceFunction,
     Static,
@@ -41,8 +37,8 @@ class Rooms(Static):
     note_weight : DeviceFunction
         ``note_weight(b, weight, blocks, figures)``: is told what each block weighs now.
     find : DeviceFunction
-        ``find(blocks, now, rebalancing, figures)``: lists the blocks with room; all lanes of a team
-        together.  The words of `now` and what follows may be copies.
+        ``find(blocks, now, figures)``: lists the blocks with room, and tells whether all had to be
+        opened again; all lanes of a team together.  The words of `now` and `figures` may be copies.
     """
 
     room_of: DeviceFunction
@@ -86,8 +82,7 @@ def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
 
 
 @device
-def list_destinations(blocks: Blocks, now: Blocks, rebalancing: Rebalancing, figures: Figures,
-                      room_of: StaticValue):
+def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, room_of: StaticValue):
     """List the blocks with room in their order, and where the room of each one starts.
 
     All lanes of one team together; returns the number of blocks listed.
@@ -119,20 +114,23 @@ def list_destinations(blocks: Blocks, now: Blocks, rebalancing: Rebalancing, fig
 
 
 @device
-def find_or_open(blocks: Blocks, now: Blocks, rebalancing: Rebalancing, figures: Figures):
-    """List the blocks with room; if none is left, all are open again, and strong rebalancing is
-    next.
-    """
-    found = list_destinations(blocks, now, rebalancing, figures, room_if_open)
+def find_open(blocks: Blocks, now: Blocks, figures: Figures):
+    """List the blocks with room, which are always open."""
+    list_destinations(blocks, now, figures, room_below)
+    return False
+
+
+@device
+def find_or_open(blocks: Blocks, now: Blocks, figures: Figures):
+    """List the blocks with room; if none is left, open all again, and tell so."""
+    found = list_destinations(blocks, now, figures, room_if_open)
     if found == 0:
         for b in range(lane(), figures.blocks, team_size()):
             open_block(b, blocks, figures)
         team_sync()
-        found = list_destinations(blocks, now, rebalancing, figures, room_if_open)
-        if lane() == 0:
-            rebalancing.rebalancings = rebalancing.weak_limit
-    return found
+        list_destinations(blocks, now, figures, room_if_open)
+    return found == 0
 
 
-OPEN = Rooms(room_below, ignore_weight, list_destinations.bound(room_of=room_below))
+OPEN = Rooms(room_below, ignore_weight, find_open)
 CLOSING = Rooms(room_if_open, close_if_heavy, find_or_open)

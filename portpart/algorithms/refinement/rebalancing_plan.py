@@ -1,0 +1,84 @@
+"""What the next rebalancing is: weak or strong, how far it looks, and its work sizes."""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.active_sets import turn_on_boundary
+from portpart.algorithms.refinement.relief import Relief
+from portpart.algorithms.refinement.state import (
+    ActiveSets,
+    Figures,
+    GainCache,
+    Rebalancing,
+    UnratedList,
+)
+from portpart.algorithms.refinement.unrated_list import empty_unrated
+from portpart.backends.language import device, int64, kernel
+
+BATCH = 256
+"""Vertices that a team gathers from before it adds to the number of those that may leave."""
+
+
+@device
+def forget_rebalancings(rebalancing: Rebalancing):
+    """Label propagation was last: no weak rebalancing has been since."""
+    rebalancing.rebalancings = 0
+    return rebalancing.rebalancings
+
+
+@device
+def ask_for_strong(rebalancing: Rebalancing):
+    """Strong rebalancing is next, however many weak ones there have been."""
+    rebalancing.rebalancings = rebalancing.weak_limit
+    return rebalancing.rebalancings
+
+
+@device
+def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
+    """Vertices have left blocks that were too heavy."""
+    rebalancing.rebalancings += 1
+    if relief.weak_again:
+        if rebalancing.strong != 0:
+            rebalancing.rebalancings = 0
+    rebalancing.short = 0
+    rebalancing.wide = rebalancing.next_wide
+    rebalancing.next_wide = 0
+    return rebalancing.wide
+
+
+@device
+def plan_strength(balanced, rebalancing: Rebalancing):
+    """Say whether the next rebalancing, unless all is balanced, is the strong one."""
+    rebalancing.strong = int64(
+        not balanced and rebalancing.rebalancings >= rebalancing.weak_limit)
+    return rebalancing.strong
+
+
+@device
+def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancing):
+    """Set the work sizes of the two ways to go through the first list for a rebalancing.
+
+    Until then each vertex that is marked as dirty may be put on the list.
+    """
+    listed = active.on_boundary + cache.marked
+    gathers = listed > rebalancing.many_on_boundary
+    rebalancing.single = 0 if gathers else listed
+    rebalancing.batches = (listed + BATCH - 1) // BATCH if gathers else 0
+    return listed
+
+
+@device
+def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
+    """Nobody is listed to leave yet."""
+    rebalancing.leavers = 0
+    rebalancing.rated = 0
+    empty_unrated(unrated)
+    rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
+    return rebalancing.swept
+
+
+@kernel
+def turn_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
+                  figures: Figures):
+    """The first list that has been kept takes the place of the other."""
+    turn_on_boundary(active, figures)
+    plan_gathering(cache, active, rebalancing)
