@@ -23,7 +23,6 @@ from portpart.algorithms.following.whereabouts import (
     Living,
     Moves,
     Round,
-    return_vertex,
     write_block_of_living,
     write_left,
 )
@@ -34,6 +33,7 @@ from portpart.algorithms.refinement.around import (
     Report,
     begin_report,
     journal_for,
+    return_vertex,
     sum_up,
 )
 from portpart.algorithms.refinement.homes import Homes
@@ -299,7 +299,7 @@ class Following:
             self.kind.take_back(self.refiner, self.rows, moves)
         run = self.refiner.run
         self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
-                                      run.moves.part, run.incumbent.best, self.journal.home)
+                                      run.moves, run.incumbent, self.journal)
 
     def write(self, part: Array) -> None:
         """Have other blocks; accounts are to follow."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
 from portpart.algorithms.refinement.around import Journal, set_home
-from portpart.algorithms.refinement.block_weights import add_block_weight
+from portpart.algorithms.refinement.block_weights import add_block_weight, set_tie
 from portpart.algorithms.refinement.list_moves import join_block, join_target, set_target
 from portpart.algorithms.refinement.state import Blocks, Figures, Incumbent, Moves
 from portpart.backends.language import (
@@ -121,9 +121,9 @@ def bear(i, born: Born, counts: Counts, moves: Moves, journal: Journal):
 
 
 @kernel
-def tie_birth(i, born: Born, counts: Counts, tie, price):
+def tie_birth(i, born: Born, counts: Counts, blocks: Blocks, price):
     """Moving a new vertex costs so much."""
-    tie[new_vertex(i, born, counts)] = price
+    set_tie(new_vertex(i, born, counts), price, blocks)
 
 
 @kernel

@@ -58,4 +58,4 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
 def _record_ties(this: Recording, price: Any) -> None:
     """What it costs to move new vertices."""
     counts: Any = this.program.records["counts"]
-    this.program.launch(counts.born, tie_birth, tie=this.run.blocks.tie, price=price)
+    this.program.launch(counts.born, tie_birth, price=price)

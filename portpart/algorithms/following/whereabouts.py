@@ -81,13 +81,3 @@ def write_left(i, listed, left, part):
 def write_block_of_living(v, best, deaths, part):
     """part[v] = the block of v, -1 if v is not alive."""
     part[v] = best[v] if deaths[v] == ALIVE else int32(NONE)
-
-
-@kernel
-def return_vertex(i, listed, left, part, best, home):
-    """Vertex i of the list goes back to where it was."""
-    v = listed[i]
-    if left[i] >= 0:
-        part[v] = left[i]
-        best[v] = left[i]
-        home[v] = left[i]

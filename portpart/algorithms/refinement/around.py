@@ -22,6 +22,7 @@ from portpart.algorithms.refinement.dirty_list import reset_gain, unmark
 from portpart.algorithms.refinement.list_moves import (
     add_cost,
     commit_move,
+    join_block,
     reset_move,
 )
 from portpart.algorithms.refinement.moves import move_vertex
@@ -241,6 +242,16 @@ def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
         add_cost(i, -2 * journal.price * size, moves)
     journal.left[i] = left
     journal.home[v] = there
+
+
+@kernel
+def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: Journal):
+    """Vertex i of a list goes back to the block that it has left, and is at home there."""
+    v = listed[i]
+    if left[i] >= 0:
+        join_block(v, left[i], moves)
+        set_best(v, left[i], incumbent)
+        set_home(v, left[i], journal)
 
 
 @kernel

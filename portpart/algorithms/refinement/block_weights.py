@@ -14,6 +14,13 @@ def add_block_weight(block, weight, blocks: Blocks):
 
 
 @device
+def set_tie(v, price, blocks: Blocks):
+    """Set what v costs elsewhere than at home; there must be such prices."""
+    blocks.tie[v] = price  # type: ignore[index]
+    return price
+
+
+@device
 def set_limits(b, limit, mean, open_below, blocks: Blocks):
     """Set what block b may weigh, its share of all weight, and when it takes vertices of others."""
     blocks.limits[b] = limit
