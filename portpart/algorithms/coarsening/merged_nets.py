@@ -142,9 +142,9 @@ def clear_net(net, work: CoarseNets):
 
 
 @kernel
-def mark_pins(run, work: CoarseNets, sizes: MergingSizes):
-    """Mark the first of equal pins of the run and add them to the digests; atomic, order-free."""
-    begin = run * RUN
+def mark_pins(stretch, work: CoarseNets, sizes: MergingSizes):
+    """Mark the first of equal pins of a stretch; add them to the digests.  Atomic, order-free."""
+    begin = stretch * RUN
     net = work.keys[begin] >> 32
     total = uint64(0)
     for i in range(begin, min(begin + RUN, sizes.pins)):

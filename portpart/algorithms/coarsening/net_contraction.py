@@ -201,10 +201,10 @@ def net_at(place, num_nets, nets: Nets):
 
 
 @kernel
-def pack_pins(run, num_nets, num_pins, nets: Nets, cluster, keys):
-    """keys[i] = net and cluster of pin i, for the pins of the run."""
-    net = net_at(run * RUN, num_nets, nets)
-    for i in range(run * RUN + lane(), min((run + 1) * RUN, num_pins), team_size()):
+def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
+    """keys[i] = net and cluster of pin i, for the pins of the stretch."""
+    net = net_at(stretch * RUN, num_nets, nets)
+    for i in range(stretch * RUN + lane(), min((stretch + 1) * RUN, num_pins), team_size()):
         while nets.end[net] <= i:
             net += 1
         keys[i] = (net << 32) | int64(cluster[nets.pins[i]])

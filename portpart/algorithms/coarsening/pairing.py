@@ -178,14 +178,14 @@ def clear_entry(v, pairing: Pairing):
 
 
 @kernel
-def pair_within_run(run, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
-    """Pair vertices of equal keys in the run, each with the next that fits; count the rest.
+def pair_within_run(stretch, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
+    """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
     Keys that share an entry of `key_count` are counted together.  Atomic, order-free.
     """
     n = state.vertices
-    end = min((run + 1) * RUN, n)
-    for v in range(run * RUN, end):
+    end = min((stretch + 1) * RUN, n)
+    for v in range(stretch * RUN, end):
         u = v + 1
         while pairing.keys[v] != NO_KEY and u < end:
             if pairing.keys[u] == pairing.keys[v]:
