@@ -48,8 +48,9 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement import active_sets, refiner, state
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement import refiner, state
+from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.nets.best_sequence import Sequences
 from portpart.api.bounds import bounds_for
 from portpart.api.call import _finished

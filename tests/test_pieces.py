@@ -95,3 +95,53 @@ def test_records_have_few_words() -> None:
             declared[name] = len(made or fields)
     assert {"state.Rebalancing", "state.Figures", "edits.Counts"} <= declared.keys()
     assert {name for name, count in declared.items() if count > MOST_WORDS} == set()
+
+
+OWNERS = {
+    "Moves": "moves", "GainCache": "gains", "ActiveSets": "gains", "UnratedList": "gains",
+    "Incumbent": "incumbent", "Blocks": "blocks", "Rebalancing": "rebalancing",
+    "Trial": "prefix", "Sequence": "prefix", "Journal": "local", "Report": "local",
+    "NetLists": "nets", "NetAfterburner": "nets", "HubPieces": "nets",
+}
+"""Folders of `algorithms/refinement` whose functions store into a record."""
+
+
+def stores(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Arrays and words that a function stores into."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            yield node.value
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node
+        if isinstance(node, ast.Call) and node.args and "atomic" in ast.unparse(node.func) and (
+                "load" not in ast.unparse(node.func)):
+            yield node.args[0]
+
+
+def owner_of(target: ast.expr, kinds: dict[str, str]) -> str | None:
+    """The record that a field or a word belongs to, through scopes and records in records."""
+    names = ast.unparse(target).split(".")
+    kind = kinds.get(names[0])
+    for name in names[1:]:
+        fields = CLASSES[kind].body if kind in CLASSES else []
+        inner = next((ast.unparse(field.annotation) for field in fields
+                      if isinstance(field, ast.AnnAssign) and ast.unparse(field.target) == name),
+                     None)
+        if inner not in CLASSES:
+            break
+        kind = inner
+    return kind
+
+
+def test_records_are_stored_into_by_their_owners() -> None:
+    known, strangers = set(), []
+    for path, tree in TREES.items():
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            if function not in COMPILED:
+                continue
+            owners = {owner_of(each, parameters(function)) for each in stores(function)}
+            known |= owners
+            strangers += [f"{path.stem}.{function.name} stores into {owner}" for owner in owners
+                          if owner in OWNERS and path.parent.name != OWNERS[owner]]
+    assert known >= {"Moves", "GainCache", "Blocks", "Rebalancing", "Journal", "NetLists"}
+    assert strangers == []

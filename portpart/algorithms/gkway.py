@@ -18,8 +18,8 @@ from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
-from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.options import IndependentOptions
+from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
 from portpart.options import MAX_BLOCKS, changed, check_options, described, option
 
 

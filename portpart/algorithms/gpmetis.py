@@ -29,7 +29,7 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.options import TwoDirectionOptions
-from portpart.algorithms.refinement.two_direction_refinement import two_direction_refiner
+from portpart.algorithms.refinement.prefix.two_direction_refinement import two_direction_refiner
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph

@@ -25,9 +25,9 @@ from portpart.algorithms.coarsening.joined_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
-from portpart.algorithms.refinement.outcomes import ROOM, WORDS
+from portpart.algorithms.refinement.incumbent.outcomes import ROOM, WORDS
+from portpart.algorithms.refinement.prefix.trial import Trial
 from portpart.algorithms.refinement.state import PIECES, SIZE, Sizes
-from portpart.algorithms.refinement.trial import Trial
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
 from portpart.graphs.html import table

@@ -15,7 +15,7 @@ import numpy as np
 
 from portpart.algorithms.multilevel.inherited import inherited
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.api.bounds import FREE, block_array
 from portpart.api.tasks import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex

@@ -17,7 +17,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.portpart_nets import HypergraphConfig
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.api.bounds import FREE
 from portpart.api.call import Call, block_weights_of, call_of, cost_of
 from portpart.api.migration import (

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import active_sets, loss_buckets
-from portpart.algorithms.refinement.incumbent import go_back
+from portpart.algorithms.refinement.evaluation import go_back
+from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Level
 from portpart.backends.interface import Array, ExecutionSpace

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.refinement.best_prefix import record_prefix
+from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
+from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
 from portpart.algorithms.refinement.program import Recording, Widths
 from portpart.algorithms.refinement.refiner import run_for
 from portpart.algorithms.refinement.state import Level, Run, Sizes
-from portpart.algorithms.refinement.trial import Trial, trial_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64
 from portpart.backends.program import Program

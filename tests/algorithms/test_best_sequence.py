@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
-from portpart.algorithms.refinement.best_prefix import WIDEST, lay_out_move, walk_moves
 from portpart.algorithms.refinement.nets.best_sequence import Sequences, sequence_refiner
 from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, lay_out_move, walk_moves
 from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import eviction
-from portpart.algorithms.refinement.active_sets import IS_MOVABLE
-from portpart.algorithms.refinement.incumbent import evaluate
-from portpart.algorithms.refinement.rebalancing_plan import BATCH
+from portpart.algorithms.refinement.evaluation import evaluate
+from portpart.algorithms.refinement.gains.active_sets import IS_MOVABLE
+from portpart.algorithms.refinement.rebalancing import eviction
+from portpart.algorithms.refinement.rebalancing.plan import BATCH
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph

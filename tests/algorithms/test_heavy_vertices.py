@@ -7,7 +7,7 @@ import numpy as np
 from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.objectives.candidates import Parts
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.refinement.heavy_vertices import with_heavy
+from portpart.algorithms.refinement.blocks.heavy_vertices import with_heavy
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.options import IndependentOptions, TwoDirectionOptions
+from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
+from portpart.algorithms.refinement.prefix.two_direction_refinement import two_direction_refiner
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.two_direction_refinement import two_direction_refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles

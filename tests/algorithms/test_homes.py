@@ -14,7 +14,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.homes import Homes, homes_on
+from portpart.algorithms.refinement.blocks.homes import Homes, homes_on
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay

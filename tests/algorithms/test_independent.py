@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
-from portpart.algorithms.refinement.independent_refinement import (
+from portpart.algorithms.refinement.prefix.independent_refinement import (
     IndependentOptions,
     independent_set_refiner,
 )

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import portpart
 from portpart.algorithms.catalogue import differences
 from portpart.algorithms.jet import PRESETS
-from portpart.algorithms.refinement.incumbent import evaluate
+from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.relief import Relief, bucket_by_loss, relief_of
+from portpart.algorithms.refinement.rebalancing.relief import Relief, bucket_by_loss, relief_of
 from portpart.algorithms.refinement.state import Level
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement import active_sets
+from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace

@@ -10,7 +10,7 @@ import portpart
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.inherited import inherited
 from portpart.algorithms.multilevel.numbering import renumbered
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
 

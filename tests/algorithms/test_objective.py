@@ -33,8 +33,8 @@ from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.algorithms.refinement import refiner as of_levels
 from portpart.algorithms.refinement import state
-from portpart.algorithms.refinement.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.options import IndependentOptions
+from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int64

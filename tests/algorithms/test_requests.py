@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
-from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.two_direction_refinement import (
+from portpart.algorithms.refinement.prefix.two_direction_refinement import (
     TwoDirectionOptions,
     two_direction_refiner,
 )
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64

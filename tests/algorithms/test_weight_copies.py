@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.state import Level, Sizes
-from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from tests import oracles

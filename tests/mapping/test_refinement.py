@@ -16,7 +16,8 @@ from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.placement.tree import splits_along
-from portpart.algorithms.refinement import active_sets, loss_buckets
+from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace

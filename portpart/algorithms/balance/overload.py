@@ -14,7 +14,7 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.packing import packed_within
 from portpart.algorithms.objectives.candidates import Parts
-from portpart.algorithms.refinement.heavy_vertices import heavy_weights
+from portpart.algorithms.refinement.blocks.heavy_vertices import heavy_weights
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.primitives.histogram import histogram

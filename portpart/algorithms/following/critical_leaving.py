@@ -30,13 +30,16 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
     size_of_net,
 )
-from portpart.algorithms.refinement.around import Journal, note_woken
-from portpart.algorithms.refinement.best_prefix import WIDEST, weight_offered
-from portpart.algorithms.refinement.block_weights import add_block_weight
-from portpart.algorithms.refinement.list_moves import NEVER, keep_moves, lock_once, propose_move
-from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
-from portpart.algorithms.refinement.trial import (
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.local.around import Journal, note_woken
+from portpart.algorithms.refinement.moves.list_moves import (
+    NEVER,
+    keep_moves,
+    lock_once,
+    propose_move,
+)
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, weight_offered
+from portpart.algorithms.refinement.prefix.trial import (
     Trial,
     fill_key,
     note_gain,
@@ -44,6 +47,8 @@ from portpart.algorithms.refinement.trial import (
     order_by_vertex,
     record_order,
 )
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.backends.language import (
     atomic_max,
     atomic_next,

@@ -32,13 +32,19 @@ from portpart.algorithms.following.pseudo_rounds import (
 from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWords, pseudo_for
 from portpart.algorithms.objectives.net_ties import tie_of
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
-from portpart.algorithms.refinement.around import forget_dirty
-from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
-from portpart.algorithms.refinement.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
 from portpart.algorithms.refinement.by_degree import UNRATED
-from portpart.algorithms.refinement.dirty_list import empty_marked
-from portpart.algorithms.refinement.list_moves import mark_moved, unlock
-from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.gains.dirty_list import empty_marked
+from portpart.algorithms.refinement.gains.unrated_list import add_unrated
+from portpart.algorithms.refinement.local.around import forget_dirty
+from portpart.algorithms.refinement.moves.list_moves import mark_moved, move_vertex, unlock
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, try_all
+from portpart.algorithms.refinement.prefix.trial import (
+    fill_key,
+    order_by_gain_next,
+    record_order,
+    set_top_gain,
+)
 from portpart.algorithms.refinement.program import Recording, launch_by_degree
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -50,13 +56,6 @@ from portpart.algorithms.refinement.state import (
     Sizes,
     UnratedList,
 )
-from portpart.algorithms.refinement.trial import (
-    fill_key,
-    order_by_gain_next,
-    record_order,
-    set_top_gain,
-)
-from portpart.algorithms.refinement.unrated_list import add_unrated
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     StaticValue,

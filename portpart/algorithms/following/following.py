@@ -27,7 +27,8 @@ from portpart.algorithms.following.whereabouts import (
     write_left,
 )
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.around import (
+from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.local.around import (
     SUM_TEAM,
     Around,
     Report,
@@ -36,7 +37,6 @@ from portpart.algorithms.refinement.around import (
     return_vertex,
     sum_up,
 )
-from portpart.algorithms.refinement.homes import Homes
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import MoveRule
 from portpart.algorithms.refinement.refiner import Refiner

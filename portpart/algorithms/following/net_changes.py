@@ -23,8 +23,8 @@ from portpart.algorithms.objectives.pin_state import (
     is_alone,
     size_of_net,
 )
-from portpart.algorithms.refinement.dirty_list import mark_dirty
-from portpart.algorithms.refinement.list_moves import add_cost
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.moves.list_moves import add_cost
 from portpart.algorithms.refinement.nets.scopes import Settling
 from portpart.algorithms.refinement.nets.settling import concerns_few, settle_net, ties_pins
 from portpart.algorithms.refinement.program import Recording

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
-from portpart.algorithms.refinement.around import Journal, set_home
-from portpart.algorithms.refinement.block_weights import add_block_weight, set_tie
-from portpart.algorithms.refinement.list_moves import join_block, join_target, set_target
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, set_tie
+from portpart.algorithms.refinement.local.around import Journal, set_home
+from portpart.algorithms.refinement.moves.list_moves import join_block, join_target, set_target
 from portpart.algorithms.refinement.state import Blocks, Figures, Incumbent, Moves
 from portpart.backends.language import (
     DeviceFunction,

@@ -33,17 +33,17 @@ from portpart.algorithms.following.pseudo_rounds import (
 )
 from portpart.algorithms.following.pseudo_state import Pseudo, pseudo_for, room_of
 from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.best_prefix import WIDEST, try_all
+from portpart.algorithms.refinement.blocks.homes import pull_of
 from portpart.algorithms.refinement.by_degree import UNRATED
-from portpart.algorithms.refinement.dirty_list import mark_dirty
-from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.incumbent import allow_no_iteration
-from portpart.algorithms.refinement.list_moves import add_cost, shift_weight
+from portpart.algorithms.refinement.evaluation import allow_no_iteration
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
+from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, try_all
+from portpart.algorithms.refinement.prefix.trial import fill_key, order_by_gain_next, record_order
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
 from portpart.algorithms.refinement.scopes import Joining
 from portpart.algorithms.refinement.state import Blocks, Figures, Run, Sizes
-from portpart.algorithms.refinement.trial import fill_key, order_by_gain_next, record_order
-from portpart.algorithms.refinement.unsaved_list import list_unsaved
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     int64,

@@ -8,10 +8,10 @@ any of them leaves.  Then neighbours of those in the pseudo block are asked in t
 from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
-from portpart.algorithms.refinement.around import Journal, note_woken
-from portpart.algorithms.refinement.block_weights import add_block_weight
-from portpart.algorithms.refinement.dirty_list import empty_marked, mark_dirty, unmark
-from portpart.algorithms.refinement.list_moves import join_block
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.gains.dirty_list import empty_marked, mark_dirty, unmark
+from portpart.algorithms.refinement.local.around import Journal, note_woken
+from portpart.algorithms.refinement.moves.list_moves import join_block
 from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.backends.language import (
     atomic_next,

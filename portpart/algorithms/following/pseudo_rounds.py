@@ -21,10 +21,13 @@ from portpart.algorithms.following.pseudo_state import (
 )
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.active_sets import list_movable_at
-from portpart.algorithms.refinement.best_prefix import exceeds, weight_offered
-from portpart.algorithms.refinement.block_weights import add_block_weight
-from portpart.algorithms.refinement.list_moves import join_target, keep_moves, propose_move
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.gains.active_sets import list_movable_at
+from portpart.algorithms.refinement.gains.unrated_list import add_unrated, empty_unrated
+from portpart.algorithms.refinement.moves.list_moves import join_target, keep_moves, propose_move
+from portpart.algorithms.refinement.moves.weight_copies import copy_for
+from portpart.algorithms.refinement.prefix.best_prefix import exceeds, weight_offered
+from portpart.algorithms.refinement.prefix.trial import note_gain, set_top_gain
 from portpart.algorithms.refinement.scopes import Entering
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -33,9 +36,6 @@ from portpart.algorithms.refinement.state import (
     Moves,
     UnratedList,
 )
-from portpart.algorithms.refinement.trial import note_gain, set_top_gain
-from portpart.algorithms.refinement.unrated_list import add_unrated, empty_unrated
-from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     DeviceFunction,
     atomic_add,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies
+from portpart.algorithms.refinement.prefix.trial import Sequence, Trial
 from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Run, Sizes
-from portpart.algorithms.refinement.trial import Sequence, Trial
-from portpart.algorithms.refinement.weight_copies import sum_copies
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Words, device, int64, lane, team_max, team_min, team_size

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import room_of, weigh_blocks
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
-from portpart.algorithms.refinement.around import Journal, note_woken
-from portpart.algorithms.refinement.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.local.around import Journal, note_woken
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import (
     Blocks,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, kernel
 

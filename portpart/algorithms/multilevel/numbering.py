@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.fixed_vertices import best_names, greedy_names
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.backends.interface import Array, ExecutionSpace
 
 if TYPE_CHECKING:

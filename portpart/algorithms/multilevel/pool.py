@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraint
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.objectives.candidates import Parts, costs_and_weights
-from portpart.algorithms.refinement.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph

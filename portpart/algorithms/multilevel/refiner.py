@@ -8,9 +8,9 @@ from typing import Protocol
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement import refiner
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.algorithms.refinement.nets.move_rule import rule_for
-from portpart.algorithms.refinement.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 

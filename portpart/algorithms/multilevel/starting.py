@@ -20,8 +20,8 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
 from portpart.algorithms.placement.traffic import well_placed
-from portpart.algorithms.refinement.heavy_vertices import has_heavy
-from portpart.algorithms.refinement.homes import Homes
+from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.backends.interface import Array
 from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.graph import Graph

@@ -27,8 +27,8 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.placement.traffic import well_placed
-from portpart.algorithms.refinement.homes import homes_on
-from portpart.algorithms.refinement.outcomes import Outcome
+from portpart.algorithms.refinement.blocks.homes import homes_on
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 

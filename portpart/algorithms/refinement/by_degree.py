@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.active_sets import is_for
+from portpart.algorithms.refinement.gains.active_sets import is_for
 from portpart.algorithms.refinement.scopes import Deciding, Dirty, Unrated
 from portpart.algorithms.refinement.state import (
     Figures,
+    More,
 )
 from portpart.backends.language import (
     DeviceFunction,
@@ -32,16 +33,11 @@ from portpart.backends.language import (
     team_sum,
     uint64,
 )
-from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 
 Body = Callable[[Rules, Valuation], DeviceFunction]
 """From an objective and how blocks are valued, ``body(v, graph, run, ties, tables, found, more)``:
 what all lanes of a team do together with a vertex."""
-
-
-class More(WorkRecord):
-    """What some bodies need beside all that refinement keeps; most need nothing."""
 
 
 @dataclass(frozen=True)

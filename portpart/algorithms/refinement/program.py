@@ -13,29 +13,28 @@ from typing import Any, NamedTuple
 
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
-from portpart.algorithms.refinement.active_sets import keep_movable, keep_on_boundary
-from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree, More
-from portpart.algorithms.refinement.eviction import (
+from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
+from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree
+from portpart.algorithms.refinement.evaluation import evaluate, restore_block, restore_cost
+from portpart.algorithms.refinement.gains.active_sets import keep_movable, keep_on_boundary
+from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
+from portpart.algorithms.refinement.incumbent.unsaved_list import save_best
+from portpart.algorithms.refinement.moves.list_moves import move_vertex
+from portpart.algorithms.refinement.propagation.label_propagation import (
+    keep_paying_moves,
+    keep_paying_moves_of_hubs,
+    rest_by_chance,
+)
+from portpart.algorithms.refinement.rebalancing.eviction import (
     gather_other_leavers,
     list_all_leavers,
     list_movable_leavers,
     list_other_leavers,
     rate_gathered,
 )
-from portpart.algorithms.refinement.gain_cache import begin_vertex, refreshed
-from portpart.algorithms.refinement.incumbent import evaluate, restore_block, restore_cost
-from portpart.algorithms.refinement.label_propagation import (
-    keep_paying_moves,
-    keep_paying_moves_of_hubs,
-    rest_by_chance,
-)
-from portpart.algorithms.refinement.loss_buckets import set_threshold
-from portpart.algorithms.refinement.moves import (
-    move_vertex,
-    weigh_moves,
-    weigh_moves_of_hubs,
-)
-from portpart.algorithms.refinement.rebalance import (
+from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
+from portpart.algorithms.refinement.rebalancing.plan import turn_boundary
+from portpart.algorithms.refinement.rebalancing.rebalance import (
     Rated,
     clear_waiting,
     leave_strongly,
@@ -44,10 +43,8 @@ from portpart.algorithms.refinement.rebalance import (
     place_waiting,
     weigh_leaving,
 )
-from portpart.algorithms.refinement.rebalancing_plan import turn_boundary
-from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief
-from portpart.algorithms.refinement.state import Run, Sizes
-from portpart.algorithms.refinement.unsaved_list import save_best
+from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief
+from portpart.algorithms.refinement.state import More, Run, Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program

@@ -15,13 +15,13 @@ from portpart.algorithms.objectives import cut
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
-from portpart.algorithms.refinement import active_sets
-from portpart.algorithms.refinement.around import Around, Journal, rest_vertex
-from portpart.algorithms.refinement.heavy_vertices import has_heavy, with_heavy
-from portpart.algorithms.refinement.homes import Homes
-from portpart.algorithms.refinement.incumbent import begin_with, go_back, project
+from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
+from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.evaluation import begin_with, go_back, project
+from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.outcomes import Outcome, Outcomes
 from portpart.algorithms.refinement.program import (
     LABEL_PROPAGATION,
     MoveRule,
@@ -29,7 +29,7 @@ from portpart.algorithms.refinement.program import (
     Widths,
     record_refinement,
 )
-from portpart.algorithms.refinement.relief import Relief, relief_of
+from portpart.algorithms.refinement.rebalancing.relief import Relief, relief_of
 from portpart.algorithms.refinement.state import (
     PIECES,
     Blocks,

@@ -333,6 +333,10 @@ class Level(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
 SIZE = len(Level.indices)
 
 
+class More(WorkRecord):
+    """What some algorithms need beside these; most need nothing."""
+
+
 class Run(WorkRecord):
     """The pieces of refinement; `before` are the words of the run before."""
 

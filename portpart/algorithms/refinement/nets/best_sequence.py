@@ -14,12 +14,28 @@ from typing import Any, ClassVar
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.best_prefix import WIDEST, record_cut
-from portpart.algorithms.refinement.held_limits import record_held, record_lifted, with_own_limits
 from portpart.algorithms.refinement.nets.move_rule import OnNets
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.nets.wants import agree_to_all
 from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, record_cut
+from portpart.algorithms.refinement.prefix.held_limits import (
+    record_held,
+    record_lifted,
+    with_own_limits,
+)
+from portpart.algorithms.refinement.prefix.trial import (
+    Trial,
+    begin_weights,
+    fill_key,
+    note_gain,
+    order_by_gain_next,
+    order_by_vertex,
+    record_order,
+    set_gain,
+    set_top_gain,
+    trial_for,
+)
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import (
@@ -30,23 +46,12 @@ from portpart.algorithms.refinement.state import (
     Run,
     Sizes,
 )
-from portpart.algorithms.refinement.trial import (
-    Trial,
-    fill_key,
-    note_gain,
-    order_by_gain_next,
-    order_by_vertex,
-    record_order,
-    set_top_gain,
-    trial_for,
-)
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
     device,
     kernel,
     lane,
-    team_size,
 )
 from portpart.graphs.hypergraph import Hypergraph
 
@@ -109,8 +114,7 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
 @kernel
 def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     """The moves are to be sorted by vertex, then by gain; nothing has moved.  One team."""
-    for b in range(lane(), figures.blocks, team_size()):
-        trial.block_weight[b] = blocks.weight[b]
+    begin_weights(blocks, figures, trial)
     if lane() == 0:
         set_top_gain(0, trial.sequence)
         order_by_vertex(1, moves, figures, trial)
@@ -127,4 +131,4 @@ def take_first_gain(i, moves: Moves, cache: GainCache, trial: Trial):
 def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, trial: Trial):
     """What a move gains after those before it takes the place of what it was sorted by."""
     v = moves.listed[i]
-    trial.gain[v] = afterburner.after[v]
+    set_gain(v, afterburner.after[v], trial)

@@ -10,8 +10,8 @@ from portpart.algorithms.objectives.hub_ties import (
     take_row_of_sums,
 )
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows
-from portpart.algorithms.refinement.active_sets import ON_BOUNDARY
-from portpart.algorithms.refinement.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.active_sets import ON_BOUNDARY
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
 from portpart.algorithms.refinement.nets.state import HUB_PIECE, HubPieces
 from portpart.algorithms.refinement.state import ActiveSets, GainCache, Moves
 from portpart.backends.language import (

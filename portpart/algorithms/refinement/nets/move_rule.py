@@ -20,8 +20,7 @@ from portpart.algorithms.objectives.pin_state import (
     net_sizes,
     words_for,
 )
-from portpart.algorithms.refinement.active_sets import keep_movable
-from portpart.algorithms.refinement.label_propagation import wants_to_move
+from portpart.algorithms.refinement.gains.active_sets import keep_movable
 from portpart.algorithms.refinement.nets.afterburner import burn_small_net
 from portpart.algorithms.refinement.nets.hub_pieces import (
     clear_sums,
@@ -53,6 +52,7 @@ from portpart.algorithms.refinement.program import (
     Recording,
     launch_with_hubs,
 )
+from portpart.algorithms.refinement.propagation.label_propagation import wants_to_move
 from portpart.algorithms.refinement.state import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction

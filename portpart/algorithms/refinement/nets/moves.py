@@ -10,8 +10,8 @@ from portpart.algorithms.objectives.pin_state import (
     NetRows,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
-from portpart.algorithms.refinement.active_sets import is_for
-from portpart.algorithms.refinement.moves import weigh_vertex
+from portpart.algorithms.refinement.accounting import weigh_vertex
+from portpart.algorithms.refinement.gains.active_sets import is_for
 from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
 from portpart.algorithms.refinement.nets.scopes import Touching

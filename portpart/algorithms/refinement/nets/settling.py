@@ -13,8 +13,8 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
-from portpart.algorithms.refinement.dirty_list import mark_dirty
-from portpart.algorithms.refinement.list_moves import add_cost
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.moves.list_moves import add_cost
 from portpart.algorithms.refinement.nets.lists import unlist
 from portpart.algorithms.refinement.nets.scopes import Settling
 from portpart.algorithms.refinement.state import (

@@ -12,13 +12,13 @@ from portpart.algorithms.objectives.pin_state import (
     PinSets,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
-from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
-from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.label_propagation import commit_move
+from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.gains.active_sets import is_for, movable_vertex
 from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
 from portpart.algorithms.refinement.nets.scopes import ActingOnNets, Agreeing, Announcing
 from portpart.algorithms.refinement.nets.state import HubPieces, NetAfterburner, NetLists
+from portpart.algorithms.refinement.propagation.label_propagation import commit_move
 from portpart.backends.language import (
     DeviceFunction,
     Kernel,

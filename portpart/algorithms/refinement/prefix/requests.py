@@ -13,13 +13,15 @@ long as all up to them fit; weight that leaves it in the same round does not cou
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.best_prefix import (
+from portpart.algorithms.refinement.moves.list_moves import add_move_to, list_at, revoke_move
+from portpart.algorithms.refinement.moves.weight_copies import copy_for
+from portpart.algorithms.refinement.prefix.best_prefix import (
     WIDEST,
     exceeds,
     shorten_list,
     try_all,
 )
-from portpart.algorithms.refinement.list_moves import add_move_to, list_at, revoke_move
+from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, record_order
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -28,8 +30,6 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Rebalancing,
 )
-from portpart.algorithms.refinement.trial import Sequence, Trial, record_order
-from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     atomic_add,
     atomic_max,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.active_sets import (
+from portpart.algorithms.refinement.gains.active_sets import (
     is_at_rest,
     plan_tidying,
     turn_movable,
 )
-from portpart.algorithms.refinement.dirty_list import plan_refreshing
-from portpart.algorithms.refinement.list_moves import (
+from portpart.algorithms.refinement.gains.dirty_list import plan_refreshing
+from portpart.algorithms.refinement.incumbent.best import (
+    MUCH_BETTER,
+    compare_with_best,
+    keep_if_better,
+    plan_saving,
+)
+from portpart.algorithms.refinement.incumbent.unsaved_list import set_touched
+from portpart.algorithms.refinement.moves.list_moves import (
     add_weight,
     join_block,
     note_propagation,
@@ -16,7 +23,8 @@ from portpart.algorithms.refinement.list_moves import (
     set_weight,
     thin_out,
 )
-from portpart.algorithms.refinement.rebalancing_plan import (
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
+from portpart.algorithms.refinement.rebalancing.plan import (
     ask_for_strong,
     end_rebalancing,
     forget_rebalancings,
@@ -24,7 +32,7 @@ from portpart.algorithms.refinement.rebalancing_plan import (
     plan_leaving,
     plan_strength,
 )
-from portpart.algorithms.refinement.relief import Relief
+from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.state import (
     SIZE,
     ActiveSets,
@@ -37,11 +45,8 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.algorithms.refinement.unsaved_list import set_touched
-from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.language import (
     device,
-    float64,
     int8,
     int64,
     kernel,
@@ -55,7 +60,6 @@ from portpart.backends.language import (
 )
 from portpart.graphs.rows import Csr
 
-NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 LOWEST = -(2**63)
 
 CROWDED = 8
@@ -79,41 +83,6 @@ def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
 def restore_cost(stripe, moves: Moves, before: Level):
     """Set the cost to that of the best partition of the run before."""
     set_cost(stripe, before.best_cost, moves)
-
-
-@device
-def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: Figures):
-    """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
-
-    Iteration -1 judges the partition that refinement starts from, which is the best so far.
-    """
-    result = int64(NOT_BETTER)
-    best_cost = incumbent.best_cost
-    if figures.iteration < 0:
-        result = int64(MUCH_BETTER)
-    elif incumbent.best_is_balanced == 0:
-        if overload < incumbent.best_overload:
-            result = int64(MUCH_BETTER)
-    elif overload <= 0 and cost < best_cost:
-        result = int64(BETTER)
-        if float64(cost) < tolerance * float64(best_cost):
-            result = int64(MUCH_BETTER)
-    return result
-
-
-@device
-def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: Figures):
-    """Record the values of a new best partition, and what is to be copied."""
-    incumbent.saved_vertices = 0
-    incumbent.saved_blocks = 0
-    if improvement != NOT_BETTER:
-        incumbent.best_cost = cost
-        incumbent.best_overload = overload
-        incumbent.best_is_balanced = int64(overload <= 0)
-        incumbent.saved_vertices = incumbent.unsaved
-        incumbent.unsaved = 0
-        incumbent.saved_blocks = figures.blocks
-    return improvement
 
 
 @device
@@ -168,13 +137,6 @@ def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures:
         and not at_rest
     )
     return iteration
-
-
-@device
-def plan_saving(incumbent: Incumbent):
-    """Set how much of the best partition is to be copied."""
-    incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))
-    return incumbent.saves
 
 
 @device

@@ -1,12 +1,13 @@
-"""Carrying out the moves of an iteration: weights and cost first, then the partition itself."""
+"""What the moves of an iteration change: weights, cost, and whose gains are out of date."""
 
 from __future__ import annotations
 
 from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.active_sets import is_for, list_on_boundary
-from portpart.algorithms.refinement.dirty_list import mark_dirty
-from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.list_moves import add_cost, join_target, shift_weight
+from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.gains.active_sets import is_for, list_on_boundary
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
+from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
 from portpart.algorithms.refinement.scopes import Accounting
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -16,7 +17,6 @@ from portpart.algorithms.refinement.state import (
     Incumbent,
     Moves,
 )
-from portpart.algorithms.refinement.unsaved_list import list_unsaved
 from portpart.backends.language import (
     device,
     int32,
@@ -97,9 +97,3 @@ def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules:
     v = state.active.hub_list[i]
     if int64(state.moves.moved_in[v]) == state.figures.iteration:
         weigh_move(v, graph, state, tables, rules)
-
-
-@kernel
-def move_vertex(i, moves: Moves):
-    """Carry out a move."""
-    join_target(moves.listed[i], moves)

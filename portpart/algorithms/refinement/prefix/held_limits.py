@@ -8,7 +8,8 @@ limit and never rebalances.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.best_prefix import Trial
+from portpart.algorithms.refinement.blocks.block_weights import set_limit
+from portpart.algorithms.refinement.prefix.best_prefix import Trial
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Run
 from portpart.backends.interface import ExecutionSpace
@@ -35,10 +36,10 @@ def record_held(this: Recording) -> None:
 @kernel
 def lift_limit(b, blocks: Blocks):
     """Block b may weigh anything."""
-    blocks.limits[b] = int64(NO_LIMIT)
+    set_limit(b, int64(NO_LIMIT), blocks)
 
 
 @kernel
 def hold_limit(b, blocks: Blocks, trial: Trial):
     """Block b may weigh what it is meant to at most, or as much as now if that is more."""
-    blocks.limits[b] = max(trial.limits[b], blocks.weight[b])
+    set_limit(b, max(trial.limits[b], blocks.weight[b]), blocks)

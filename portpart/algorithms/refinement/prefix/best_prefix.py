@@ -13,15 +13,9 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.list_moves import NEVER, keep_moves, list_at, revoke_move
-from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import (
-    Blocks,
-    Figures,
-    Moves,
-    Run,
-)
-from portpart.algorithms.refinement.trial import (
+from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, list_at, revoke_move
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies
+from portpart.algorithms.refinement.prefix.trial import (
     Sequence,
     Trial,
     fill_key,
@@ -29,7 +23,13 @@ from portpart.algorithms.refinement.trial import (
     order_by_vertex,
     record_order,
 )
-from portpart.algorithms.refinement.weight_copies import sum_copies
+from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.state import (
+    Blocks,
+    Figures,
+    Moves,
+    Run,
+)
 from portpart.backends.language import (
     StaticValue,
     atomic_add,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.active_sets import turn_on_boundary
-from portpart.algorithms.refinement.relief import Relief
+from portpart.algorithms.refinement.gains.active_sets import turn_on_boundary
+from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
+from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.state import (
     ActiveSets,
     Figures,
@@ -11,7 +12,6 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.algorithms.refinement.unrated_list import empty_unrated
 from portpart.backends.language import device, int64, kernel
 
 BATCH = 256

@@ -16,16 +16,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.refinement.active_sets import reset_flags
-from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.dirty_list import reset_gain, unmark
-from portpart.algorithms.refinement.list_moves import (
+from portpart.algorithms.refinement.gains.active_sets import reset_flags
+from portpart.algorithms.refinement.gains.dirty_list import reset_gain, unmark
+from portpart.algorithms.refinement.incumbent.unsaved_list import (
+    reset_saved,
+    save_block,
+    save_vertex,
+    set_best,
+    set_touched,
+)
+from portpart.algorithms.refinement.moves.list_moves import (
     add_cost,
     commit_move,
     join_block,
+    move_vertex,
     reset_move,
 )
-from portpart.algorithms.refinement.moves import move_vertex
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
 from portpart.algorithms.refinement.state import (
     SIZE,
@@ -35,17 +42,10 @@ from portpart.algorithms.refinement.state import (
     GainCache,
     Incumbent,
     Level,
+    More,
     Moves,
     Sizes,
 )
-from portpart.algorithms.refinement.unsaved_list import (
-    reset_saved,
-    save_block,
-    save_vertex,
-    set_best,
-    set_touched,
-)
-from portpart.algorithms.refinement.weight_copies import sum_copies, twice_the_cost
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import (

@@ -13,25 +13,25 @@ from typing import Any
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.best_prefix import record_prefix
 from portpart.algorithms.refinement.by_degree import UNRATED
-from portpart.algorithms.refinement.held_limits import (
+from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
+from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
+from portpart.algorithms.refinement.prefix.held_limits import (
     record_held,
     record_lifted,
     with_own_limits,
 )
-from portpart.algorithms.refinement.independent import (
+from portpart.algorithms.refinement.prefix.independent import (
     begin_sequence,
     choose_legal,
     keep_independent,
     keep_independent_hubs,
     legal,
 )
-from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
+from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.state import Run, Sizes
-from portpart.algorithms.refinement.trial import Trial, trial_for
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 

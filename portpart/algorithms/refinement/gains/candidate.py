@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.homes import pull_of
+from portpart.algorithms.refinement.blocks.homes import pull_of
 from portpart.algorithms.refinement.scopes import Searching
 from portpart.algorithms.refinement.state import Blocks, Figures, Moves
 from portpart.backends.language import (

@@ -6,23 +6,24 @@ others it is counted (`rebalance.py`).
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.active_sets import (
+from portpart.algorithms.refinement.gains.active_sets import (
     FEW,
     IS_MOVABLE,
     boundary_vertex,
     movable_vertex,
 )
-from portpart.algorithms.refinement.gain_cache import failed
-from portpart.algorithms.refinement.list_moves import set_target
-from portpart.algorithms.refinement.loss_buckets import (
+from portpart.algorithms.refinement.gains.gain_cache import failed
+from portpart.algorithms.refinement.gains.unrated_list import list_unrated
+from portpart.algorithms.refinement.moves.list_moves import set_target
+from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     ALL,
     REST,
     chance,
     enter_bucket,
     scope_of,
 )
-from portpart.algorithms.refinement.rebalancing_plan import BATCH
-from portpart.algorithms.refinement.relief import BY_WEIGHT, Relief, all_may_leave
+from portpart.algorithms.refinement.rebalancing.plan import BATCH
+from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, all_may_leave
 from portpart.algorithms.refinement.scopes import Deciding, RatingByCache
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -33,7 +34,6 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.algorithms.refinement.unrated_list import list_unrated
 from portpart.backends.language import (
     atomic_add,
     atomic_next,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.list_moves import keep_moves
+from portpart.algorithms.refinement.moves.list_moves import keep_moves
 from portpart.algorithms.refinement.state import Blocks, Incumbent, Moves
 from portpart.backends.language import atomic_next, device, int8, int32, kernel
 

@@ -7,8 +7,9 @@ the limit.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.active_sets import FEW
-from portpart.algorithms.refinement.relief import Relief, all_may_leave
+from portpart.algorithms.refinement.gains.active_sets import FEW
+from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
+from portpart.algorithms.refinement.rebalancing.relief import Relief, all_may_leave
 from portpart.algorithms.refinement.state import (
     BUCKETS,
     ActiveSets,
@@ -18,7 +19,6 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.algorithms.refinement.unrated_list import empty_unrated
 from portpart.backends.language import (
     atomic_add,
     device,

@@ -13,14 +13,14 @@ from typing import Any
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.independent_refinement import (
+from portpart.algorithms.refinement.options import TwoDirectionOptions
+from portpart.algorithms.refinement.prefix.independent_refinement import (
     IndependentSets,
     shared,
 )
-from portpart.algorithms.refinement.options import TwoDirectionOptions
+from portpart.algorithms.refinement.prefix.requests import record_requests, spare_source
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.requests import record_requests, spare_source
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 

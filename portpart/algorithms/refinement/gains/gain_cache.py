@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.active_sets import (
+from portpart.algorithms.refinement.blocks.homes import is_away
+from portpart.algorithms.refinement.gains.active_sets import (
     ON_BOUNDARY,
     has_low_degree,
     is_movable,
@@ -17,11 +18,10 @@ from portpart.algorithms.refinement.active_sets import (
     list_on_boundary,
     reset_flags,
 )
-from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.candidate import Search, best_candidate
-from portpart.algorithms.refinement.dirty_list import reset_gain
-from portpart.algorithms.refinement.homes import is_away
-from portpart.algorithms.refinement.list_moves import reset_move
+from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.gains.dirty_list import reset_gain
+from portpart.algorithms.refinement.incumbent.unsaved_list import reset_saved, set_best
+from portpart.algorithms.refinement.moves.list_moves import reset_move
 from portpart.algorithms.refinement.scopes import Propagating
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -29,9 +29,9 @@ from portpart.algorithms.refinement.state import (
     Figures,
     GainCache,
     Incumbent,
+    More,
     Moves,
 )
-from portpart.algorithms.refinement.unsaved_list import reset_saved, set_best
 from portpart.backends.language import (
     DeviceFunction,
     atomic_next,

@@ -12,17 +12,16 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.candidate import Search, best_candidate
-from portpart.algorithms.refinement.list_moves import add_move, add_move_to, set_target
-from portpart.algorithms.refinement.loss_buckets import (
+from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.moves.list_moves import add_move, add_move_to, set_target
+from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     chance,
     empty_slot,
     enter_bucket,
 )
-from portpart.algorithms.refinement.relief import Relief
+from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.scopes import RatingLeavers
-from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Rebalancing
+from portpart.algorithms.refinement.state import Blocks, Figures, More, Moves, Rebalancing
 from portpart.backends.language import (
     DeviceFunction,
     Static,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.active_sets import is_for, movable_vertex
-from portpart.algorithms.refinement.homes import pull_of
-from portpart.algorithms.refinement.list_moves import commit_move, lock_now
-from portpart.algorithms.refinement.loss_buckets import chance
+from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.gains.active_sets import is_for, movable_vertex
+from portpart.algorithms.refinement.moves.list_moves import commit_move, lock_now
+from portpart.algorithms.refinement.rebalancing.loss_buckets import chance
 from portpart.algorithms.refinement.scopes import Propagating
 from portpart.algorithms.refinement.state import (
     ActiveSets,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from portpart.algorithms.refinement.blocks.rooms import CLOSING, OPEN, Rooms
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.rooms import CLOSING, OPEN, Rooms
 from portpart.algorithms.refinement.state import (
     BUCKETS,
     Blocks,

@@ -5,8 +5,8 @@ All other modules call these functions; none stores into `Moves` itself.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.state import Figures, Moves
-from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     atomic_add,
     atomic_cas,
@@ -14,6 +14,7 @@ from portpart.backends.language import (
     device,
     int32,
     int64,
+    kernel,
 )
 from portpart.primitives.reduce import STRIPES
 
@@ -190,3 +191,9 @@ def set_weight(b, weight, moves: Moves, figures: Figures):
     for copy in range(1, moves.weight_stripes):
         moves.weight_sums[copy * figures.blocks + b] = 0
     return weight
+
+
+@kernel
+def move_vertex(i, moves: Moves):
+    """Carry out a move."""
+    join_target(moves.listed[i], moves)

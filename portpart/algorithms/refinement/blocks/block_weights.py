@@ -21,6 +21,13 @@ def set_tie(v, price, blocks: Blocks):
 
 
 @device
+def set_limit(b, limit, blocks: Blocks):
+    """Set what block b may weigh."""
+    blocks.limits[b] = int64(limit)
+    return limit
+
+
+@device
 def set_limits(b, limit, mean, open_below, blocks: Blocks):
     """Set what block b may weigh, its share of all weight, and when it takes vertices of others."""
     blocks.limits[b] = limit

@@ -11,9 +11,16 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.active_sets import IS_MOVABLE, keep_if_movable, movable_vertex
-from portpart.algorithms.refinement.candidate import Search, best_candidate
-from portpart.algorithms.refinement.list_moves import add_move_to
+from portpart.algorithms.refinement.gains.active_sets import (
+    IS_MOVABLE,
+    keep_if_movable,
+    movable_vertex,
+)
+from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.gains.unrated_list import list_unrated
+from portpart.algorithms.refinement.moves.list_moves import add_move_to
+from portpart.algorithms.refinement.moves.weight_copies import copy_for
+from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, set_top_gain
 from portpart.algorithms.refinement.scopes import ChoosingLegal, Searching
 from portpart.algorithms.refinement.state import (
     ActiveSets,
@@ -21,9 +28,6 @@ from portpart.algorithms.refinement.state import (
     Figures,
     Moves,
 )
-from portpart.algorithms.refinement.trial import Sequence, Trial, set_top_gain
-from portpart.algorithms.refinement.unrated_list import list_unrated
-from portpart.algorithms.refinement.weight_copies import copy_for
 from portpart.backends.language import (
     DeviceFunction,
     atomic_add,

@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.by_degree import More
-from portpart.algorithms.refinement.state import Figures, Moves, Run, Sizes
+from portpart.algorithms.refinement.state import Blocks, Figures, More, Moves, Run, Sizes
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, Words, atomic_max, device, int64, kernel
+from portpart.backends.language import (
+    Kernel,
+    Words,
+    atomic_max,
+    device,
+    int64,
+    kernel,
+    lane,
+    team_size,
+)
 from portpart.backends.program import Program
 from portpart.primitives.recorded_sort import (
     SortArrays,
@@ -104,6 +112,21 @@ def note_gain(v, gain, trial: Trial):
     trial.gain[v] = gain
     atomic_max(trial.sequence, Sequence.top_gain, gain)
     return gain
+
+
+@device
+def set_gain(v, gain, trial: Trial):
+    """Set what the move of v gains."""
+    trial.gain[v] = gain
+    return gain
+
+
+@device
+def begin_weights(blocks: Blocks, figures: Figures, trial: Trial):
+    """Blocks weigh what they do before any move.  All lanes of a team together."""
+    for b in range(lane(), figures.blocks, team_size()):
+        trial.block_weight[b] = blocks.weight[b]
+    return figures.blocks
 
 
 @device

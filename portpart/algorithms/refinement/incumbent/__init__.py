@@ -1,0 +1,1 @@
+"""The best partition so far."""

@@ -1,0 +1,1 @@
+"""Refinement around a few vertices."""

@@ -1,0 +1,1 @@
+"""The partition, the moves of an iteration, and sums of weights and cost."""

@@ -1,0 +1,1 @@
+"""Moves in sequence, of which the best prefix is made."""

@@ -1,0 +1,1 @@
+"""Jet's label propagation."""

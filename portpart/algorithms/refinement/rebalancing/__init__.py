@@ -1,0 +1,1 @@
+"""Vertices leave blocks that are too heavy."""
