@@ -14,6 +14,7 @@ from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import GpmetisConfig, generators
 from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.constrained import constrained_groups
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.algorithms.coarsening.grouping import group
 from portpart.algorithms.coarsening.matching import matched_clusters
@@ -27,9 +28,11 @@ from portpart.api.memory_model import (
     MODELS,
     LevelSize,
     clustering_bytes,
+    constrained_bytes,
     contraction_bytes,
     grouping_bytes,
     matching_bytes,
+    size_of,
 )
 from portpart.api.memory_search import Levels, Search
 from portpart.backends.table import LINE
@@ -166,6 +169,16 @@ def of_grouping(graph: Graph) -> tuple[Clusters, int]:
 
 def of_matching(graph: Graph) -> tuple[Clusters, int]:
     return matched_clusters(graph, 9, 1), matching_bytes(sizes_of(graph))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_groups_of_linked_vertices_take_no_more_than_is_declared(name: str) -> None:
+    space = CountingSpace(1)
+    graph = copied(GRAPHS[name](), space)
+    before = space.peak = space.live
+    constrained_groups(space, graph, 2**40, 6, 1, None, None, "hash")
+    used = space.peak - before
+    assert used <= constrained_bytes(size_of(graph).fine) <= 1.5 * used
 
 
 @pytest.mark.parametrize("find", [of_clustering, of_grouping, of_matching])
