@@ -68,7 +68,7 @@ class Measured:
 
 
 def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any,
-                 like: Hypergraph | None, cycles: bool = False) -> MemoryEstimate:
+                 like: Hypergraph | None, cycles: bool) -> MemoryEstimate:
     """Memory that a partition of a hypergraph takes, of the sizes given or, if it is, like one.
 
     With `cycles` there are walks that improve it, as sessions have them.
