@@ -41,7 +41,7 @@ PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 MAX_PASSES = 10
 """Partitions that are made from each start to get within a limit."""
 
-MAX_HARD_PASSES = 5
+MAX_HARD_PASSES = 4
 """The same in all where weights are hard to pack: each takes longer than a new partition."""
 
 PASS_SEEDS = 7
@@ -104,7 +104,7 @@ def repartition(
         Most that may move: an integer is a size; a share of all sizes if it is a float, a
         `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, partitions
         are made one from the other, at higher prices while too much moves and at lower ones while
-        less does: 10 from each start, or 5 in all where a vertex weighs more than blocks may weigh
+        less does: 10 from each start, or 4 in all where a vertex weighs more than blocks may weigh
         beyond their shares.  Balance comes first: what it demands is moved.
     imbalance, vertex_weights, edge_weights, target, fixed, min_block_weight, objective
         As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
