@@ -84,6 +84,10 @@ class NewLimits(Words):
     open_below: int
 
 
+SAME_LIMITS = NewLimits.of()
+"""Blocks keep their limits."""
+
+
 class Born(Record):
     """New vertices, and who is alive.
 
@@ -158,7 +162,7 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
             many=int(born > FEW), died=dying.length_of("died"),
             weighed=weighed.length, changed=changed, woken=born if refine else 0,
             awake=changed if refine else 0, go=1, **unsure),
-        "new_limits": NewLimits.of() if limits is None else NewLimits.of(
+        "new_limits": SAME_LIMITS if limits is None else NewLimits.of(
             limited=limits.num_blocks, limit=limits.max_block_weight,
             mean=limits.mean_block_weight, open_below=limits.one_open_below),
     }
