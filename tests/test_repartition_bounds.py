@@ -136,3 +136,11 @@ def test_the_smallest_vertices_move_where_sizes_alone_decide(seed: int) -> None:
     assert result.feasible
     assert_result_is_true(graph, result, old, 3, 1, sizes)
     assert result.migration == least
+
+
+def test_vertices_that_are_not_fixed_stay_at_home_where_moving_is_dear() -> None:
+    graph, old = random_edges(60, 2), np.arange(60) * 3 % 4
+    fixed = np.where(np.arange(60) < 6, old, -1)
+    result = repartitioned(graph, old, 4, migration=1000, fixed=fixed)
+    assert result.feasible
+    assert result.moved == 0

@@ -263,3 +263,15 @@ def test_balanced_partitions_are_returned_as_they_are(space: ExecutionSpace) -> 
     part, blocks = bounded(graph, start, Balance(4, 36, 36))
     assert part is start
     assert blocks.tolist() == [36] * 4
+
+
+def test_what_is_too_heavy_for_one_light_block_is_there_for_the_next() -> None:
+    """A takes a vertex of weight 1, at a loss; B, which has room, one of 5 at none."""
+    weights = [5, 5, 1, 1, 1, 1, 1]
+    graph = portpart.from_edges([[2, 3], [3, 4]], num_vertices=7, vertex_weights=weights)
+    part = np.array([0, 0, 0, 0, 0, 1, 2], np.int32)
+    limits = np.array([20, 2, 10])
+    balance = Balance(3, 20, 5, limits, np.array([5, 5, 5]))
+    found, blocks = filling.filled(graph, part, np.array([13, 1, 1]), balance, 2)
+    assert blocks.tolist() == [7, 2, 6]
+    assert oracles.cut(graph, found) == 1
