@@ -70,11 +70,11 @@ def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace, obj
         assert_gains_are_right(phases, hypergraph, objective)
 
 
-@pytest.mark.parametrize("objective", PRICES)
-def test_lanes_of_a_team_find_the_gains_together(objective: str) -> None:
-    """Lanes as threads, in any order."""
-    hypergraph = circuit(30, 3, large=24, weighted=True)
-    phases = NetPhases(LanesSpace(3, seed=5), hypergraph, random_part(hypergraph, 4), 4,
+@pytest.mark.parametrize(("objective", "k"), [*((name, 4) for name in PRICES), ("km1", 40)])
+def test_lanes_of_a_team_find_the_gains_together(objective: str, k: int) -> None:
+    """Lanes as threads, in any order; beside nets of few blocks and of many."""
+    hypergraph = circuit(30 + k, 3, large=20 + k, weighted=True)
+    phases = NetPhases(LanesSpace(3, seed=5), hypergraph, random_part(hypergraph, k), k,
                        objective=net_objective(objective))
     assert_gains_are_right(phases, hypergraph, objective)
     phases.move(np.array([3, 8]), np.array([1, 2]))
