@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import portpart
+from portpart.api.bounds import block_array
 from tests import oracles
 
 CALLS = [portpart.as_graph, lambda data: portpart.partition(data, 2), portpart.as_hypergraph]
@@ -54,3 +56,19 @@ def test_a_lazy_frame_is_told_without_a_warning(call: Any) -> None:
         with pytest.raises(portpart.InputError, match=r"collect\(\)"):
             call(lazy)
     assert oracles.cut(portpart.as_graph(lazy.collect()), [0, 1, 1]) == 1
+
+
+def test_blocks_on_a_device_are_brought_to_a_graph_that_is_not() -> None:
+    class OnDevice:
+        """What a CuPy array shows."""
+
+        __cuda_array_interface__ = {"shape": (16,), "typestr": "<i8", "data": (0, True),
+                                    "version": 3}
+
+        def get(self) -> np.ndarray:
+            return np.arange(16) % 4
+
+    space = portpart.generators.grid_2d(4).space
+    found = block_array(space, OnDevice(), 16, 4, "initial", 0)
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == [0, 1, 2, 3] * 4
