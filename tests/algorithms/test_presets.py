@@ -20,7 +20,7 @@ from portpart.algorithms.coarsening.options import (
 )
 from portpart.algorithms.gkway import GkwayConfig
 from portpart.algorithms.gpmetis import GpmetisConfig
-from portpart.algorithms.hierarchical_mapping import MultisectionConfig
+from portpart.algorithms.hierarchical_mapping import ULTRA, MultisectionConfig
 from portpart.algorithms.hyperg import HypergConfig
 from portpart.algorithms.igkway import IgkwayConfig
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
@@ -29,7 +29,7 @@ from portpart.algorithms.jet import PRESETS, JetConfig
 from portpart.algorithms.mappers import PartitionedConfig
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.partitioners import lookup
-from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.portpart import STRONG, PortpartConfig
 from portpart.algorithms.refinement.options import (
     IndependentOptions,
     RefinementOptions,
@@ -204,3 +204,11 @@ def test_the_cut_never_grows_from_temperature_to_temperature() -> None:
         for count in (1, 4)
     )
     assert many <= few
+
+
+def test_ultra_refines_more_than_strong() -> None:
+    """By all temperatures on the finest graph, and one cycle more (docs/algorithms/mapping.md)."""
+    ultra = ULTRA["default"].preset
+    assert isinstance(ultra, PortpartConfig)
+    assert ultra.search.cycles == STRONG.search.cycles + 1 == 2
+    assert ultra.refinement.finest_temperatures == STRONG.refinement.temperatures

@@ -17,7 +17,7 @@ import portpart
 from portpart import InputError, Topology
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.hierarchical_mapping import ULTRA, MultisectionConfig
+from portpart.algorithms.hierarchical_mapping import MultisectionConfig
 from portpart.algorithms.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mappers import MAPPERS, PartitionedConfig
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
@@ -25,7 +25,6 @@ from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.section_limits import adaptive_limit
-from portpart.algorithms.portpart import STRONG, PortpartConfig
 from portpart.generators import delaunay, grid_2d, rmat
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.mapping import plain
@@ -392,11 +391,3 @@ def test_room_moves_limits_outwards_and_never_beyond_those_of_elements() -> None
         assert limits == sorted(limits)
         assert limits[-1] == 2 * 103
         assert adaptive_limit(103, weight, 4, 2, 1, 0.5) == 2 * 103
-
-
-def test_ultra_refines_more_than_strong() -> None:
-    """By all temperatures on the finest graph, and one cycle more (docs/algorithms/mapping.md)."""
-    ultra = ULTRA["default"].preset
-    assert isinstance(ultra, PortpartConfig)
-    assert ultra.search.cycles == STRONG.search.cycles + 1 == 2
-    assert ultra.refinement.finest_temperatures == STRONG.refinement.temperatures
