@@ -315,7 +315,7 @@ def kernels_as_written() -> set[str]:
 
 def is_kernel(function: ast.FunctionDef) -> bool:
     """Whether a function is decorated as a kernel."""
-    return any(isinstance(name, ast.Name) and name.id == "kernel"
+    return any(ast.unparse(name).removeprefix("kl.") == "kernel"
                for name in function.decorator_list)
 
 

@@ -24,9 +24,9 @@ def functions(node: ast.AST) -> Iterator[tuple[ast.FunctionDef, bool]]:
     """Yield the functions of a file, and whether they are compiled, nested ones too."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
-            compiled = bool(COMPILED.intersection(map(ast.unparse, child.decorator_list)))
-            yield child, compiled
-            if "intrinsic" in map(ast.unparse, child.decorator_list):
+            marks = {ast.unparse(mark).removeprefix("kl.") for mark in child.decorator_list}
+            yield child, bool(COMPILED & marks)
+            if "intrinsic" in marks:
                 continue
         yield from functions(child)
 

@@ -46,7 +46,7 @@ def body_lines(function: Function) -> int:
 
 def is_kernel(function: Function) -> bool:
     return any(
-        isinstance(mark, ast.Name) and mark.id in ("kernel", "device")
+        ast.unparse(mark).removeprefix("kl.") in ("kernel", "device")
         for mark in function.decorator_list
     )
 

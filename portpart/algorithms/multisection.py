@@ -21,8 +21,8 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.combining import Sections
 from portpart.algorithms.placement.section_limits import section_balance, uneven_balance
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph
 from portpart.primitives.histogram import histogram
 
@@ -118,7 +118,7 @@ def _first_blocks(graph: Graph, part: Array, arity: int) -> Array:
     return label
 
 
-@kernel
+@kl.kernel
 def find_block_around(v, fixed, size, blocks):
     """blocks[v] = block of `size` elements around the one that v is fixed to, -1 if it is free."""
     blocks[v] = fixed[v]
@@ -126,7 +126,7 @@ def find_block_around(v, fixed, size, blocks):
         blocks[v] = fixed[v] // size
 
 
-@kernel
+@kl.kernel
 def write_first_block(v, part, arity, label):
     """label[v] = first of the blocks that v may end up in."""
-    label[v] = int32(int64(part[v]) * arity)
+    label[v] = kl.int32(kl.int64(part[v]) * arity)

@@ -13,8 +13,8 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.nonempty import max_filled, nonempty_weight
 from portpart.algorithms.balance.overload import host_vertex_weights
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import kernel
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, host_array
 from portpart.graphs.hypergraph import EitherGraph
@@ -222,7 +222,7 @@ def start_with_fixed(space: ExecutionSpace, initial: Array | None,
     return start
 
 
-@kernel
+@kl.kernel
 def write_block_or(v, fixed, otherwise, block):
     """block[v] = the block that v is fixed to, or `otherwise`."""
     block[v] = fixed[v]
@@ -230,7 +230,7 @@ def write_block_or(v, fixed, otherwise, block):
         block[v] = otherwise
 
 
-@kernel
+@kl.kernel
 def put_in_place(v, fixed, part):
     """Put v into the block that it is fixed to."""
     if fixed[v] >= 0:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from portpart.backends.language import kernel
+from portpart.backends import language as kl
 
 
-@kernel
+@kl.kernel
 def fill(i, array, value):
     """array[i] = value."""
     array[i] = value

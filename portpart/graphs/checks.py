@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
-from portpart.backends.language import (
-    atomic_min,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    uint64,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.weights import NOT_NEGATIVE, exact_total
 
@@ -185,27 +175,27 @@ def _first_unmatched(
     return int(unmatched.min())
 
 
-@device
+@kl.device
 def finalised(bits):
     """Moremur: every bit of the argument reaches every bit of the result."""
     x = bits
-    x = (x ^ (x >> uint64(27))) * uint64(0x3C79AC492BA7B653)
-    x = (x ^ (x >> uint64(33))) * uint64(0x1C69B3F74AC4AE35)
-    return x ^ (x >> uint64(27))
+    x = (x ^ (x >> kl.uint64(27))) * kl.uint64(0x3C79AC492BA7B653)
+    x = (x ^ (x >> kl.uint64(33))) * kl.uint64(0x1C69B3F74AC4AE35)
+    return x ^ (x >> kl.uint64(27))
 
 
-@device
+@kl.device
 def mixed(u, v, weight):
     """64 well-mixed bits of an ordered triple (two rounds of Evensen's moremur finaliser)."""
-    bits = (uint64(u) << uint64(32)) | uint64(v)
-    return finalised(finalised(bits) + uint64(weight))
+    bits = (kl.uint64(u) << kl.uint64(32)) | kl.uint64(v)
+    return finalised(finalised(bits) + kl.uint64(weight))
 
 
-@device
+@kl.device
 def tail_of(arc, offsets, num_vertices):
     """The vertex that arc leaves: the last one whose offset is <= arc."""
-    low = int64(0)
-    high = int64(num_vertices)
+    low = kl.int64(0)
+    high = kl.int64(num_vertices)
     while high - low > 1:
         middle = (low + high) >> 1
         if offsets[middle] <= arc:
@@ -215,15 +205,15 @@ def tail_of(arc, offsets, num_vertices):
     return low
 
 
-@device
+@kl.device
 def store_sum(sums, item, which, value):
     """Write one sum of an item, by the first lane."""
-    if lane() == 0:
+    if kl.lane() == 0:
         sums[item * NUM_SUMS + which] = value
     return value
 
 
-@kernel
+@kl.kernel
 def inspect_offset(u, offsets, num_vertices, found):
     """Write [first vertex whose row has negative length, offsets[0], offsets[n]]."""
     if u == 0:
@@ -231,10 +221,10 @@ def inspect_offset(u, offsets, num_vertices, found):
     if u == num_vertices:
         found[2] = offsets[u]
     elif offsets[u + 1] < offsets[u]:
-        atomic_min(found, 0, u)
+        kl.atomic_min(found, 0, u)
 
 
-@kernel
+@kl.kernel
 def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, sums):
     """Survey ENTRIES_PER_ITEM arcs: first[] gets the smallest bad arcs, sums[] this item's sums.
 
@@ -242,31 +232,31 @@ def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, 
     """
     begin = item * ENTRIES_PER_ITEM
     end = min(begin + ENTRIES_PER_ITEM, num_arcs)
-    u = tail_of(min(begin + lane(), end - 1), offsets, num_vertices)
-    loops = int64(0)
-    difference = uint64(0)
-    heavy = int64(0)
-    light = int64(0)
-    not_one = int64(0)
-    for arc in range(begin + lane(), end, team_size()):
+    u = tail_of(min(begin + kl.lane(), end - 1), offsets, num_vertices)
+    loops = kl.int64(0)
+    difference = kl.uint64(0)
+    heavy = kl.int64(0)
+    light = kl.int64(0)
+    not_one = kl.int64(0)
+    for arc in range(begin + kl.lane(), end, kl.team_size()):
         while offsets[u + 1] <= arc:
             u += 1
-        v = int64(targets[arc])
-        weight = value_or(weights, arc, 1)
+        v = kl.int64(targets[arc])
+        weight = kl.value_or(weights, arc, 1)
         if v < 0 or v >= num_vertices:
-            atomic_min(first, BAD_TARGET, arc)
+            kl.atomic_min(first, BAD_TARGET, arc)
         if u == v:
             loops += 1
         else:
             if weight < 0:
-                atomic_min(first, NEGATIVE_WEIGHT, arc)
+                kl.atomic_min(first, NEGATIVE_WEIGHT, arc)
             difference += mixed(u, v, weight) - mixed(v, u, weight)
             heavy += weight >> 32
             light += weight & 0xFFFFFFFF
             if weight != 1:
                 not_one += 1
-    store_sum(sums, item, LOOPS, team_sum(loops))
-    store_sum(sums, item, DIFFERENCE, int64(team_sum(difference)))
-    store_sum(sums, item, HEAVY, team_sum(heavy))
-    store_sum(sums, item, LIGHT, team_sum(light))
-    store_sum(sums, item, NOT_ONE, team_sum(not_one))
+    store_sum(sums, item, LOOPS, kl.team_sum(loops))
+    store_sum(sums, item, DIFFERENCE, kl.int64(kl.team_sum(difference)))
+    store_sum(sums, item, HEAVY, kl.team_sum(heavy))
+    store_sum(sums, item, LIGHT, kl.team_sum(light))
+    store_sum(sums, item, NOT_ONE, kl.team_sum(not_one))

@@ -9,18 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    atomic_add,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends.language import Record
 from portpart.graphs.csr import directed_rows, tails
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
@@ -133,69 +124,69 @@ def _clique_arcs(hypergraph: Hypergraph, max_clique: int) -> int:
     return space.read(total, lambda: [0])[0]
 
 
-@device
+@kl.device
 def steps_of(size):
     """How often a number of pins can be halved: 1, 2, 4 ... are less than half of it."""
-    steps = int64(0)
-    while (int64(2) << steps) < size:
+    steps = kl.int64(0)
+    while (kl.int64(2) << steps) < size:
         steps += 1
     return steps
 
 
-@device
+@kl.device
 def arcs_of_pin(size, max_clique):
     """How many arcs leave a pin of a net of this size."""
-    count = int64(size) - 1
+    count = kl.int64(size) - 1
     if size > max_clique:
         count = 2 * steps_of(size)
     return count
 
 
-@device
+@kl.device
 def place_beside(place, j, size, max_clique):
     """The place in the net that arc j of the pin at `place` leads to."""
-    other = int64(j)
+    other = kl.int64(j)
     if j >= place:
         other += 1
     if size > max_clique:
-        distance = int64(1) << (j >> 1)
+        distance = kl.int64(1) << (j >> 1)
         if j & 1 != 0:
             distance = size - distance
         other = (place + distance) % size
     return other
 
 
-@kernel
+@kl.kernel
 def add_clique_arcs(tile, num_nets, nets: Nets, max_clique, total):
     """Add the arcs of a tile's nets that become cliques."""
-    arcs = int64(0)
-    for net in range(tile * TILE + lane(), min((tile + 1) * TILE, num_nets), team_size()):
-        size = int64(nets.end[net]) - int64(nets.begin[net])
+    arcs = kl.int64(0)
+    for net in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, num_nets), kl.team_size()):
+        size = kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
         if size <= max_clique:
             arcs += size * (size - 1)
-    arcs = team_sum(arcs)
-    if lane() == 0:
-        atomic_add(total, 0, arcs)
+    arcs = kl.team_sum(arcs)
+    if kl.lane() == 0:
+        kl.atomic_add(total, 0, arcs)
 
 
-@kernel
+@kl.kernel
 def count_arcs(p, nets: Nets, pairs: Pairs):
     """Count the arcs of pin p, into pairs.begin."""
     e = pairs.net_of[p]
-    pairs.begin[p] = arcs_of_pin(int64(nets.end[e]) - int64(nets.begin[e]), pairs.max_clique)
+    pairs.begin[p] = arcs_of_pin(kl.int64(nets.end[e]) - kl.int64(nets.begin[e]), pairs.max_clique)
 
 
-@kernel
+@kl.kernel
 def join_pins(p, nets: Nets, pairs: Pairs):
     """Write the arcs of pin p."""
     e = pairs.net_of[p]
-    first = int64(nets.begin[e])
-    size = int64(nets.end[e]) - first
+    first = kl.int64(nets.begin[e])
+    size = kl.int64(nets.end[e]) - first
     count = arcs_of_pin(size, pairs.max_clique)
-    weight = value_or(nets.weights, e, 1)
+    weight = kl.value_or(nets.weights, e, 1)
     if weight > 0 and count > 0:
-        weight = max(int64(1), ((weight >> pairs.shift) * EDGE_WEIGHT + count // 2) // count)
-    for j in range(lane(), count, team_size()):
+        weight = max(kl.int64(1), ((weight >> pairs.shift) * EDGE_WEIGHT + count // 2) // count)
+    for j in range(kl.lane(), count, kl.team_size()):
         arc = pairs.begin[p] + j
         pairs.tails[arc] = nets.pins[p]
         pairs.heads[arc] = nets.pins[first + place_beside(p - first, j, size, pairs.max_clique)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 
@@ -51,7 +51,7 @@ def repeated(space: ExecutionSpace, values: Array, count: int, step: int = 0) ->
     return result
 
 
-@kernel
+@kl.kernel
 def repeat_shifted(i, values, length, step, result):
     """result[i] = the entry of a copy, each of which is `step` more than the one before."""
     result[i] = values[i % length] + i // length * step

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.language import atomic_min, int64, kernel
+from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.runs import Runs
@@ -171,15 +171,15 @@ def without_loops(
     return offsets, targets[proper], None if weights is None else weights[proper]
 
 
-@kernel
+@kl.kernel
 def pack_arc(arc, sources, targets, keys):
     """keys[arc] = both ends of the arc, the tail first; LOOP if they are the same."""
-    u = int64(sources[arc])
-    v = int64(targets[arc])
+    u = kl.int64(sources[arc])
+    v = kl.int64(targets[arc])
     keys[arc] = LOOP if u == v else (u << 32) | v
 
 
-@kernel
+@kl.kernel
 def turn_key(arc, keys, length, both):
     """Keys of the arc, and of the arc turned round `length` places later."""
     key = keys[arc]
@@ -187,16 +187,16 @@ def turn_key(arc, keys, length, both):
     both[length + arc] = ((key & LOW_HALF) << 32) | (key >> 32)
 
 
-@kernel
+@kl.kernel
 def unpack_arc(arc, keys, num_vertices, num_arcs, offsets, targets):
     """Write the target of an arc and the offsets of the rows that begin with it.
 
     Item num_arcs ends the last rows.
     """
-    before = int64(-1)
+    before = kl.int64(-1)
     if arc > 0:
         before = keys[arc - 1] >> 32
-    u = int64(num_vertices)
+    u = kl.int64(num_vertices)
     if arc < num_arcs:
         u = keys[arc] >> 32
         targets[arc] = keys[arc] & LOW_HALF
@@ -204,14 +204,14 @@ def unpack_arc(arc, keys, num_vertices, num_arcs, offsets, targets):
         offsets[row] = arc
 
 
-@kernel
+@kl.kernel
 def write_tail(u, offsets, sources):
     """sources[arc] = u for the arcs of vertex u."""
     for arc in range(offsets[u], offsets[u + 1]):
         sources[arc] = u
 
 
-@kernel
+@kl.kernel
 def take_larger_direction(i, keys, weights, length, larger):
     """larger[i] = the larger weight of keys[i] and an equal key after it."""
     weight = weights[i]
@@ -221,7 +221,7 @@ def take_larger_direction(i, keys, weights, length, larger):
     larger[i] = weight
 
 
-@kernel
+@kl.kernel
 def add_directions(i, keys, weights, length, sums):
     """sums[i] = the weights of keys[i] and of an equal key after it."""
     weight = weights[i]
@@ -231,10 +231,10 @@ def add_directions(i, keys, weights, length, sums):
     sums[i] = weight
 
 
-@kernel
+@kl.kernel
 def find_disagreement(i, keys, weights, length, found):
     """found[0] gets the smallest place before an equal key of another weight, by atomic_min."""
     if i + 1 < length:
         if keys[i + 1] == keys[i]:
             if weights[i + 1] != weights[i]:
-                atomic_min(found, 0, i)
+                kl.atomic_min(found, 0, i)

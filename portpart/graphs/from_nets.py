@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from portpart.backends.language import (
-    atomic_add,
-    atomic_min,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    uint64,
-)
+from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.arrays import (
     as_array,
@@ -212,19 +203,19 @@ def _own(weights: Array) -> Array:
     return owned(weights, [weights], copy=True)
 
 
-@kernel
+@kl.kernel
 def pack_pair(i, above, below, keys):
     """keys[i] = two numbers in one, by which pairs are sorted."""
-    keys[i] = (int64(above[i]) << 32) | int64(below[i])
+    keys[i] = (kl.int64(above[i]) << 32) | kl.int64(below[i])
 
 
-@kernel
+@kl.kernel
 def turn_pair(i, keys, turned):
     """turned[i] = the pair with the two numbers in each other's place."""
     turned[i] = ((keys[i] & 0xFFFFFFFF) << 32) | (keys[i] >> 32)
 
 
-@kernel
+@kl.kernel
 def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found):
     """Survey PINS_PER_ITEM pins, whatever rows they are of: one may have nearly all.
 
@@ -233,23 +224,23 @@ def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found)
     whose offsets are not as they must be.
     """
     begin = item * PINS_PER_ITEM
-    end = min(begin + PINS_PER_ITEM, int64(num_items))
+    end = min(begin + PINS_PER_ITEM, kl.int64(num_items))
     if found[0] < num_rows or found[1] != 0 or found[2] != num_items:
-        end = int64(begin)
-    total = uint64(0)
-    row = int64(0)
+        end = kl.int64(begin)
+    total = kl.uint64(0)
+    row = kl.int64(0)
     if begin < end:
-        row = tail_of(min(begin + lane(), end - 1), offsets, num_rows)
-    for i in range(begin + lane(), end, team_size()):
+        row = tail_of(min(begin + kl.lane(), end - 1), offsets, num_rows)
+    for i in range(begin + kl.lane(), end, kl.team_size()):
         while offsets[row + 1] <= i:
             row += 1
-        there = int64(items[i])
+        there = kl.int64(items[i])
         bad = there < 0 or there >= limit
         if i > offsets[row]:
             bad = bad or items[i - 1] >= items[i]
         if bad:
-            atomic_min(found, BAD_ROW, row)
+            kl.atomic_min(found, BAD_ROW, row)
         total += mixed(there, row, 1) if turned else mixed(row, there, 1)
-    total = team_sum(total)
-    if lane() == 0:
-        atomic_add(found, HASH, int64(total))
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
+        kl.atomic_add(found, HASH, kl.int64(total))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from portpart import backends
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, device, int64, kernel
+from portpart.backends.language import Record
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.csr import tails
 from portpart.graphs.limits import MAX_INT32_ARCS
@@ -125,16 +126,16 @@ def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
                          f"all adjacent: {longest * (longest - 1)} arcs are too many")
 
 
-@device
+@kl.device
 def packed(place, lists: Lists):
     """A place in a list with the row that stands there in front, by which it is ordered."""
-    return int64(lists.rows[place]) << 32 | place
+    return kl.int64(lists.rows[place]) << 32 | place
 
 
-@device
+@kl.device
 def sift_down(heap, begin, size, start):
     """Restore the order of heap[begin:begin + size] below place `start`, smallest first."""
-    at = int64(start)
+    at = kl.int64(start)
     entry = heap[begin + at]
     child = 2 * at + 1
     while child < size:
@@ -151,34 +152,34 @@ def sift_down(heap, begin, size, start):
     heap[begin + at] = entry
 
 
-@device
+@kl.device
 def suffices(shared, common, offsets, row, other):
     """Whether two rows with `shared` members in common are joined: METIS's rule."""
     shorter = min(offsets[row + 1] - offsets[row], offsets[other + 1] - offsets[other])
     return row != other and (shared >= common or shared >= shorter - 1)
 
 
-@kernel
+@kl.kernel
 def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joined: Joined):
     """Count (fill false) the rows that a row joins, or write them from joined.first[row] on.
 
     The heap from the row's own offset on is the item's own.
     """
-    begin = int64(these.offsets[row])
-    size = int64(these.offsets[row + 1]) - begin
+    begin = kl.int64(these.offsets[row])
+    size = kl.int64(these.offsets[row + 1]) - begin
     for i in range(size):
-        place = int64(lists.offsets[these.members[begin + i]])
+        place = kl.int64(lists.offsets[these.members[begin + i]])
         lists.heap[begin + i] = packed(place, lists)
     for i in range(size):
         sift_down(lists.heap, begin, size, size - 1 - i)
-    met = int64(0)
+    met = kl.int64(0)
     while size > 0:
         other = lists.heap[begin] >> 32
-        shared = int64(0)
+        shared = kl.int64(0)
         while size > 0 and lists.heap[begin] >> 32 == other:
             shared += 1
             place = (lists.heap[begin] & LOW_HALF) + 1
-            if place < lists.offsets[int64(lists.list_of[place - 1]) + 1]:
+            if place < lists.offsets[kl.int64(lists.list_of[place - 1]) + 1]:
                 lists.heap[begin] = packed(place, lists)
             else:
                 size -= 1

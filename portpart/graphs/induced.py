@@ -6,16 +6,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-)
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
@@ -72,38 +64,38 @@ def _flagged(space: ExecutionSpace, listed: Array, rows: Csr, mean: float, flags
     return offsets, places
 
 
-@kernel
+@kl.kernel
 def flag_label(v, label, wanted, flags):
     """flags[v] = whether v has the label."""
     flags[v] = label[v] == wanted
 
 
-@kernel
+@kl.kernel
 def count_flagged_entries(i, listed, rows: Csr, flags, degrees):
     """degrees[i] = entries of row i of the list that are flagged."""
     v = listed[i]
-    count = int64(0)
-    for arc in range(rows.begin[v] + lane(), rows.end[v], team_size()):
-        count += int64(flags[rows.targets[arc]] != 0)
-    count = team_sum(count)
-    if lane() == 0:
+    count = kl.int64(0)
+    for arc in range(rows.begin[v] + kl.lane(), rows.end[v], kl.team_size()):
+        count += kl.int64(flags[rows.targets[arc]] != 0)
+    count = kl.team_sum(count)
+    if kl.lane() == 0:
         degrees[i] = count
 
 
-@kernel
+@kl.kernel
 def list_flagged_entries(i, listed, rows: Csr, flags, offsets, places):
     """places[offsets[i]] ... = those of flagged entries of row i of the list, in their order."""
     v = listed[i]
-    place = int64(offsets[i])
-    base = int64(rows.begin[v])
-    end = int64(rows.end[v])
+    place = kl.int64(offsets[i])
+    base = kl.int64(rows.begin[v])
+    end = kl.int64(rows.end[v])
     while base < end:
-        arc = base + lane()
-        inside = int64(0)
+        arc = base + kl.lane()
+        inside = kl.int64(0)
         if arc < end:
-            inside = int64(flags[rows.targets[arc]] != 0)
-        until = team_scan(inside)
+            inside = kl.int64(flags[rows.targets[arc]] != 0)
+        until = kl.team_scan(inside)
         if inside != 0:
             places[place + until - 1] = arc
-        place += team_last(until)
-        base += team_size()
+        place += kl.team_last(until)
+        base += kl.team_size()

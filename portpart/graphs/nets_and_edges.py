@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.backends.language import int64, kernel
+from portpart.backends import language as kl
 from portpart.graphs.csr import pack_arc, tails, undirected_rows, unpacked
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
@@ -55,7 +55,7 @@ def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
                  names=hypergraph.names)
 
 
-@kernel
+@kl.kernel
 def pack_itself(v, begin, keys):
     """keys[begin + v] = v with itself."""
-    keys[begin + v] = (int64(v) << 32) | int64(v)
+    keys[begin + v] = (kl.int64(v) << 32) | kl.int64(v)

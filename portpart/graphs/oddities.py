@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    atomic_add,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.primitives.reduce import TILE
 
@@ -41,24 +33,24 @@ def _count(hypergraph: Hypergraph, offsets: Array, weights: Array | None, begin:
                                   team=256)
 
 
-@kernel
+@kl.kernel
 def count_odd(tile, offsets, weights, rows, begin, found):
     """Add the odd rows of a tile to their numbers; atomic, order-free."""
-    empty = int64(0)
-    single = int64(0)
-    weightless = int64(0)
-    for row in range(tile * TILE + lane(), min((tile + 1) * TILE, rows), team_size()):
-        length = int64(offsets[row + 1]) - int64(offsets[row])
+    empty = kl.int64(0)
+    single = kl.int64(0)
+    weightless = kl.int64(0)
+    for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
+        length = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
         if length == 0:
             empty += 1
         if length == 1:
             single += 1
-        if value_or(weights, row, 1) == 0:
+        if kl.value_or(weights, row, 1) == 0:
             weightless += 1
-    empty = team_sum(empty)
-    single = team_sum(single)
-    weightless = team_sum(weightless)
-    if lane() == 0:
-        atomic_add(found, begin, empty)
-        atomic_add(found, begin + 1, single)
-        atomic_add(found, begin + 2, weightless)
+    empty = kl.team_sum(empty)
+    single = kl.team_sum(single)
+    weightless = kl.team_sum(weightless)
+    if kl.lane() == 0:
+        kl.atomic_add(found, begin, empty)
+        kl.atomic_add(found, begin + 1, single)
+        kl.atomic_add(found, begin + 2, weightless)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, device, int64, kernel
+from portpart.backends.language import Record
 from portpart.errors import InputError
 from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.from_arrays import index_array
@@ -91,46 +92,46 @@ def _shares(target: Any) -> np.ndarray:
         raise InputError("target must hold numbers, one for each block") from None
 
 
-@device
+@kl.device
 def favourite_of(row, rows: Incidence, ballot: Ballot):
     """The block with most votes; of several the one that comes first in the row."""
-    best = int64(ballot.part[rows.members[rows.offsets[row]]])
+    best = kl.int64(ballot.part[rows.members[rows.offsets[row]]])
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
-        block = int64(ballot.part[rows.members[i]])
+        block = kl.int64(ballot.part[rows.members[i]])
         if ballot.votes[block] > ballot.votes[best]:
             best = block
     return best
 
 
-@device
+@kl.device
 def less_loaded(best, row, rows: Incidence, ballot: Ballot):
     """The first block of the row that has room, or is less above its limit than `best`."""
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
-        block = int64(ballot.part[rows.members[i]])
+        block = kl.int64(ballot.part[rows.members[i]])
         above = ballot.sizes[block] - ballot.limits[block]
         if above < 0 or above < ballot.sizes[best] - ballot.limits[best]:
             return block
     return best
 
 
-@kernel
+@kl.kernel
 def choose_only_block(row, rows: Incidence, part, result):
     """result[row] = the block that all members are in."""
-    block = int64(NOWHERE)
+    block = kl.int64(NOWHERE)
     if rows.offsets[row] < rows.offsets[row + 1]:
-        block = int64(part[rows.members[rows.offsets[row]]])
+        block = kl.int64(part[rows.members[rows.offsets[row]]])
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
         if part[rows.members[i]] != block:
-            block = int64(UNDECIDED)
+            block = kl.int64(UNDECIDED)
             break
     result[row] = block
 
 
-@kernel
+@kl.kernel
 def vote_in_turn(_, undecided, count, rows: Incidence, ballot: Ballot):
     """Choose blocks for the undecided rows one after the other: a single item, in their order."""
     for at in range(count):
-        row = int64(undecided[at])
+        row = kl.int64(undecided[at])
         for i in range(rows.offsets[row], rows.offsets[row + 1]):
             ballot.votes[ballot.part[rows.members[i]]] += 1
         best = favourite_of(row, rows, ballot)

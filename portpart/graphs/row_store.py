@@ -12,18 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    value_or,
-)
+from portpart.backends.language import Record, StaticValue
 from portpart.graphs.limits import MAX_INT32
 from portpart.primitives.basic import copy_one
 from portpart.primitives.scan import offsets_from_counts
@@ -242,7 +233,7 @@ def extended(space: ExecutionSpace, array: Array, length: int, value: Any,
     return result
 
 
-@device
+@kl.device
 def room_for(needed, growth: Growth):
     """Capacity of a row that moves when it has so many elements."""
     wanted = (needed * growth.percent + 99) // 100
@@ -250,11 +241,11 @@ def room_for(needed, growth: Growth):
                                             + growth.spare))
 
 
-@device
+@kl.device
 def lower_bound(values, first, last, value):
     """The first place in values[first:last], ascending, that holds no less than the value."""
-    low = int64(first)
-    high = int64(last)
+    low = kl.int64(first)
+    high = kl.int64(last)
     while low < high:
         middle = (low + high) >> 1
         if values[middle] < value:
@@ -264,23 +255,23 @@ def lower_bound(values, first, last, value):
     return low
 
 
-@device
+@kl.device
 def put(rows: Rows, place, element, weight, weighted: StaticValue):
     """Put an element at a place, with its weight if there are weights."""
-    rows.elements[place] = int32(element)
+    rows.elements[place] = kl.int32(element)
     if weighted:
         set_weight(place, weight, rows)
     return 0
 
 
-@device
+@kl.device
 def set_weight(place, weight, rows: Rows):
     """Set the weight of the element at a place; there must be weights."""
     rows.weights[place] = weight  # type: ignore[index]
     return 0
 
 
-@device
+@kl.device
 def place_row(row, begin, end, rows: Rows):
     """Say where the elements of a row are."""
     rows.begin[row] = begin
@@ -288,30 +279,30 @@ def place_row(row, begin, end, rows: Rows):
     return row
 
 
-@device
+@kl.device
 def set_capacity(row, capacity, rows: Rows):
     """Say how many elements a row has room for."""
-    rows.capacity[row] = int32(capacity)
+    rows.capacity[row] = kl.int32(capacity)
     return row
 
 
-@kernel
+@kl.kernel
 def take_over_row(row, offsets, count, rows: Rows):
     """Row `row` is where it is packed; those behind all are empty."""
     begin = offsets[min(row, count)]
     end = offsets[min(row + 1, count)]
     place_row(row, begin, end, rows)
-    set_capacity(row, int64(end) - int64(begin), rows)
+    set_capacity(row, kl.int64(end) - kl.int64(begin), rows)
 
 
-@kernel
+@kl.kernel
 def tighten(row, rows: Rows, growth: Growth, capacity):
     """capacity[row] = no more than a row of its size gets; empty rows have none."""
-    count = int64(rows.end[row]) - int64(rows.begin[row])
-    wanted = int64(0)
+    count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
+    wanted = kl.int64(0)
     if count > 0:
-        wanted = max(count, min(int64(rows.capacity[row]), room_for(count, growth)))
-    capacity[row] = int32(wanted)
+        wanted = max(count, min(kl.int64(rows.capacity[row]), room_for(count, growth)))
+    capacity[row] = kl.int32(wanted)
 
 
 def copy_rows(space: ExecutionSpace, rows: Rows, places: Array, source: Array, target: Array,
@@ -324,24 +315,24 @@ def copy_rows(space: ExecutionSpace, rows: Rows, places: Array, source: Array, t
                        team=WIDE_TEAM)
 
 
-@device
+@kl.device
 def copy_elements(row, rows: Rows, places, source, names, target):
     """Copy the elements of a row, under the names that they have, by a team."""
-    place = int64(places[row]) - int64(rows.begin[row])
-    for at in range(int64(rows.begin[row]) + lane(), int64(rows.end[row]), team_size()):
+    place = kl.int64(places[row]) - kl.int64(rows.begin[row])
+    for at in range(kl.int64(rows.begin[row]) + kl.lane(), kl.int64(rows.end[row]), kl.team_size()):
         element = source[at]
-        target[place + at] = value_or(names, element, element)
+        target[place + at] = kl.value_or(names, element, element)
     return place
 
 
-@kernel
+@kl.kernel
 def copy_row(row, rows: Rows, places, source, names, target, widest):
     """Copy the elements of a row to its new place, unless it is a wide one."""
-    if int64(rows.end[row]) - int64(rows.begin[row]) <= widest:
+    if kl.int64(rows.end[row]) - kl.int64(rows.begin[row]) <= widest:
         copy_elements(row, rows, places, source, names, target)
 
 
-@kernel
+@kl.kernel
 def copy_wide_row(i, wide, rows: Rows, places, source, names, target):
     """Copy the elements of a wide row to its new place."""
-    copy_elements(int64(wide[i]), rows, places, source, names, target)
+    copy_elements(kl.int64(wide[i]), rows, places, source, names, target)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, device, int64
+from portpart.backends.language import Record
 
 
 class Csr(Record):
@@ -25,7 +26,7 @@ class Csr(Record):
     vertex_weights: Array | None
 
 
-@device
+@kl.device
 def degree_of(v, graph: Csr):
     """Number of v's arcs."""
-    return int64(graph.end[v]) - int64(graph.begin[v])
+    return kl.int64(graph.end[v]) - kl.int64(graph.begin[v])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.backends.language import atomic_add, int8, kernel
+from portpart.backends import language as kl
 from portpart.primitives.scan import offsets_from_counts
 
 if TYPE_CHECKING:
@@ -41,23 +41,23 @@ class Runs:
         return result
 
 
-@kernel
+@kl.kernel
 def mark_first(i, keys, first):
     """first[i] = whether key i differs from the one before."""
     differs = i == 0
     if i > 0:
         differs = keys[i] != keys[i - 1]
-    first[i] = int8(differs)
+    first[i] = kl.int8(differs)
 
 
-@kernel
+@kl.kernel
 def copy_first(i, values, places, result):
     """Copy value i to the place of its run, if it is the first there."""
     if places[i + 1] > places[i]:
         result[places[i]] = values[i]
 
 
-@kernel
+@kl.kernel
 def add_to_run(i, values, order, places, result):
     """Add the value of key i to the sum of its run; atomic, order-free."""
-    atomic_add(result, places[i + 1] - 1, values[order[i]])
+    kl.atomic_add(result, places[i + 1] - 1, values[order[i]])

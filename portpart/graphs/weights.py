@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.language import atomic_min, float64, int64, kernel
+from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.options import shown
@@ -226,13 +226,13 @@ def exact_total(heavy: Any, light: Any, what: str) -> int:
     return total
 
 
-@kernel
+@kl.kernel
 def convert_to_integer(i, values, integers, first):
     """integers[i] = values[i]; first[0] gets the smallest place where that is not exact."""
-    value = float64(values[i])
+    value = kl.float64(values[i])
     if abs(value) <= LARGEST_EXACT:
-        integers[i] = int64(value)
-        if float64(int64(value)) != value:
-            atomic_min(first, 0, i)
+        integers[i] = kl.int64(value)
+        if kl.float64(kl.int64(value)) != value:
+            kl.atomic_min(first, 0, i)
     else:
-        atomic_min(first, 0, i)
+        kl.atomic_min(first, 0, i)

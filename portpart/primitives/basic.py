@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import kernel
 
 
 def iota(space: ExecutionSpace, n: int, dtype: Any = np.int32) -> Array:
@@ -33,19 +33,19 @@ def converted(space: ExecutionSpace, values: Array, dtype: Any) -> Array:
     return result
 
 
-@kernel
+@kl.kernel
 def copy_one(i, values, result):
     """result[i] = values[i]."""
     result[i] = values[i]
 
 
-@kernel
+@kl.kernel
 def write_index(i, result):
     """result[i] = i."""
     result[i] = i
 
 
-@kernel
+@kl.kernel
 def gather_one(i, values, indices, result):
     """result[i] = values[indices[i]]."""
     result[i] = values[indices[i]]

@@ -9,18 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    DeviceFunction,
-    Record,
-    Static,
-    Word,
-    device,
-    int32,
-    int64,
-    lane,
-    team_size,
-)
+from portpart.backends.language import DeviceFunction, Record, Static, Word
 from portpart.primitives.hashing import hash_of, pair_hash
 from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
 
@@ -42,33 +33,33 @@ class Search(Record):
     wish: Array
 
 
-@device
+@kl.device
 def tie_hash(v, c, own, seed):
     """Decides between candidates of one score; `own`, if it is one of them, comes first."""
-    return int64(HIGHEST) if c == own else pair_hash(v, c, seed)
+    return kl.int64(HIGHEST) if c == own else pair_hash(v, c, seed)
 
 
-@device
+@kl.device
 def own_hash(v, c, own, seed):
     """The same, but two vertices may decide differently on the pair that they are."""
-    return int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
+    return kl.int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
 
 
-@device
+@kl.device
 def smallest_id(v, c, own, seed):
     """Decides for the candidate of the smallest id; `own`, if it is one of them, comes first."""
-    return int64(HIGHEST) if c == own else -int64(c)
+    return kl.int64(HIGHEST) if c == own else -kl.int64(c)
 
 
-@device
+@kl.device
 def keep_wish(v, best, score, search: Search):
     """The best is what v wishes for."""
-    if lane() == 0:
+    if kl.lane() == 0:
         search.wish[v] = best
     return best
 
 
-@device
+@kl.device
 def anybody(v, c, own, room, graph: Record, search: Search):
     """Every candidate will do."""
     return True
@@ -108,13 +99,13 @@ class Choice(Static):
     tie: DeviceFunction = tie_hash
 
 
-@device
+@kl.device
 def best_candidate(v, own, room, begin, end, graph: Record, search: Search, by: Choice):
     """Keep the best candidate at the places begin ... end-1, or that there is none."""
     best_score = by.score_type(LOWEST)
-    best_hash = int64(LOWEST)
-    best = int32(NOBODY)
-    for place in range(int64(begin) + lane(), int64(end), team_size()):
+    best_hash = kl.int64(LOWEST)
+    best = kl.int32(NOBODY)
+    for place in range(kl.int64(begin) + kl.lane(), kl.int64(end), kl.team_size()):
         c = by.candidate(place, graph, search)
         if by.fits(v, c, own, room, graph, search):
             score = by.rate(place, c, v, graph, search)

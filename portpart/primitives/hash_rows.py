@@ -7,7 +7,7 @@ depend on the order of the threads; that it has exactly one does not.
 
 from __future__ import annotations
 
-from portpart.backends.language import device, int32, int64, team_atomic_cas, team_size
+from portpart.backends import language as kl
 
 EMPTY = -1
 """A slot that was never used: a search ends here."""
@@ -18,20 +18,21 @@ SLOTS = {4: {1: 8, 8: 64, 32: 256, 256: 2048}, 8: {1: 8, 8: 64, 32: 192, 256: 10
 rows of a narrow and of the widest team fit the shared memory of a block together."""
 
 
-@device
+@kl.device
 def home_slot(key, begin, end):
     """Where the search for `key` in the row begin ... end-1 starts."""
-    hashed = (int64(key) * 2654435769) & 0xFFFFFFFF
+    hashed = (kl.int64(key) * 2654435769) & 0xFFFFFFFF
     return begin + ((hashed * (end - begin)) >> 32)
 
 
-@device
+@kl.device
 def seen_at(keys, slot, key):
     """What is at the slot of a row; lanes that compete put `key` there if nothing is."""
-    return keys[slot] if team_size() == 1 else team_atomic_cas(keys, slot, int32(EMPTY), key)
+    return keys[slot] if kl.team_size() == 1 else kl.team_atomic_cas(keys, slot, kl.int32(EMPTY),
+                                                                     key)
 
 
-@device
+@kl.device
 def claim_slot_in_team(keys, begin, end, key):
     """Slot of `key` in a row that only this team touches, claimed if new."""
     slot = home_slot(key, begin, end)
@@ -41,6 +42,6 @@ def claim_slot_in_team(keys, begin, end, key):
         if slot == end:
             slot = begin
         found = seen_at(keys, slot, key)
-    if team_size() == 1:
+    if kl.team_size() == 1:
         keys[slot] = key
     return slot

@@ -11,22 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Record,
-    Static,
-    Word,
-    atomic_add,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_atomic_add,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends.language import Record, Static, Word
 
 COUNTERS = (256, 1024, 4096)
 """Sizes of a team's own memory, in counters."""
@@ -80,7 +67,7 @@ def histogram(
     length = -(-n // shares)
     stride = bins | 16  # stripes a power of two apart would share few sets of a cache
     if bins <= COUNTERS[-1]:
-        counter = int32 if weights is None else int64
+        counter = kl.int32 if weights is None else kl.int64
         own = Counters(next(size for size in COUNTERS if bins <= size), counter)
         count = count_share.bound(own_memory=own)
         stripes = space.empty(shares * stride, counter.name)
@@ -135,63 +122,64 @@ class Counters(Static):
     counter: Word
 
 
-@kernel
+@kl.kernel
 def count_share(share, keys, weights, shares: Shares, stripes, own_memory: Counters):
     """Count the keys of one share in memory of the team, then write them to its stripe.
 
     Each lane reads four keys before it counts the first of them, so that the loads overlap.
     """
-    own = team_array(own_memory.counter, own_memory.room)
-    for key in range(lane(), shares.bins, team_size()):
+    own = kl.team_array(own_memory.counter, own_memory.room)
+    for key in range(kl.lane(), shares.bins, kl.team_size()):
         own[key] = 0
-    team_sync()
-    step = team_size()
+    kl.team_sync()
+    step = kl.team_size()
     start = min(share * shares.length, shares.size)
     end = min(start + shares.length, shares.size)
     rest = start + (end - start) // (4 * step) * (4 * step)
-    for i in range(start + lane(), rest, 4 * step):
+    for i in range(start + kl.lane(), rest, 4 * step):
         first = keys[i]
         second = keys[i + step]
         third = keys[i + 2 * step]
         fourth = keys[i + 3 * step]
-        first_weight = value_or(weights, i, 1)
-        second_weight = value_or(weights, i + step, 1)
-        third_weight = value_or(weights, i + 2 * step, 1)
-        fourth_weight = value_or(weights, i + 3 * step, 1)
-        team_atomic_add(own, int64(first), first_weight)
-        team_atomic_add(own, int64(second), second_weight)
-        team_atomic_add(own, int64(third), third_weight)
-        team_atomic_add(own, int64(fourth), fourth_weight)
-    for i in range(rest + lane(), end, step):
-        team_atomic_add(own, int64(keys[i]), value_or(weights, i, 1))
-    team_sync()
-    for key in range(lane(), shares.bins, team_size()):
+        first_weight = kl.value_or(weights, i, 1)
+        second_weight = kl.value_or(weights, i + step, 1)
+        third_weight = kl.value_or(weights, i + 2 * step, 1)
+        fourth_weight = kl.value_or(weights, i + 3 * step, 1)
+        kl.team_atomic_add(own, kl.int64(first), first_weight)
+        kl.team_atomic_add(own, kl.int64(second), second_weight)
+        kl.team_atomic_add(own, kl.int64(third), third_weight)
+        kl.team_atomic_add(own, kl.int64(fourth), fourth_weight)
+    for i in range(rest + kl.lane(), end, step):
+        kl.team_atomic_add(own, kl.int64(keys[i]), kl.value_or(weights, i, 1))
+    kl.team_sync()
+    for key in range(kl.lane(), shares.bins, kl.team_size()):
         stripes[share * shares.stride + key] = own[key]
 
 
-@kernel
+@kl.kernel
 def count_key(i, keys, weights, counts):
     """counts[keys[i]] += 1 or the weight; atomic, order-free."""
-    atomic_add(counts, int64(keys[i]), value_or(weights, i, 1))
+    kl.atomic_add(counts, kl.int64(keys[i]), kl.value_or(weights, i, 1))
 
 
-@kernel
+@kl.kernel
 def count_stripe(share, keys, weights, shares: Shares, stripes):
     """The same in counters of main memory, which are zero; the lanes of the team compete."""
     end = min((share + 1) * shares.length, shares.size)
-    for i in range(share * shares.length + lane(), end, team_size()):
-        team_atomic_add(stripes, share * shares.stride + int64(keys[i]), value_or(weights, i, 1))
+    for i in range(share * shares.length + kl.lane(), end, kl.team_size()):
+        kl.team_atomic_add(stripes, share * shares.stride + kl.int64(keys[i]), kl.value_or(weights,
+                                                                                           i, 1))
 
 
-@kernel
+@kl.kernel
 def add_stripes(part, stripes, shares, bins, stride, counts):
     """Add a few stripes, for some keys, to counts; atomic, order-free."""
     groups = (shares + ADDED_STRIPES - 1) // ADDED_STRIPES
     first = part % groups * ADDED_STRIPES
     start = part // groups * ADDED_KEYS
-    for key in range(start + lane(), min(start + ADDED_KEYS, bins), team_size()):
-        total = int64(0)
+    for key in range(start + kl.lane(), min(start + ADDED_KEYS, bins), kl.team_size()):
+        total = kl.int64(0)
         for share in range(first, min(first + ADDED_STRIPES, shares)):
             total += stripes[share * stride + key]
         if total != 0:
-            atomic_add(counts, key, total)
+            kl.atomic_add(counts, key, total)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import atomic_add, device, int64, kernel
 from portpart.primitives.sort import HALF, SMALL, sort_by_bits
 
 LONG = 4096
@@ -94,12 +94,12 @@ def sorted_words(space: ExecutionSpace, keys: Array, fields: Sequence[tuple[int,
     return keys
 
 
-@device
+@kl.device
 def sort_with_gap(keys, begin, end, gap):
     """Sort every subsequence of keys that are `gap` places apart, by insertion."""
     for place in range(begin + gap, end):
-        key = int64(keys[place])
-        hole = int64(place)
+        key = kl.int64(keys[place])
+        hole = kl.int64(place)
         while hole - gap >= begin and keys[hole - gap] > key:
             keys[hole] = keys[hole - gap]
             hole -= gap
@@ -107,15 +107,15 @@ def sort_with_gap(keys, begin, end, gap):
     return end
 
 
-@kernel
+@kl.kernel
 def sort_row(row, begin, end, keys, long_rows):
     """Sort a row that is not long (D. L. Shell, CACM 2 (1959) 30-32), or count it."""
-    first = int64(begin[row])
-    last = int64(end[row])
+    first = kl.int64(begin[row])
+    last = kl.int64(end[row])
     if last - first >= LONG:
-        atomic_add(long_rows, 0, 1)
+        kl.atomic_add(long_rows, 0, 1)
     else:
-        gap = int64(1)
+        gap = kl.int64(1)
         while gap < (last - first) // 3:
             gap = 3 * gap + 1
         while gap > 0:

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words, device, int32, int64, kernel
+from portpart.backends.language import Words
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.primitives.scan import TILE as SCAN_TILE
@@ -106,64 +107,64 @@ def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> 
         program.parallel_for(1, take_next_digits, words)
 
 
-@device
+@kl.device
 def bits_of(value):
     """Bits of a number that is not negative."""
-    bits = int64(0)
+    bits = kl.int64(0)
     while bits < 63 and (value >> bits) != 0:
         bits += 1
     return bits
 
 
-@device
+@kl.device
 def set_largest(largest, words: SortWords):
     """Set the bits that the next keys to be sorted have, by the largest that may occur."""
     words.bits = bits_of(largest)
     return largest
 
 
-@device
+@kl.device
 def sort_keys(number, largest, words: SortWords):
     """Set how many keys are sorted next, and their bits by the largest that may occur."""
     words.keys = number
     return set_largest(largest, words)
 
 
-@device
+@kl.device
 def digit_at(key, turn, words: SortWords):
     """The digit of a key that is sorted by in this turn."""
-    return (int64(key) >> (words.shift + turn * DIGIT_BITS)) & (DIGITS - 1)
+    return (kl.int64(key) >> (words.shift + turn * DIGIT_BITS)) & (DIGITS - 1)
 
 
-@kernel
+@kl.kernel
 def begin_sort(_, words: SortWords):
     """Find how many tiles there are, and whether there is anything to sort."""
-    tiles = max(int64(1), (words.keys + TILE - 1) // TILE)
+    tiles = max(kl.int64(1), (words.keys + TILE - 1) // TILE)
     words.tiles = tiles
     words.counters = tiles * DIGITS
     words.counter_tiles = (tiles * DIGITS + SCAN_TILE - 1) // SCAN_TILE
     words.shift = 0
-    words.running = int64(words.bits > 0 and words.keys > 1)
+    words.running = kl.int64(words.bits > 0 and words.keys > 1)
 
 
-@kernel
+@kl.kernel
 def take_next_digits(_, words: SortWords):
     """Two digits are done."""
     words.shift += 2 * DIGIT_BITS
-    words.running = int64(words.shift < words.bits)
+    words.running = kl.int64(words.shift < words.bits)
 
 
-@kernel
+@kl.kernel
 def count_digits(tile, keys, digit_counts, words: SortWords, turn):
     """digit_counts[d * tiles + tile] = keys of the tile with the digit d."""
     tiles = words.tiles
     for digit in range(DIGITS):
-        digit_counts[digit * tiles + tile] = int32(0)
+        digit_counts[digit * tiles + tile] = kl.int32(0)
     for i in range(tile * TILE, min((tile + 1) * TILE, words.keys)):
         digit_counts[digit_at(keys[i], turn, words) * tiles + tile] += 1
 
 
-@kernel
+@kl.kernel
 def move_words(tile, keys, items, next_keys, next_items, digit_places, words: SortWords, turn):
     """Move the keys and items of the tile to the places of their digits, which are used up."""
     tiles = words.tiles

@@ -9,19 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Kernel,
-    atomic_add,
-    atomic_max,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_min,
-    team_size,
-    team_sum,
-)
+from portpart.backends.language import Kernel
 from portpart.errors import InputError
 
 TILE = 8192
@@ -101,77 +91,77 @@ def _require_integers(values: Array) -> None:
                          "would depend on the device")
 
 
-@kernel
+@kl.kernel
 def sum_tile(tile, values, size, result):
     """result[tile] = sum of the tile."""
-    total = int64(0)
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
-        total += int64(values[i])
-    total = team_sum(total)
-    if lane() == 0:
+    total = kl.int64(0)
+    for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
+        total += kl.int64(values[i])
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
         result[tile] = total
 
 
-@kernel
+@kl.kernel
 def longest_in_tile(tile, offsets, rows, result):
     """result[0] = length of the longest row; atomic, order-free."""
-    top = int64(0)
-    for row in range(tile * TILE + lane(), min((tile + 1) * TILE, rows), team_size()):
-        top = max(top, int64(offsets[row + 1]) - int64(offsets[row]))
-    top = team_max(top)
-    if lane() == 0:
-        atomic_max(result, 0, top)
+    top = kl.int64(0)
+    for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
+        top = max(top, kl.int64(offsets[row + 1]) - kl.int64(offsets[row]))
+    top = kl.team_max(top)
+    if kl.lane() == 0:
+        kl.atomic_max(result, 0, top)
 
 
-@kernel
+@kl.kernel
 def count_above(tile, offsets, rows, length, result):
     """Add the rows of the tile with more than `length` elements; atomic, order-free."""
-    count = int64(0)
-    for row in range(tile * TILE + lane(), min((tile + 1) * TILE, rows), team_size()):
-        if int64(offsets[row + 1]) - int64(offsets[row]) > length:
+    count = kl.int64(0)
+    for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
+        if kl.int64(offsets[row + 1]) - kl.int64(offsets[row]) > length:
             count += 1
-    count = team_sum(count)
-    if lane() == 0:
-        atomic_add(result, 0, count)
+    count = kl.team_sum(count)
+    if kl.lane() == 0:
+        kl.atomic_add(result, 0, count)
 
 
-@kernel
+@kl.kernel
 def max_tile(tile, values, size, result):
     """result[tile] = largest of the tile."""
-    top = int64(INT64_MIN)
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
-        top = max(top, int64(values[i]))
-    top = team_max(top)
-    if lane() == 0:
+    top = kl.int64(INT64_MIN)
+    for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
+        top = max(top, kl.int64(values[i]))
+    top = kl.team_max(top)
+    if kl.lane() == 0:
         result[tile] = top
 
 
-@kernel
+@kl.kernel
 def min_tile(tile, values, size, result):
     """result[tile] = smallest of the tile."""
-    low = int64(INT64_MAX)
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
-        low = min(low, int64(values[i]))
-    low = team_min(low)
-    if lane() == 0:
+    low = kl.int64(INT64_MAX)
+    for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
+        low = min(low, kl.int64(values[i]))
+    low = kl.team_min(low)
+    if kl.lane() == 0:
         result[tile] = low
 
 
-@kernel
+@kl.kernel
 def place_top(_, values, size, tops, tiles, place):
     """place[0] = first position of the largest value; it lies in the first tile that has it."""
-    top = int64(INT64_MIN)
-    first = int64(INT64_MAX)
-    for tile in range(lane(), tiles, team_size()):
+    top = kl.int64(INT64_MIN)
+    first = kl.int64(INT64_MAX)
+    for tile in range(kl.lane(), tiles, kl.team_size()):
         if tops[tile] > top or first == INT64_MAX:
             top = tops[tile]
             first = tile
-    best = team_max(top)
-    winner = team_min(first if top == best else int64(INT64_MAX))
-    here = int64(INT64_MAX)
-    for i in range(winner * TILE + lane(), min((winner + 1) * TILE, size), team_size()):
-        if int64(values[i]) == best:
+    best = kl.team_max(top)
+    winner = kl.team_min(first if top == best else kl.int64(INT64_MAX))
+    here = kl.int64(INT64_MAX)
+    for i in range(winner * TILE + kl.lane(), min((winner + 1) * TILE, size), kl.team_size()):
+        if kl.int64(values[i]) == best:
             here = min(here, i)
-    here = team_min(here)
-    if lane() == 0:
+    here = kl.team_min(here)
+    if kl.lane() == 0:
         place[0] = here

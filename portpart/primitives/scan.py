@@ -11,18 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    device,
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-    value_or,
-)
 from portpart.backends.program import Element, Program, Slot
 
 TILE = 1024
@@ -96,66 +86,66 @@ def tiles_of(n: int) -> int:
 # itself if `sizes` is absent: a program reads sizes from memory, a direct launch knows them.
 
 
-@device
+@kl.device
 def element(values, i, end):
     """values[i], or 0 from `end` on."""
-    value = int64(0)
+    value = kl.int64(0)
     if i < end:
-        value = int64(values[i])
+        value = kl.int64(values[i])
     return value
 
 
-@device
+@kl.device
 def scan_row(i, value, running, result, end):
     """Write the sums before the elements of a row, and return the sum after it."""
-    inclusive = team_scan(value)
+    inclusive = kl.team_scan(value)
     if i < end:
         result[i] = running + inclusive - value
-    return running + team_last(inclusive)
+    return running + kl.team_last(inclusive)
 
 
-@kernel
+@kl.kernel
 def sum_tile(tile, values, sums, sizes, size_at):
     """sums[tile] = sum of the elements of the tile."""
-    total = int64(0)
-    end = min((tile + 1) * TILE, value_or(sizes, size_at, size_at))
-    for i in range(tile * TILE + lane(), end, team_size()):
-        total += int64(values[i])
-    total = team_sum(total)
-    if lane() == 0:
+    total = kl.int64(0)
+    end = min((tile + 1) * TILE, kl.value_or(sizes, size_at, size_at))
+    for i in range(tile * TILE + kl.lane(), end, kl.team_size()):
+        total += kl.int64(values[i])
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
         sums[tile] = total
 
 
-@kernel
+@kl.kernel
 def scan_tile_sums(_, sums, sizes, tiles_at):
     """Turn the sums of the tiles into exclusive prefix sums, in place; a lane takes neighbours."""
-    tiles = value_or(sizes, tiles_at, tiles_at)
-    share = (tiles + team_size() - 1) // team_size()
-    first = min(lane() * share, tiles)
+    tiles = kl.value_or(sizes, tiles_at, tiles_at)
+    share = (tiles + kl.team_size() - 1) // kl.team_size()
+    first = min(kl.lane() * share, tiles)
     last = min(first + share, tiles)
-    own = int64(0)
+    own = kl.int64(0)
     for i in range(first, last):
         own += sums[i]
-    before = team_scan(own) - own
+    before = kl.team_scan(own) - own
     for i in range(first, last):
         value = sums[i]
         sums[i] = before
         before += value
 
 
-@kernel
+@kl.kernel
 def scan_tile(tile, values, sums, result, sizes, size_at):
     """Write the exclusive prefix sums of the tile; the last tile writes the total too.
 
     Absent `sums` stand for a single tile.  Four rows of the team are loaded before the first one
     is scanned, so that their latencies overlap.
     """
-    running = value_or(sums, tile, 0)
-    size = value_or(sizes, size_at, size_at)
-    width = int64(team_size())
+    running = kl.value_or(sums, tile, 0)
+    size = kl.value_or(sizes, size_at, size_at)
+    width = kl.int64(kl.team_size())
     end = min((tile + 1) * TILE, size)
     for base in range(tile * TILE, end, 4 * width):
-        i = base + lane()
+        i = base + kl.lane()
         a = element(values, i, end)
         b = element(values, i + width, end)
         c = element(values, i + 2 * width, end)
@@ -164,5 +154,5 @@ def scan_tile(tile, values, sums, result, sizes, size_at):
         running = scan_row(i + width, b, running, result, end)
         running = scan_row(i + 2 * width, c, running, result, end)
         running = scan_row(i + 3 * width, d, running, result, end)
-    if end == size and lane() == 0:
+    if end == size and kl.lane() == 0:
         result[size] = running

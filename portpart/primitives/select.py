@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    popcount,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-    uint64,
-)
 from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
 
 RUN = 4
@@ -39,37 +27,37 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
     return result
 
 
-@kernel
+@kl.kernel
 def count_flagged(tile, flags, counts, size):
     """counts[tile] = nonzero flags of the tile."""
-    total = int64(0)
+    total = kl.int64(0)
     begin = tile * TILE
     end = min(begin + TILE, size)
-    row = RUN * int64(team_size())
+    row = RUN * kl.int64(kl.team_size())
     whole_rows = end - (end - begin) % row
     for base in range(begin, whole_rows, row):
-        for i in range(base + RUN * lane(), base + RUN * lane() + RUN):
-            total += int64(flags[i] != 0)
-    for i in range(whole_rows + lane(), end, team_size()):
-        total += int64(flags[i] != 0)
-    total = team_sum(total)
-    if lane() == 0:
+        for i in range(base + RUN * kl.lane(), base + RUN * kl.lane() + RUN):
+            total += kl.int64(flags[i] != 0)
+    for i in range(whole_rows + kl.lane(), end, kl.team_size()):
+        total += kl.int64(flags[i] != 0)
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
         counts[tile] = total
 
 
-@device
+@kl.device
 def place_position(i, flag, place, stop, result):
     """Write position i to its place if it is flagged, and return the next place.
 
     A lone lane writes every position while there is room; one that is not flagged is overwritten
     by the next: a store costs less than a branch that nobody can predict.
     """
-    if (team_size() == 1 and place < stop) or flag != 0:
-        result[place] = int32(i)
+    if (kl.team_size() == 1 and place < stop) or flag != 0:
+        result[place] = kl.int32(i)
     return place + flag
 
 
-@kernel
+@kl.kernel
 def place_flagged(tile, flags, places, size, result):
     """Write the positions of the tile's nonzero flags to places[tile] ... places[tile + 1] - 1.
 
@@ -79,26 +67,26 @@ def place_flagged(tile, flags, places, size, result):
     stop = places[tile + 1]
     end = min((tile + 1) * TILE, size)
     base = tile * TILE
-    while base + RUN * team_size() <= end:
-        first = base + RUN * lane()
-        mask = int64(0)
+    while base + RUN * kl.team_size() <= end:
+        first = base + RUN * kl.lane()
+        mask = kl.int64(0)
         for j in range(RUN):
-            mask |= int64(flags[first + j] != 0) << j
-        own = int32(popcount(uint64(mask)))  # a warp scans 32 bits in half the steps
-        until = team_scan(own)
+            mask |= kl.int64(flags[first + j] != 0) << j
+        own = kl.int32(kl.popcount(kl.uint64(mask)))  # a warp scans 32 bits in half the steps
+        until = kl.team_scan(own)
         place = running + until - own
         for j in range(RUN):
             # a core reads the flag again sooner than it unpacks the bit, a GPU must not wait
-            flag = int64(flags[first + j] != 0) if team_size() == 1 else (mask >> j) & 1
+            flag = kl.int64(flags[first + j] != 0) if kl.team_size() == 1 else (mask >> j) & 1
             place = place_position(first + j, flag, place, stop, result)
-        running += team_last(until)
-        base += RUN * team_size()
+        running += kl.team_last(until)
+        base += RUN * kl.team_size()
     while base < end:
-        i = base + lane()
-        flag = int64(0)
+        i = base + kl.lane()
+        flag = kl.int64(0)
         if i < end:
-            flag = int64(flags[i] != 0)
-        inclusive = team_scan(flag)
+            flag = kl.int64(flags[i] != 0)
+        inclusive = kl.team_scan(flag)
         place_position(i, flag, running + inclusive - flag, stop, result)
-        running += team_last(inclusive)
-        base += team_size()
+        running += kl.team_last(inclusive)
+        base += kl.team_size()

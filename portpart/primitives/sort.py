@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import device, int32, int64, kernel, lane, uint64, value_or
 from portpart.backends.work import WorkRecord
 from portpart.errors import InputError
 from portpart.primitives.basic import converted, gather
@@ -139,47 +139,47 @@ def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int,
     return words
 
 
-@device
+@kl.device
 def digit_of(word, shift, digit):
     """The digit of `digit` bits that begins at bit `shift`."""
-    return int64((word >> uint64(shift)) & uint64((1 << digit) - 1))
+    return kl.int64((word >> kl.uint64(shift)) & kl.uint64((1 << digit) - 1))
 
 
-@kernel
+@kl.kernel
 def flip_sign_bit(i, keys, signed):
     """signed[i] = keys[i] - 2^63."""
-    signed[i] = int64(keys[i]) ^ int64(INT64_MIN)
+    signed[i] = kl.int64(keys[i]) ^ kl.int64(INT64_MIN)
 
 
-@kernel
+@kl.kernel
 def pack(i, keys, order, low, shift, words):
     """Word of the i-th key in order: 32 bits of key - low from `shift` on, above its position."""
-    position = value_or(order, i, i)
-    rest = (uint64(int64(keys[position])) - uint64(low)) >> uint64(shift)
-    words[i] = (rest << uint64(HALF)) | uint64(position)
+    position = kl.value_or(order, i, i)
+    rest = (kl.uint64(kl.int64(keys[position])) - kl.uint64(low)) >> kl.uint64(shift)
+    words[i] = (rest << kl.uint64(HALF)) | kl.uint64(position)
 
 
-@kernel
+@kl.kernel
 def unpack_order(i, words, order):
     """order[i] = position in the word."""
-    order[i] = int32(int64(words[i] & uint64(0xFFFFFFFF)))
+    order[i] = kl.int32(kl.int64(words[i] & kl.uint64(0xFFFFFFFF)))
 
 
-@kernel
+@kl.kernel
 def unpack(i, words, low, ordered, order):
     """Key and position of the word, where the key is at most 32 bits above `low`."""
     word = words[i]
-    ordered[i] = int64(word >> uint64(HALF)) + low
-    order[i] = int32(int64(word & uint64(0xFFFFFFFF)))
+    ordered[i] = kl.int64(word >> kl.uint64(HALF)) + low
+    order[i] = kl.int32(kl.int64(word & kl.uint64(0xFFFFFFFF)))
 
 
 # One lane does the work of a tile: a word must not overtake another of the same digit.
 
 
-@kernel
+@kl.kernel
 def count_digits(tile, words, size, tiles, shift, digit, counts):
     """counts[tile * radix + d] = occurrences of the digit d in the tile."""
-    if lane() == 0:
+    if kl.lane() == 0:
         first = tile << digit
         for slot in range(first, first + (1 << digit)):
             counts[slot] = 0
@@ -188,11 +188,11 @@ def count_digits(tile, words, size, tiles, shift, digit, counts):
             counts[first + digit_of(words[i], shift, digit)] += 1
 
 
-@kernel
+@kl.kernel
 def place_digits(_, counts, tiles, digit):
     """Turn counts into places: smaller digits first, then earlier tiles."""
-    if lane() == 0:
-        place = int64(0)
+    if kl.lane() == 0:
+        place = kl.int64(0)
         radix = 1 << digit
         for first in range(radix):
             for slot in range(first, tiles * radix, radix):
@@ -201,10 +201,10 @@ def place_digits(_, counts, tiles, digit):
                 place += count
 
 
-@kernel
+@kl.kernel
 def move_words(tile, words, size, tiles, shift, digit, places, result):
     """Move the words of the tile to the places of their digits, which are used up."""
-    if lane() == 0:
+    if kl.lane() == 0:
         first = tile << digit
         share = (size + tiles - 1) // tiles
         for i in range(tile * share, min((tile + 1) * share, size)):
@@ -215,31 +215,32 @@ def move_words(tile, words, size, tiles, shift, digit, places, result):
             result[place] = word
 
 
-@device
+@kl.device
 def smallest(keys, size):
     """Smallest of the keys."""
-    low = int64(keys[0])
+    low = kl.int64(keys[0])
     for i in range(1, size):
-        low = min(low, int64(keys[i]))
+        low = min(low, kl.int64(keys[i]))
     return low
 
 
-@device
+@kl.device
 def span_of(keys, size, low):
     """Largest key minus the smallest one."""
-    span = uint64(0)
+    span = kl.uint64(0)
     for i in range(size):
-        span = max(span, uint64(int64(keys[i])) - uint64(low))
+        span = max(span, kl.uint64(kl.int64(keys[i])) - kl.uint64(low))
     return span
 
 
-@device
+@kl.device
 def byte_of(key, low, shift):
     """Byte of key - low that begins at bit `shift`."""
-    return int64(((uint64(int64(key)) - uint64(low)) >> uint64(shift)) & uint64(255))
+    return kl.int64(((kl.uint64(kl.int64(key))
+                      - kl.uint64(low)) >> kl.uint64(shift)) & kl.uint64(255))
 
 
-@device
+@kl.device
 def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
     """One pass: the positions at scratch[source ...] go to scratch[target ...]."""
     for byte in range(256):
@@ -252,28 +253,28 @@ def move_by_byte(keys, low, shift, scratch, source, target, size, counts):
         counts[byte] = place
         place += count
     for i in range(source, source + size):
-        byte = byte_of(keys[int64(scratch[i])], low, shift)
+        byte = byte_of(keys[kl.int64(scratch[i])], low, shift)
         place = counts[byte]
         counts[byte] = place + 1
         scratch[place] = scratch[i]
     return 0
 
 
-@kernel
+@kl.kernel
 def sort_small(_, keys, size, scratch, counts, ordered, order):
     """Sort few keys on one lane; `scratch` holds 2 * size positions, `counts` 256 numbers."""
-    if lane() == 0 and size > 0:
+    if kl.lane() == 0 and size > 0:
         low = smallest(keys, size)
         span = span_of(keys, size, low)
         for i in range(size):
-            scratch[i] = int32(i)
-        source = int64(0)
-        shift = int64(0)
-        while shift < 64 and (span >> uint64(shift)) != 0:
+            scratch[i] = kl.int32(i)
+        source = kl.int64(0)
+        shift = kl.int64(0)
+        while shift < 64 and (span >> kl.uint64(shift)) != 0:
             move_by_byte(keys, low, shift, scratch, source, size - source, size, counts)
             source = size - source
             shift += 8
         for i in range(size):
             position = scratch[source + i]
             order[i] = position
-            ordered[i] = keys[int64(position)]
+            ordered[i] = keys[kl.int64(position)]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from portpart.backends.language import device, int32, int64, team_max
+from portpart.backends import language as kl
 
 LOWEST = -(2**63)
 NOBODY = -1
 
 
-@device
+@kl.device
 def team_winner(score, hashed, candidate):
     """Candidate (int32, or -1 for none) of the lane with the largest score, then hash.
 
     All lanes of a team together; all get the winner, and -1 if no lane has a candidate.
     """
-    top = team_max(score)
-    own_hash = int64(LOWEST)
+    top = kl.team_max(score)
+    own_hash = kl.int64(LOWEST)
     if score == top:
         own_hash = hashed
-    top_hash = team_max(own_hash)
-    own = int32(NOBODY)
+    top_hash = kl.team_max(own_hash)
+    own = kl.int32(NOBODY)
     if score == top and hashed == top_hash:
         own = candidate
-    return team_max(own)
+    return kl.team_max(own)

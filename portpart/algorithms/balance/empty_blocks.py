@@ -11,18 +11,9 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.pin_state import NetRows, is_alone, net_rows
 from portpart.algorithms.objectives.total import find_sets
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends.language import Record, StaticValue
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for_all
@@ -96,42 +87,42 @@ def _score(graph: EitherGraph, donors: Donors, num_blocks: int, scores: Array) -
         space.parallel_for(n, score, graph.csr, donors, scores, team=team)
 
 
-@device
+@kl.device
 def tied_by_arcs(v, graph: Csr, donors: Donors):
     """Weight of v's arcs inside its block, as one lane sees it."""
     here = donors.part[v]
-    total = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    total = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         if donors.part[graph.targets[arc]] == here:
-            total += value_or(graph.weights, arc, 1)
+            total += kl.value_or(graph.weights, arc, 1)
     return total
 
 
-@device
+@kl.device
 def tied_by_nets(v, graph: NetRows, donors: Donors):
     """Weight of v's nets with other pins in its block, as one lane sees it."""
-    total = int64(0)
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    total = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
-        if not is_alone(net, int64(donors.part[v]), graph):
-            total += value_or(graph.nets.weights, net, 1)
+        if not is_alone(net, kl.int64(donors.part[v]), graph):
+            total += kl.value_or(graph.nets.weights, net, 1)
     return total
 
 
-@device
+@kl.device
 def can_be_had(v, weight, donors: Donors):
     """Whether a vertex of this weight may leave its block for the empty one."""
     here = donors.part[v]
-    over = max(int64(0), donors.weights[here] - donors.limits[here] - 1)
+    over = max(kl.int64(0), donors.weights[here] - donors.limits[here] - 1)
     spared = donors.weights[here] > weight and weight > 0
-    return spared and weight - donors.limit <= over and value_or(donors.fixed, v, -1) < 0
+    return spared and weight - donors.limit <= over and kl.value_or(donors.fixed, v, -1) < 0
 
 
-@kernel
+@kl.kernel
 def score_donor(v, graph: Csr, donors: Donors, scores, tied: StaticValue):
     """scores[v] = what v gains by leaving its block: nothing, or less."""
-    total = team_sum(tied(v, graph, donors))
-    if lane() == 0:
+    total = kl.team_sum(tied(v, graph, donors))
+    if kl.lane() == 0:
         scores[v] = NEVER
-        if can_be_had(v, value_or(graph.vertex_weights, v, 1), donors):
+        if can_be_had(v, kl.value_or(graph.vertex_weights, v, 1), donors):
             scores[v] = -total

@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.sizes import around_clusters, of_clusters, of_vertices
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-)
+from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.scan import TILE
@@ -53,25 +46,25 @@ class Members(WorkRecord):
     vertices: Array = work(np.int32, of_vertices)
 
 
-@kernel
+@kl.kernel
 def clear_clusters(tile, members: Members, sizes: ContractionSizes):
     """Nothing has been counted for the clusters of the tile."""
-    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes.clusters), team_size()):
-        members.count[c] = int32(0)
+    for c in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, sizes.clusters), kl.team_size()):
+        members.count[c] = kl.int32(0)
         members.num_arcs[c] = 0
 
 
-@kernel
+@kl.kernel
 def count_member(v, graph: Csr, members: Members):
     """Count v and its arcs for its cluster; atomic, order-free."""
     c = members.cluster[v]
-    atomic_add(members.count, c, 1)
-    atomic_add(members.num_arcs, c, degree_of(v, graph))
+    kl.atomic_add(members.count, c, 1)
+    kl.atomic_add(members.num_arcs, c, degree_of(v, graph))
 
 
-@kernel
+@kl.kernel
 def place_member(v, members: Members):
     """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
     c = members.cluster[v]
-    place = int64(members.offsets[c]) + atomic_add(members.count, c, -1) - 1
-    members.vertices[place] = int32(v)
+    place = kl.int64(members.offsets[c]) + kl.atomic_add(members.count, c, -1) - 1
+    members.vertices[place] = kl.int32(v)

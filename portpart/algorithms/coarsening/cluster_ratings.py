@@ -13,24 +13,10 @@ import numpy as np
 
 from portpart.algorithms.coarsening.sizes import FineSizes, sum_type
 from portpart.algorithms.coarsening.wishes import Wishes, head_of, may_join, room_beside
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    DeviceFunction,
-    Static,
-    Word,
-    device,
-    float64,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_atomic_add,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends.language import DeviceFunction, Static, Word
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Choice, Search, best_candidate, keep_wish
@@ -61,17 +47,17 @@ class Rating(Static):
     @property
     def of_neighbours(self) -> Choice:
         """The choice among vertices that are single."""
-        return Choice(head_of, may_join, self.neighbour, self.keep, float64)
+        return Choice(head_of, may_join, self.neighbour, self.keep, kl.float64)
 
     @property
     def of_clusters(self) -> Choice:
         """The choice among clusters, where arcs are compared."""
-        return Choice(cluster_of_head, may_be_in, self.cluster, self.keep, float64)
+        return Choice(cluster_of_head, may_be_in, self.cluster, self.keep, kl.float64)
 
     @property
     def of_rows(self) -> Choice:
         """The choice among clusters in a hash row."""
-        return Choice(cluster_at, is_taken, self.slot, self.keep, float64)
+        return Choice(cluster_at, is_taken, self.slot, self.keep, kl.float64)
 
 
 @dataclass(frozen=True)
@@ -146,61 +132,61 @@ class ClusterRow(Search):
     sums: Array
 
 
-@device
+@kl.device
 def rating(arc_weight, cluster_weight):
     """Square of the arcs' weight over the cluster's weight; the same on every space."""
-    weight = float64(arc_weight)
-    return weight * weight / float64(max(1, cluster_weight))
+    weight = kl.float64(arc_weight)
+    return weight * weight / kl.float64(max(1, cluster_weight))
 
 
-@device
+@kl.device
 def may_be_in(v, c, own, room, graph: Csr, clusters: Clustering):
     """Whether c is v's own cluster, or of its label with room for v, which fits up to `room`."""
     return c == own or (clusters.cluster_weight[c] <= room and (
-        value_or(clusters.label, c, 0) == value_or(clusters.label, v, 0)))
+        kl.value_or(clusters.label, c, 0) == kl.value_or(clusters.label, v, 0)))
 
 
-@device
+@kl.device
 def weight_towards(v, c, graph: Csr, clusters: Clustering):
     """Weight of the arcs of v that lead to cluster c."""
-    total = int64(0)
+    total = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
         if clusters.cluster[graph.targets[arc]] == c:
-            total += value_or(graph.weights, arc, 1)
+            total += kl.value_or(graph.weights, arc, 1)
     return total
 
 
-@device
+@kl.device
 def rate_neighbour(arc, u, v, graph: Csr, clusters: Wishes):
     """Rating of a vertex that is single."""
-    return rating(value_or(graph.weights, arc, 1), value_or(graph.vertex_weights, u, 1))
+    return rating(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1))
 
 
-@device
+@kl.device
 def cluster_of_head(arc, graph: Csr, clusters: Clustering):
     """The cluster that an arc leads to."""
     return clusters.cluster[graph.targets[arc]]
 
 
-@device
+@kl.device
 def rate_cluster(arc, c, v, graph: Csr, clusters: Clustering):
     """Rating of a cluster around v; every arc is compared with every other."""
     return rating(weight_towards(v, c, graph, clusters), clusters.cluster_weight[c])
 
 
-@device
+@kl.device
 def cluster_at(slot, graph: Csr, row: ClusterRow):
     """The cluster at a slot of a hash row."""
     return row.keys[slot]
 
 
-@device
+@kl.device
 def is_taken(v, c, own, room, graph: Csr, row: ClusterRow):
     """Whether the slot where c was read is taken."""
     return c != EMPTY
 
 
-@device
+@kl.device
 def rate_slot(slot, c, v, graph: Csr, row: ClusterRow):
     """Rating of the cluster at a slot of a hash row."""
     return rating(row.sums[slot], row.cluster_weight[c])
@@ -209,18 +195,19 @@ def rate_slot(slot, c, v, graph: Csr, row: ClusterRow):
 HEAVY_EDGE = Rating(rate_neighbour, rate_cluster, rate_slot)
 
 
-@kernel
+@kl.kernel
 def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree, by: Rating):
     """Vertex i, or wide[i], wishes for a neighbour; no hub does."""
-    v = value_or(wide, i, i)
+    v = kl.value_or(wide, i, i)
     room = room_beside(v, graph, clusters)
-    end = int64(graph.end[v])
+    end = kl.int64(graph.end[v])
     if degree_of(v, graph) > max_degree:
-        end = int64(graph.begin[v])
-    best_candidate(v, int32(NOBODY), room, graph.begin[v], end, graph, clusters, by.of_neighbours)
+        end = kl.int64(graph.begin[v])
+    best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], end, graph, clusters,
+                   by.of_neighbours)
 
 
-@kernel
+@kl.kernel
 def wish_for_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
     """Wish of a vertex of low degree."""
     v = active[i]
@@ -231,38 +218,39 @@ def wish_for_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
                        by.of_clusters)
 
 
-@device
+@kl.device
 def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, first, last):
     """Add up the arcs of v in the hash row first ... last-1, by the clusters that v may be in."""
-    for slot in range(first + lane(), last, team_size()):
-        row.keys[slot] = int32(EMPTY)
+    for slot in range(first + kl.lane(), last, kl.team_size()):
+        row.keys[slot] = kl.int32(EMPTY)
         row.sums[slot] = 0
-    team_sync()
-    for arc in range(int64(graph.begin[v]) + lane(), int64(graph.end[v]), team_size()):
+    kl.team_sync()
+    for arc in range(kl.int64(graph.begin[v]) + kl.lane(), kl.int64(graph.end[v]), kl.team_size()):
         c = cluster_of_head(arc, graph, clusters)
         if may_be_in(v, c, own, room, graph, clusters):
             slot = claim_slot_in_team(row.keys, first, last, c)
-            team_atomic_add(row.sums, slot, value_or(graph.weights, arc, 1))
-    team_sync()
+            kl.team_atomic_add(row.sums, slot, kl.value_or(graph.weights, arc, 1))
+    kl.team_sync()
     return last
 
 
-@kernel
+@kl.kernel
 def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows, above,
                             max_degree, by: RowRating):
     """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
 
     The row is in scratch memory if that has room for all of them.
     """
-    near = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
-                      cluster_weight=clusters.cluster_weight, total=clusters.total,
-                      keys=team_array(int32, by.slots), sums=team_array(by.sum_type, by.slots))
+    near = ClusterRow(
+        seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
+        cluster_weight=clusters.cluster_weight, total=clusters.total,
+        keys=kl.team_array(kl.int32, by.slots), sums=kl.team_array(by.sum_type, by.slots))
     far = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
                      cluster_weight=clusters.cluster_weight, total=clusters.total,
                      keys=rows.keys, sums=rows.sums)
     v = wide[i]
-    begin = int64(graph.begin[v])
-    end = int64(graph.end[v])
+    begin = kl.int64(graph.begin[v])
+    end = kl.int64(graph.end[v])
     if end - begin > above and end - begin <= max_degree:
         own = clusters.cluster[v]
         room = room_beside(v, graph, clusters)

@@ -6,20 +6,10 @@ import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering
 from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    atomic_next,
-    device,
-    float64,
-    int8,
-    int32,
-    int64,
-    kernel,
-    value_or,
-)
+from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
@@ -100,53 +90,53 @@ class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be gi
     chosen: Array = work(np.int64, of_keys)
 
 
-@kernel
+@kl.kernel
 def begin_single(v, graph: Csr, rounds: Rounds):
     """Every vertex leads a cluster of itself."""
-    weight = value_or(graph.vertex_weights, v, 1)
-    rounds.cluster[v] = int32(v)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = weight
     rounds.asked[v] = weight
     rounds.chosen[v] = weight
-    rounds.others[v] = int32(0)
-    rounds.moves[v] = int8(0)
-    rounds.asks[v] = int8(0)
+    rounds.others[v] = kl.int32(0)
+    rounds.moves[v] = kl.int8(0)
+    rounds.asks[v] = kl.int8(0)
 
 
-@device
+@kl.device
 def is_single(v, rounds: Rounds):
     """Whether v is a cluster of itself."""
     return rounds.cluster[v] == v and rounds.others[v] == 0
 
 
-@device
+@kl.device
 def append(v, graph: Csr, listed: VertexList, lengths: ListLengths):
     """Put v on the lists; their order depends on the threads, no result depends on their order."""
-    listed.active[atomic_next(lengths, ListLengths.active)] = int32(v)
+    listed.active[kl.atomic_next(lengths, ListLengths.active)] = kl.int32(v)
     if degree_of(v, graph) > MAX_NARROW:
-        listed.wide[atomic_next(lengths, ListLengths.wide)] = int32(v)
+        listed.wide[kl.atomic_next(lengths, ListLengths.wide)] = kl.int32(v)
     return v
 
 
-@kernel
+@kl.kernel
 def list_singles(v, graph: Csr, listed: VertexList, lengths: ListLengths, sizes: ClusterSizes,
                  max_degree):
     """All vertices are active; those of higher degrees are wide."""
-    listed.active[v] = int32(v)
+    listed.active[v] = kl.int32(v)
     if degree_of(v, graph) > max_degree:
-        listed.wide[atomic_next(lengths, ListLengths.wide)] = int32(v)
+        listed.wide[kl.atomic_next(lengths, ListLengths.wide)] = kl.int32(v)
     if v == 0:
         lengths.active = sizes.vertices
 
 
-@kernel
+@kl.kernel
 def empty_lists(_, lengths: ListLengths):
     """Empty the lists that come next."""
     lengths.active = 0
     lengths.wide = 0
 
 
-@kernel
+@kl.kernel
 def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList,
               next_lengths: ListLengths):
     """Keep v active if it is single still and found somebody to wish for."""
@@ -155,7 +145,7 @@ def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: Ve
         append(v, graph, next_listed, next_lengths)
 
 
-@kernel
+@kl.kernel
 def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: ListLengths, turn):
     """Let v be active in this turn if a hash says so, unless it leads others."""
     if rounds.cluster[v] != v or rounds.others[v] == 0:
@@ -163,20 +153,20 @@ def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: List
             append(v, graph, listed, lengths)
 
 
-@kernel
+@kl.kernel
 def list_leftovers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: ListLengths):
     """List the vertices that are single still."""
     if is_single(v, rounds):
         append(v, graph, listed, lengths)
 
 
-@kernel
+@kl.kernel
 def judge_leftovers(_, lengths: ListLengths, sizes: ClusterSizes, max_left):
     """Those that are left are many if they are more than so many thousandths of all."""
-    sizes.too_many_left = int64(1000 * lengths.active > max_left * sizes.vertices)
+    sizes.too_many_left = kl.int64(1000 * lengths.active > max_left * sizes.vertices)
 
 
-@kernel
+@kl.kernel
 def choose_by_depth(i, listed: VertexList, rounds: Rounds):
     """Of the trees that the wishes of single vertices form, those at odd depth move.
 
@@ -184,7 +174,7 @@ def choose_by_depth(i, listed: VertexList, rounds: Rounds):
     a cluster of several is at depth one.  Chains that are too long begin with a hash.
     """
     v = listed.active[i]
-    depth = int64(0)
+    depth = kl.int64(0)
     u = v
     following = True
     while following:
@@ -202,43 +192,43 @@ def choose_by_depth(i, listed: VertexList, rounds: Rounds):
             if depth >= MAX_DEPTH:
                 depth += hash_of(u, rounds.seed) & 1
                 following = False
-    rounds.moves[v] = int8(depth & 1)
+    rounds.moves[v] = kl.int8(depth & 1)
 
 
-@kernel
+@kl.kernel
 def choose_all(i, listed: VertexList, rounds: Rounds):
     """Whoever wishes for another cluster moves."""
     v = listed.active[i]
-    rounds.moves[v] = int8(rounds.wish[v] != NOBODY and rounds.wish[v] != rounds.cluster[v])
+    rounds.moves[v] = kl.int8(rounds.wish[v] != NOBODY and rounds.wish[v] != rounds.cluster[v])
 
 
-@kernel
+@kl.kernel
 def ask_for_room(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """If v moves and the leader it wishes for stays, ask for room there; atomic, order-free."""
     v = listed.active[i]
-    rounds.asks[v] = int8(0)
+    rounds.asks[v] = kl.int8(0)
     if rounds.moves[v] != 0:
         c = rounds.wish[v]
         if rounds.moves[c] == 0:
-            rounds.asks[v] = int8(ASKS)
-            atomic_add(rounds.asked, c, value_or(graph.vertex_weights, v, 1))
+            rounds.asks[v] = kl.int8(ASKS)
+            kl.atomic_add(rounds.asked, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
-@kernel
+@kl.kernel
 def choose_by_chance(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
         c = rounds.wish[v]
         if rounds.asked[c] > rounds.max_weight:
-            room = float64(rounds.max_weight - rounds.cluster_weight[c])
-            chance = CHANCE * room / float64(rounds.asked[c] - rounds.cluster_weight[c])
+            room = kl.float64(rounds.max_weight - rounds.cluster_weight[c])
+            chance = CHANCE * room / kl.float64(rounds.asked[c] - rounds.cluster_weight[c])
             if is_drawn(hash_of(v, mixed(rounds.seed) ^ turn), chance):
-                rounds.asks[v] = int8(IS_CHOSEN)
-                atomic_add(rounds.chosen, c, value_or(graph.vertex_weights, v, 1))
+                rounds.asks[v] = kl.int8(IS_CHOSEN)
+                kl.atomic_add(rounds.chosen, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
-@kernel
+@kl.kernel
 def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Move v if there is room for all who ask, or for all who are chosen; atomic, order-free."""
     v = listed.active[i]
@@ -246,24 +236,24 @@ def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
         c = rounds.wish[v]
         if rounds.asked[c] <= rounds.max_weight or (
                 rounds.asks[v] == IS_CHOSEN and rounds.chosen[c] <= rounds.max_weight):
-            weight = value_or(graph.vertex_weights, v, 1)
+            weight = kl.value_or(graph.vertex_weights, v, 1)
             left = rounds.cluster[v]
             if left != v:
-                atomic_add(rounds.others, left, -1)
-                atomic_add(rounds.cluster_weight, left, -weight)
-            atomic_add(rounds.others, c, 1)
-            atomic_add(rounds.cluster_weight, c, weight)
+                kl.atomic_add(rounds.others, left, -1)
+                kl.atomic_add(rounds.cluster_weight, left, -weight)
+            kl.atomic_add(rounds.others, c, 1)
+            kl.atomic_add(rounds.cluster_weight, c, weight)
             rounds.cluster[v] = c
 
 
-@kernel
+@kl.kernel
 def settle(i, listed: VertexList, rounds: Rounds):
     """Make the marks of v and of the cluster it asked ready for the next round.
 
     A cluster that members left counts as heavy as before until somebody asks it: safe, if strict.
     """
     v = listed.active[i]
-    rounds.moves[v] = int8(0)
+    rounds.moves[v] = kl.int8(0)
     if rounds.asks[v] != 0:
         c = rounds.wish[v]
         rounds.asked[c] = rounds.cluster_weight[c]

@@ -24,20 +24,9 @@ from portpart.algorithms.coarsening.clustering import NO_LIMIT, cluster
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.fewer_nets import without_large_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    device,
-    float64,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends.language import Record
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.limits import MAX_INT32_ARCS
@@ -156,83 +145,83 @@ def weighting_of(hypergraph: Hypergraph) -> int:
     return BY_SIZE if nets_per_vertex < 2 and hypergraph.max_net_size > 1000 else EQUAL
 
 
-@kernel
+@kl.kernel
 def add_to_entry(i, values, begin, amount):
     """Add to an entry behind `begin`."""
     values[begin + i] += amount
 
 
-@kernel
+@kl.kernel
 def weigh_pins(u, graph: Csr, incident: Csr, nets: Nets, num_vertices, pins: PinWeights):
     """Weigh the pins of vertex u or of net u - num_vertices, and add them up."""
-    total = int64(0)
-    for arc in range(int64(graph.begin[u]) + lane(), int64(graph.end[u]), team_size()):
-        v = int64(u)
-        net = int64(graph.targets[arc]) - num_vertices
+    total = kl.int64(0)
+    for arc in range(kl.int64(graph.begin[u]) + kl.lane(), kl.int64(graph.end[u]), kl.team_size()):
+        v = kl.int64(u)
+        net = kl.int64(graph.targets[arc]) - num_vertices
         if u >= num_vertices:
-            v = int64(graph.targets[arc])
+            v = kl.int64(graph.targets[arc])
             net = u - num_vertices
-        weight = pins.unit * value_or(nets.weights, net, 1)
+        weight = pins.unit * kl.value_or(nets.weights, net, 1)
         if pins.way == BY_DEGREE:
             weight *= degree_of(v, incident)
         if pins.way != EQUAL:
-            weight = weight // (int64(nets.end[net]) - int64(nets.begin[net]))
+            weight = weight // (kl.int64(nets.end[net]) - kl.int64(nets.begin[net]))
         pins.weights[arc] = weight
         total += weight
-    total = team_sum(total)
-    if lane() == 0:
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
         pins.volumes[u] = total
 
 
-@kernel
+@kl.kernel
 def label_isolated(v, graph: Csr, label, common):
     """Vertices without nets have a label in common."""
     if degree_of(v, graph) == 0:
-        label[v] = int32(common)
+        label[v] = kl.int32(common)
 
 
-@device
+@kl.device
 def gain(weight, volume, v, total, graph: Csr):
     """Modularity gain of v among clusters of a volume that its arcs lead to, as a multiple."""
-    own = float64(value_or(graph.vertex_weights, v, 1))
-    return float64(weight) * float64(total) - own * float64(volume)
+    own = kl.float64(kl.value_or(graph.vertex_weights, v, 1))
+    return kl.float64(weight) * kl.float64(total) - own * kl.float64(volume)
 
 
-@device
+@kl.device
 def gain_at_neighbour(arc, u, v, graph: Csr, clusters: Clustering):
     """Gain of v beside a vertex that is single."""
-    return gain(value_or(graph.weights, arc, 1), value_or(graph.vertex_weights, u, 1), v,
+    return gain(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1), v,
                 clusters.total, graph)
 
 
-@device
+@kl.device
 def others_in(c, v, own, cluster_weight, graph: Csr):
     """Volume of a cluster without v."""
-    volume = int64(cluster_weight[c])
+    volume = kl.int64(cluster_weight[c])
     if c == own:
-        volume -= value_or(graph.vertex_weights, v, 1)
+        volume -= kl.value_or(graph.vertex_weights, v, 1)
     return volume
 
 
-@device
+@kl.device
 def gain_in_cluster(arc, c, v, graph: Csr, clusters: Clustering):
     """Gain of v in a cluster around it; every arc is compared with every other."""
     volume = others_in(c, v, clusters.cluster[v], clusters.cluster_weight, graph)
     return gain(weight_towards(v, c, graph, clusters), volume, v, clusters.total, graph)
 
 
-@device
+@kl.device
 def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
     """Gain of v in the cluster at a slot of a hash row."""
     volume = others_in(c, v, row.cluster[v], row.cluster_weight, graph)
     return gain(row.sums[slot], volume, v, row.total, graph)
 
 
-@device
+@kl.device
 def keep_gain(v, best, score, search: Search):
     """The best is what v wishes for, if it gains anything."""
-    top = team_max(score)
-    return keep_wish(v, best if top > 0 else int32(NOBODY), score, search)
+    top = kl.team_max(score)
+    return keep_wish(v, best if top > 0 else kl.int32(NOBODY), score, search)
 
 
 BY_MODULARITY = ArcWishes(Rating(gain_at_neighbour, gain_in_cluster, gain_at_slot, keep_gain),

@@ -22,16 +22,10 @@ from portpart.algorithms.coarsening.group_rounds import GroupSizes, Selections, 
 from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
 from portpart.algorithms.coarsening.wishes import head_of, may_join, room_beside
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Kernel,
-    atomic_load,
-    atomic_min,
-    int32,
-    int64,
-    kernel,
-)
+from portpart.backends.language import Kernel
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
@@ -119,28 +113,28 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     return program
 
 
-@kernel
+@kl.kernel
 def select_linked(v, graph: Csr, links: Links, by: Choice):
     """Select a neighbour of the best score."""
     room = room_beside(v, graph, links)
-    best_candidate(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links, by)
+    best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links, by)
 
 
 def selecting(ties: str) -> Kernel:
     """`select_linked` with one of `TIES`."""
     return select_linked.bound(
-        by=Choice(head_of, may_join, score, keep_wish, int64, tie=TIES[ties]))
+        by=Choice(head_of, may_join, score, keep_wish, kl.int64, tie=TIES[ties]))
 
 
-@kernel
+@kl.kernel
 def begin_subset(v, links: Links, sizes: GroupSizes):
     """Every vertex is a subset of itself."""
-    links.subset[v] = int32(v)
+    links.subset[v] = kl.int32(v)
     if v == 0:
         sizes.changing = 1
 
 
-@kernel
+@kl.kernel
 def hook_roots(v, links: Links, sizes: GroupSizes):
     """Hook the larger root of the two ends of v's link below the smaller one; atomic.
 
@@ -149,20 +143,20 @@ def hook_roots(v, links: Links, sizes: GroupSizes):
     """
     u = links.wish[v]
     if u != NOBODY:
-        own = atomic_load(links.subset, v)
-        other = atomic_load(links.subset, u)
+        own = kl.atomic_load(links.subset, v)
+        other = kl.atomic_load(links.subset, u)
         if own != other:
-            atomic_min(links.subset, max(own, other), min(own, other))
+            kl.atomic_min(links.subset, max(own, other), min(own, other))
             if sizes.changing == 0:  # millions of stores to one place wait for each other
                 sizes.changing = 1
 
 
-@kernel
+@kl.kernel
 def point_to_root(v, links: Links):
     """Let v point to its root: who points to itself.  Others may do so on the way, or not yet."""
-    root = atomic_load(links.subset, v)
-    above = atomic_load(links.subset, root)
+    root = kl.atomic_load(links.subset, v)
+    above = kl.atomic_load(links.subset, root)
     while above != root:
         root = above
-        above = atomic_load(links.subset, root)
+        above = kl.atomic_load(links.subset, root)
     links.subset[v] = root

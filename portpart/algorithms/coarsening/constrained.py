@@ -22,8 +22,9 @@ from portpart.algorithms.coarsening.joined_groups import (
 )
 from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, kernel
+from portpart.backends.language import Kernel
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
@@ -77,7 +78,7 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     return program
 
 
-@kernel
+@kl.kernel
 def begin_by_id(v, joined: Joined, joined_sizes: JoinedSizes):
     """Every vertex is a group of itself; the smallest of those that meet leads them."""
     begin_alone(v, joined_sizes.vertices - 1 - v, joined, joined_sizes)

@@ -23,26 +23,10 @@ from portpart.algorithms.coarsening.sizes import (
     of_clusters,
     sum_type,
 )
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    Static,
-    Word,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_atomic_add,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends.language import Record, Static, Word
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY, SLOTS, claim_slot_in_team
@@ -133,23 +117,24 @@ class RowScratch(Static):
     sum_type: Word
 
 
-@kernel
+@kl.kernel
 def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, count,
              scratch: RowScratch):
     """Fill, pack and measure the row of cluster i, or of wide[i], if it has few enough arcs.
 
     Sums do not depend on the order of the lanes; positions in the row do.
     """
-    near = HashRow(keys=team_array(int32, scratch.slots),
-                   sums=team_array(scratch.sum_type, scratch.slots))
-    turns = Turns(stops=team_array(int64, scratch.team), shifts=team_array(int64, scratch.team))
+    near = HashRow(keys=kl.team_array(kl.int32, scratch.slots),
+                   sums=kl.team_array(scratch.sum_type, scratch.slots))
+    turns = Turns(stops=kl.team_array(kl.int64, scratch.team), shifts=kl.team_array(kl.int64,
+                                                                                    scratch.team))
     far = HashRow(keys=rows.keys, sums=rows.sums)
-    c = value_or(wide, i, i)
-    begin = int64(rows.begin[c])
-    end = int64(rows.begin[c + 1])
+    c = kl.value_or(wide, i, i)
+    begin = kl.int64(rows.begin[c])
+    end = kl.int64(rows.begin[c + 1])
     if end - begin <= max_arcs:
         room = min(end - begin, count[0])
-        weight = int64(0)
+        weight = kl.int64(0)
         if room <= scratch.slots:
             room = min(scratch.slots, 2 * room)
             weight = add_arcs(c, graph, members, turns, near, 0, room)
@@ -157,67 +142,67 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
         else:
             weight = add_arcs(c, graph, members, turns, far, begin, end)
             pack_row(c, rows, begin, end)
-        weight = team_sum(weight)
-        if lane() == 0:
+        weight = kl.team_sum(weight)
+        if kl.lane() == 0:
             rows.vertex_weights[c] = weight
 
 
-@device
+@kl.device
 def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin, end):
     """Add the arcs that leave cluster c to the hash row begin ... end-1.
 
     Every lane takes a member, and then arcs of all these members.  Returns the weight of the lane's
     own members.
     """
-    for slot in range(begin + lane(), end, team_size()):
-        row.keys[slot] = int32(EMPTY)
+    for slot in range(begin + kl.lane(), end, kl.team_size()):
+        row.keys[slot] = kl.int32(EMPTY)
         row.sums[slot] = 0
-    weight = int64(0)
-    last = int64(members.offsets[c + 1])
-    for first in range(int64(members.offsets[c]), last, team_size()):
-        start = int64(0)
-        degree = int64(0)
-        if first + lane() < last:
-            v = members.vertices[first + lane()]
-            weight += value_or(graph.vertex_weights, v, 1)
-            start = int64(graph.begin[v])
-            degree = int64(graph.end[v]) - start
-        stop = team_scan(degree)
-        turns.stops[lane()] = stop
-        turns.shifts[lane()] = start - (stop - degree)
-        arcs = team_last(stop)
-        team_sync()
-        m = int64(0)
-        for position in range(lane(), arcs, team_size()):
+    weight = kl.int64(0)
+    last = kl.int64(members.offsets[c + 1])
+    for first in range(kl.int64(members.offsets[c]), last, kl.team_size()):
+        start = kl.int64(0)
+        degree = kl.int64(0)
+        if first + kl.lane() < last:
+            v = members.vertices[first + kl.lane()]
+            weight += kl.value_or(graph.vertex_weights, v, 1)
+            start = kl.int64(graph.begin[v])
+            degree = kl.int64(graph.end[v]) - start
+        stop = kl.team_scan(degree)
+        turns.stops[kl.lane()] = stop
+        turns.shifts[kl.lane()] = start - (stop - degree)
+        arcs = kl.team_last(stop)
+        kl.team_sync()
+        m = kl.int64(0)
+        for position in range(kl.lane(), arcs, kl.team_size()):
             arc = start + position
-            if team_size() > 1:
+            if kl.team_size() > 1:
                 while turns.stops[m] <= position:
                     m += 1
                 arc = position + turns.shifts[m]
             other = members.cluster[graph.targets[arc]]
             if other != c:
                 slot = claim_slot_in_team(row.keys, begin, end, other)
-                team_atomic_add(row.sums, slot, value_or(graph.weights, arc, 1))
-        team_sync()
+                kl.team_atomic_add(row.sums, slot, kl.value_or(graph.weights, arc, 1))
+        kl.team_sync()
     return weight
 
 
-@device
+@kl.device
 def copy_packed(c, row: HashRow, room, rows: CoarseRows, begin):
     """Copy what is in a hash row of scratch memory to the row at `begin`.
 
     Counts it and sums it up.  A lane takes neighbouring slots, so that one scan does.
     """
-    share = (room + team_size() - 1) // team_size()
-    first = min(lane() * share, room)
+    share = (room + kl.team_size() - 1) // kl.team_size()
+    first = min(kl.lane() * share, room)
     last = min(first + share, room)
-    own = int64(0)
-    total = int64(0)
+    own = kl.int64(0)
+    total = kl.int64(0)
     for slot in range(first, last):
         if row.keys[slot] != EMPTY:
             own += 1
             total += row.sums[slot]
-    until = team_scan(int32(own))
+    until = kl.team_scan(kl.int32(own))
     place = begin + until - own
     for slot in range(first, last):
         key = row.keys[slot]
@@ -225,57 +210,57 @@ def copy_packed(c, row: HashRow, room, rows: CoarseRows, begin):
             rows.keys[place] = key
             rows.sums[place] = row.sums[slot]
             place += 1
-    degree = team_last(until)
-    total = team_sum(total)
-    team_sync()
-    if lane() == 0:
+    degree = kl.team_last(until)
+    total = kl.team_sum(total)
+    kl.team_sync()
+    if kl.lane() == 0:
         rows.degrees[c] = degree
         rows.arc_sums[c] = total
     return degree
 
 
-@device
+@kl.device
 def pack_row(c, rows: CoarseRows, begin, end):
     """Move what is in the hash row begin ... end-1 to its beginning; count and sum it up."""
-    place = int64(begin)
-    total = int64(0)
-    for base in range(begin, end, team_size()):
-        key = int32(EMPTY)
-        weight = int64(0)
-        full = int32(0)
-        if base + lane() < end:
-            key = rows.keys[base + lane()]
+    place = kl.int64(begin)
+    total = kl.int64(0)
+    for base in range(begin, end, kl.team_size()):
+        key = kl.int32(EMPTY)
+        weight = kl.int64(0)
+        full = kl.int32(0)
+        if base + kl.lane() < end:
+            key = rows.keys[base + kl.lane()]
             if key != EMPTY:
-                full = int32(1)
-                weight += rows.sums[base + lane()]
-        position = team_scan(full)
-        team_sync()
+                full = kl.int32(1)
+                weight += rows.sums[base + kl.lane()]
+        position = kl.team_scan(full)
+        kl.team_sync()
         if full != 0:
             rows.keys[place + position - 1] = key
             rows.sums[place + position - 1] = weight
         total += weight
-        place += team_last(position)
-    team_sync()
-    total = team_sum(total)
-    if lane() == 0:
+        place += kl.team_last(position)
+    kl.team_sync()
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
         rows.degrees[c] = place - begin
         rows.arc_sums[c] = total
     return place
 
 
-@kernel
+@kl.kernel
 def copy_row(c, count, rows: CoarseRows, offsets, targets, weights, vertex_weights):
     """Copy what is known of cluster c, its packed row above all, to coarse vertex c.
 
     The item behind the last cluster copies the end of its row.
     """
-    place = int64(rows.offsets[c])
+    place = kl.int64(rows.offsets[c])
     if c < count:
-        begin = int64(rows.begin[c])
-        for i in range(lane(), int64(rows.offsets[c + 1]) - place, team_size()):
+        begin = kl.int64(rows.begin[c])
+        for i in range(kl.lane(), kl.int64(rows.offsets[c + 1]) - place, kl.team_size()):
             targets[place + i] = rows.keys[begin + i]
             weights[place + i] = rows.sums[begin + i]
-    if lane() == 0:
+    if kl.lane() == 0:
         offsets[c] = place
         if c < count:
             vertex_weights[c] = rows.vertex_weights[c]

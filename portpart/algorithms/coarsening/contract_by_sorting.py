@@ -12,16 +12,7 @@ from __future__ import annotations
 
 from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.contract_by_hashing import MIN_WIDE_ROW, CoarseRows, pack_row
-from portpart.backends.language import (
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY
@@ -35,29 +26,29 @@ def way_for(graph: Graph) -> str:
     return "sort" if short else "hash"
 
 
-@device
+@kl.device
 def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
     """Write the heads and weights of the arcs of cluster c to the row; inner arcs have no head.
 
     Returns the weight of the cluster.
     """
-    place = int64(begin)
-    weight = int64(0)
+    place = kl.int64(begin)
+    weight = kl.int64(0)
     for m in range(members.offsets[c], members.offsets[c + 1]):
         v = members.vertices[m]
-        weight += value_or(graph.vertex_weights, v, 1)
-        first = int64(graph.begin[v])
-        degree = int64(graph.end[v]) - first
-        for j in range(lane(), degree, team_size()):
+        weight += kl.value_or(graph.vertex_weights, v, 1)
+        first = kl.int64(graph.begin[v])
+        degree = kl.int64(graph.end[v]) - first
+        for j in range(kl.lane(), degree, kl.team_size()):
             other = members.cluster[graph.targets[first + j]]
-            rows.keys[place + j] = other if other != c else int32(EMPTY)
-            rows.sums[place + j] = value_or(graph.weights, first + j, 1)
+            rows.keys[place + j] = other if other != c else kl.int32(EMPTY)
+            rows.sums[place + j] = kl.value_or(graph.weights, first + j, 1)
         place += degree
-    team_sync()
+    kl.team_sync()
     return weight
 
 
-@device
+@kl.device
 def exchange(rows: CoarseRows, i, j):
     """Exchange two entries if their keys are out of order."""
     low = rows.keys[i]
@@ -71,22 +62,22 @@ def exchange(rows: CoarseRows, i, j):
     return low
 
 
-@device
+@kl.device
 def sort_row(rows: CoarseRows, begin, end):
     """Sort the row begin ... end-1 by its keys."""
-    half = int64(1)
+    half = kl.int64(1)
     while 2 * half < end - begin:
         half *= 2
     step = half
     while step > 0:
         stride = half
         distance = step
-        rest = int64(0)
+        rest = kl.int64(0)
         while distance > 0:
-            for i in range(lane(), end - begin - distance, team_size()):
+            for i in range(kl.lane(), end - begin - distance, kl.team_size()):
                 if i & step == rest:
                     exchange(rows, begin + i, begin + i + distance)
-            team_sync()
+            kl.team_sync()
             distance = stride - step
             stride //= 2
             rest = step
@@ -94,40 +85,40 @@ def sort_row(rows: CoarseRows, begin, end):
     return end
 
 
-@device
+@kl.device
 def merge_runs(rows: CoarseRows, begin, end):
     """Add equal keys up in the first of them; the others become empty."""
-    for base in range(begin, end, team_size()):
-        i = base + lane()
-        key = int32(EMPTY)
+    for base in range(begin, end, kl.team_size()):
+        i = base + kl.lane()
+        key = kl.int32(EMPTY)
         if i < end:
             key = rows.keys[i]
             if i > begin and rows.keys[i - 1] == key:
-                key = int32(EMPTY)
-        team_sync()
+                key = kl.int32(EMPTY)
+        kl.team_sync()
         if key != EMPTY:
             j = i + 1
             while j < end and rows.keys[j] == key:
                 rows.sums[i] += rows.sums[j]
-                rows.keys[j] = int32(EMPTY)
+                rows.keys[j] = kl.int32(EMPTY)
                 j += 1
-        team_sync()
+        kl.team_sync()
     return end
 
 
-@kernel
+@kl.kernel
 def merge_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows):
     """Gather, sort, merge and pack the row of cluster i, or of wide[i], if it has few enough arcs.
 
     Nothing depends on the order of the members or of their arcs.
     """
-    c = value_or(wide, i, i)
-    begin = int64(rows.begin[c])
-    end = int64(rows.begin[c + 1])
+    c = kl.value_or(wide, i, i)
+    begin = kl.int64(rows.begin[c])
+    end = kl.int64(rows.begin[c + 1])
     if end - begin <= max_arcs:
         weight = gather_arcs(c, graph, members, rows, begin)
         sort_row(rows, begin, end)
         merge_runs(rows, begin, end)
         pack_row(c, rows, begin, end)
-        if lane() == 0:
+        if kl.lane() == 0:
             rows.vertex_weights[c] = weight

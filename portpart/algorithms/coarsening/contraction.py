@@ -30,21 +30,10 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_of
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    atomic_max,
-    atomic_next,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    team_sum,
-)
+from portpart.backends.language import Words
 from portpart.backends.program import Element, Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
@@ -260,7 +249,7 @@ def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, te
     Where teams have one lane there is no wide team, and one kernel less to compile.
     """
     weight_type = rows.sums.dtype
-    sum_type = int32 if weight_type == np.int32 else int64
+    sum_type = kl.int32 if weight_type == np.int32 else kl.int64
     wide: tuple[Any, ...] = (sizes.wide, WIDE_TEAM, {"wide": rows.wide, "max_arcs": ANY_ROW})
     most = ANY_ROW if one_lane else wide_row(team, weight_type.itemsize)
     others = (sizes.clusters, team, {"wide": None, "max_arcs": most})
@@ -271,19 +260,19 @@ def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, te
             program.launch(count, filler, team=width, **given)
 
 
-@kernel
+@kl.kernel
 def lead_pair(v, mate, leader):
     """The smaller vertex of a pair, and a single vertex, lead."""
-    leader[v] = int32(v) if mate[v] < 0 else min(int32(v), mate[v])
+    leader[v] = kl.int32(v) if mate[v] < 0 else min(kl.int32(v), mate[v])
 
 
-@kernel
+@kl.kernel
 def flag_leader(v, leader, flags):
     """flags[v] = v leads its cluster."""
     flags[v] = leader[v] == v
 
 
-@kernel
+@kl.kernel
 def number_cluster(v, leader, number, sizes, size_at, count):
     """Replace v's leader by the number of its cluster; the first vertex writes their number."""
     leader[v] = number[leader[v]]
@@ -291,39 +280,39 @@ def number_cluster(v, leader, number, sizes, size_at, count):
         count[0] = number[sizes[size_at]]
 
 
-@kernel
+@kl.kernel
 def take_sizes(_, count, sizes: ContractionSizes, totals: Totals):
     """Take over the number of clusters; nothing has been counted in all."""
     sizes.clusters = count[0]
-    sizes.tiles = max(int64(1), (count[0] + TILE - 1) // TILE)
+    sizes.tiles = max(kl.int64(1), (count[0] + TILE - 1) // TILE)
     totals.clusters = count[0]
     totals.arcs = 0
     totals.max_degree = 0
     totals.arc_weight = 0
 
 
-@kernel
+@kl.kernel
 def list_wide(c, members: Members, rows: CoarseRows, sizes: ContractionSizes, max_arcs):
     """List cluster c if it has many arcs; atomic, the order of the list is free."""
     if members.num_arcs[c] > max_arcs:
-        rows.wide[atomic_next(sizes, ContractionSizes.wide)] = int32(c)
+        rows.wide[kl.atomic_next(sizes, ContractionSizes.wide)] = kl.int32(c)
 
 
-@kernel
+@kl.kernel
 def survey_tile(tile, rows: CoarseRows, tile_sums, totals: Totals, sizes: ContractionSizes):
     """Add up and compare the coarse vertices of a tile; atomic, order-free."""
-    arcs = int64(0)
-    max_degree = int64(0)
-    weight = int64(0)
-    for c in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes.clusters), team_size()):
+    arcs = kl.int64(0)
+    max_degree = kl.int64(0)
+    weight = kl.int64(0)
+    for c in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, sizes.clusters), kl.team_size()):
         arcs += rows.degrees[c]
-        max_degree = max(max_degree, int64(rows.degrees[c]))
+        max_degree = max(max_degree, kl.int64(rows.degrees[c]))
         weight += rows.arc_sums[c]
-    arcs = team_sum(arcs)
-    max_degree = team_max(max_degree)
-    weight = team_sum(weight)
-    if lane() == 0:
+    arcs = kl.team_sum(arcs)
+    max_degree = kl.team_max(max_degree)
+    weight = kl.team_sum(weight)
+    if kl.lane() == 0:
         tile_sums[tile] = arcs
-        atomic_add(totals, Totals.arcs, arcs)
-        atomic_max(totals, Totals.max_degree, max_degree)
-        atomic_add(totals, Totals.arc_weight, weight)
+        kl.atomic_add(totals, Totals.arcs, arcs)
+        kl.atomic_max(totals, Totals.max_degree, max_degree)
+        kl.atomic_add(totals, Totals.arc_weight, weight)

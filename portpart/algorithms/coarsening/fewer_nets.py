@@ -13,17 +13,8 @@ import numpy as np
 
 from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    atomic_add,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    uint64,
-)
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.teams import team_for_longest
 from portpart.primitives.basic import converted, gather
@@ -81,59 +72,59 @@ def without_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
                    vertex_offsets=vertex_offsets, _totals=known)
 
 
-@kernel
+@kl.kernel
 def count_repeated(tile, digests, size, found):
     """Add how many sorted digests of a tile are those before them; atomic, order-free."""
-    count = int64(0)
-    for i in range(tile * TILE + lane(), min((tile + 1) * TILE, size), team_size()):
+    count = kl.int64(0)
+    for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
         if i > 0:
             if digests[i] == digests[i - 1]:
                 count += 1
-    count = team_sum(count)
-    if lane() == 0:
-        atomic_add(found, 0, count)
+    count = kl.team_sum(count)
+    if kl.lane() == 0:
+        kl.atomic_add(found, 0, count)
 
 
-@kernel
+@kl.kernel
 def digest_net(net, nets: Nets, digests):
     """digests[net] = a sum over its pins, 0 if it has fewer than two: those cost nothing."""
-    begin = int64(nets.begin[net])
-    end = int64(nets.end[net])
-    low = int64(0)
-    high = int64(0)
+    begin = kl.int64(nets.begin[net])
+    end = kl.int64(nets.end[net])
+    low = kl.int64(0)
+    high = kl.int64(0)
     if end - begin >= 2:
-        for place in range(begin + lane(), end, team_size()):
-            hashed = uint64(mixed(int64(nets.pins[place]) + 1))
-            low += int64(hashed & uint64(0xFFFFFFFF))
-            high += int64(hashed >> uint64(32))
-    low = team_sum(low)
-    high = team_sum(high)
-    if lane() == 0:
+        for place in range(begin + kl.lane(), end, kl.team_size()):
+            hashed = kl.uint64(mixed(kl.int64(nets.pins[place]) + 1))
+            low += kl.int64(hashed & kl.uint64(0xFFFFFFFF))
+            high += kl.int64(hashed >> kl.uint64(32))
+    low = kl.team_sum(low)
+    high = kl.team_sum(high)
+    if kl.lane() == 0:
         digests[net] = 0 if high == 0 else mixed(low ^ mixed(high))
 
 
-@kernel
+@kl.kernel
 def count_if_small(net, nets: Nets, max_net_size, sizes):
     """sizes[net] = how many pins a net has, or none if those are too many."""
-    size = int64(nets.end[net]) - int64(nets.begin[net])
-    sizes[net] = size if size <= max_net_size else int64(0)
+    size = kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
+    sizes[net] = size if size <= max_net_size else kl.int64(0)
 
 
-@kernel
+@kl.kernel
 def keep_if_small(i, vertex_nets, sizes, kept):
     """kept[i] = whether net i of all vertices has pins."""
-    kept[i] = int32(sizes[vertex_nets[i]] > 0)
+    kept[i] = kl.int32(sizes[vertex_nets[i]] > 0)
 
 
-@kernel
+@kl.kernel
 def copy_net(net, nets: Nets, offsets, pins):
     """Copy the pins of a net that has some still."""
-    begin = int64(offsets[net])
-    for j in range(lane(), int64(offsets[net + 1]) - begin, team_size()):
-        pins[begin + j] = nets.pins[int64(nets.begin[net]) + j]
+    begin = kl.int64(offsets[net])
+    for j in range(kl.lane(), kl.int64(offsets[net + 1]) - begin, kl.team_size()):
+        pins[begin + j] = nets.pins[kl.int64(nets.begin[net]) + j]
 
 
-@kernel
+@kl.kernel
 def copy_kept(i, vertex_nets, kept, places, nets):
     """Copy a net of a vertex that has pins still."""
     if kept[i] != 0:

@@ -13,22 +13,10 @@ from portpart.algorithms.coarsening.wishes import (
     may_join,
     room_beside,
 )
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Words,
-    atomic_load,
-    atomic_max,
-    atomic_min,
-    atomic_next,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    value_or,
-)
+from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Choice, best_candidate
@@ -115,48 +103,48 @@ class Grouping(Selections, WorkRecord):
         )
 
 
-@device
+@kl.device
 def score(arc, u, v, graph: Csr, selections: Selections):
     """The paper's score c W - degree(u)."""
-    weight = min(value_or(graph.weights, arc, 1), selections.max_edge_weight)
+    weight = min(kl.value_or(graph.weights, arc, 1), selections.max_edge_weight)
     return selections.score_factor * weight - degree_of(u, graph)
 
 
-@device
+@kl.device
 def keep_selection(v, best, best_score, grouping: Grouping):
     """V selects the best, by that score."""
-    link_score = team_max(best_score)
-    if lane() == 0:
+    link_score = kl.team_max(best_score)
+    if kl.lane() == 0:
         grouping.wish[v] = best
         grouping.link_score[v] = link_score
     return best
 
 
-BY_SCORE = Choice(head_of, may_join, score, keep_selection, int64)
+BY_SCORE = Choice(head_of, may_join, score, keep_selection, kl.int64)
 
 
-@kernel
+@kl.kernel
 def select_neighbour(v, graph: Csr, grouping: Grouping):
     """Select the neighbour of the best score that v may be grouped with."""
     room = room_beside(v, graph, grouping)
-    best_candidate(v, int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping,
+    best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping,
                    BY_SCORE)
 
 
-@kernel
+@kl.kernel
 def begin_group(v, graph: Csr, grouping: Grouping, sizes: GroupSizes):
     """Every vertex is a group and a subset of itself, and is offered nothing."""
     grouping.offer[v] = LOWEST
-    grouping.first[v] = int32(LAST)
-    grouping.members[v] = int32(1)
-    grouping.group_weight[v] = value_or(graph.vertex_weights, v, 1)
-    grouping.mate[v] = int32(NOBODY)
-    grouping.subset[v] = int32(v)
+    grouping.first[v] = kl.int32(LAST)
+    grouping.members[v] = kl.int32(1)
+    grouping.group_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
+    grouping.mate[v] = kl.int32(NOBODY)
+    grouping.subset[v] = kl.int32(v)
     if v == 0:
         sizes.changing = 1
 
 
-@device
+@kl.device
 def stays(u, v, graph: Csr, grouping: Grouping):
     """Whether u, not v, is the root of a tree if they select each other: higher degree, or hash."""
     degree = degree_of(u, graph)
@@ -167,14 +155,14 @@ def stays(u, v, graph: Csr, grouping: Grouping):
     return higher
 
 
-@device
+@kl.device
 def joins(v, graph: Csr, grouping: Grouping):
     """Whether v is at odd depth in the tree of selections.
 
     A root selects nobody, or is one of two vertices that select each other.  A long chain is cut.
     """
-    depth = int64(0)
-    u = int32(v)
+    depth = kl.int64(0)
+    u = kl.int32(v)
     following = True
     while following:
         w = grouping.wish[u]
@@ -190,39 +178,39 @@ def joins(v, graph: Csr, grouping: Grouping):
     return depth & 1 != 0
 
 
-@kernel
+@kl.kernel
 def list_joining(v, graph: Csr, grouping: Grouping, waiting: ListSize):
     """List v if it is to join what it selected; the order is free."""
     if joins(v, graph, grouping):
         # the two may be at odds where a chain is cut
         if not joins(grouping.wish[v], graph, grouping):
-            grouping.waiting[atomic_next(waiting, ListSize.length)] = int32(v)
+            grouping.waiting[kl.atomic_next(waiting, ListSize.length)] = kl.int32(v)
 
 
-@kernel
+@kl.kernel
 def offer_edge(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here):
     """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
     place = here * sizes.vertices + i
     v = grouping.waiting[place]
     centre = grouping.wish[v]
-    weight = grouping.group_weight[centre] + value_or(graph.vertex_weights, v, 1)
+    weight = grouping.group_weight[centre] + kl.value_or(graph.vertex_weights, v, 1)
     if grouping.members[centre] < grouping.group_size and weight <= grouping.max_weight:
-        atomic_max(grouping.offer, centre, grouping.link_score[v])
+        kl.atomic_max(grouping.offer, centre, grouping.link_score[v])
     else:
-        grouping.waiting[place] = int32(NOBODY)
+        grouping.waiting[place] = kl.int32(NOBODY)
 
 
-@kernel
+@kl.kernel
 def claim_place(i, grouping: Grouping, sizes: GroupSizes, here):
     """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
     v = grouping.waiting[here * sizes.vertices + i]
     if v != NOBODY:
         centre = grouping.wish[v]
         if grouping.link_score[v] == grouping.offer[centre]:
-            atomic_min(grouping.first, centre, v)
+            kl.atomic_min(grouping.first, centre, v)
 
 
-@kernel
+@kl.kernel
 def take_in(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here, next_waiting: ListSize):
     """Link the vertex that got the place; the others wait on, in any order.
 
@@ -235,33 +223,33 @@ def take_in(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here, next_wai
             grouping.mate[v] = centre
             grouping.members[v] += 1
             grouping.members[centre] += 1
-            grouping.group_weight[centre] += value_or(graph.vertex_weights, v, 1)
+            grouping.group_weight[centre] += kl.value_or(graph.vertex_weights, v, 1)
             grouping.offer[centre] = LOWEST
-            grouping.first[centre] = int32(LAST)
+            grouping.first[centre] = kl.int32(LAST)
         else:
-            place = atomic_next(next_waiting, ListSize.length)
+            place = kl.atomic_next(next_waiting, ListSize.length)
             grouping.waiting[(1 - here) * sizes.vertices + place] = v
 
 
-@kernel
+@kl.kernel
 def key_of_leftover(v, grouping: Grouping, pairing: Pairing):
     """Key of a single vertex: what it selected; of those that selected nothing, their label."""
-    key = int64(NO_KEY)
+    key = kl.int64(NO_KEY)
     if grouping.members[v] == 1:
-        key = int64(grouping.wish[v])
+        key = kl.int64(grouping.wish[v])
         if key == NOBODY:
-            key = NOBODY - (int64(value_or(grouping.label, v, 0)) & POSITIVE)
+            key = NOBODY - (kl.int64(kl.value_or(grouping.label, v, 0)) & POSITIVE)
         key = hash_of(key, grouping.seed) & POSITIVE
     pairing.keys[v] = key
 
 
-@kernel
+@kl.kernel
 def settle(_, sizes: GroupSizes):
     """No subset has changed in this round so far."""
     sizes.changing = 0
 
 
-@kernel
+@kl.kernel
 def join_subsets(v, grouping: Grouping, sizes: GroupSizes):
     """The ends of a link get the smaller of their subset ids; atomic.
 
@@ -270,13 +258,13 @@ def join_subsets(v, grouping: Grouping, sizes: GroupSizes):
     """
     u = grouping.mate[v]
     if u != NOBODY:
-        label = value_or(grouping.label, v, 0)
-        if label == value_or(grouping.label, u, 0):
-            own = atomic_load(grouping.subset, v)
-            other = atomic_load(grouping.subset, u)
+        label = kl.value_or(grouping.label, v, 0)
+        if label == kl.value_or(grouping.label, u, 0):
+            own = kl.atomic_load(grouping.subset, v)
+            other = kl.atomic_load(grouping.subset, u)
             if own > other:
-                atomic_min(grouping.subset, v, other)
+                kl.atomic_min(grouping.subset, v, other)
             elif own < other:
-                atomic_min(grouping.subset, u, own)
+                kl.atomic_min(grouping.subset, u, own)
             if own != other and sizes.changing == 0:  # millions of stores to one place wait
                 sizes.changing = 1

@@ -14,8 +14,8 @@ from portpart.algorithms.coarsening.contraction import (
     contract,
     guess_of_clusters,
 )
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.primitives.basic import gather
@@ -145,7 +145,7 @@ def label_of_clusters(space: ExecutionSpace, label: Array, cluster: Array, count
     return result
 
 
-@kernel
+@kl.kernel
 def give_label(v, label, cluster, result):
     """The cluster of v has v's label; all who write it write the same."""
     result[cluster[v]] = label[v]

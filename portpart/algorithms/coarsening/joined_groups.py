@@ -19,9 +19,10 @@ import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words, atomic_max, device, int32, int64, kernel
+from portpart.backends.language import Words
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.primitives.scan import tiles_of
@@ -130,10 +131,10 @@ def _record(found: dict[str, Any]) -> Program:
     return program
 
 
-@device
+@kl.device
 def begin_alone(v, rank, joined: Joined, joined_sizes: JoinedSizes):
     """V is a group of itself; of two groups that of the higher rank comes first."""
-    word = int64(rank) << ROUND_BITS
+    word = kl.int64(rank) << ROUND_BITS
     joined.word[v] = word
     joined.next_word[v] = word
     if v == 0:
@@ -141,14 +142,14 @@ def begin_alone(v, rank, joined: Joined, joined_sizes: JoinedSizes):
     return word
 
 
-@kernel
+@kl.kernel
 def begin_round(_, joined_sizes: JoinedSizes):
     """No group has changed in this round so far."""
     joined_sizes.changing = 0
     joined_sizes.round += 1
 
 
-@kernel
+@kl.kernel
 def hand_on_group(v, wish, joined: Joined, joined_sizes: JoinedSizes):
     """Of v and of whom it selects, the one of the later group gets the first one; order-free."""
     u = wish[v]
@@ -157,14 +158,14 @@ def hand_on_group(v, wish, joined: Joined, joined_sizes: JoinedSizes):
         other = joined.word[u] >> ROUND_BITS
         word = (max(own, other) << ROUND_BITS) | joined_sizes.round
         if own > other:
-            atomic_max(joined.next_word, u, word)
+            kl.atomic_max(joined.next_word, u, word)
         elif own < other:
-            atomic_max(joined.next_word, v, word)
+            kl.atomic_max(joined.next_word, v, word)
         if own != other and joined_sizes.changing == 0:  # millions of stores to one place wait
             joined_sizes.changing = 1
 
 
-@kernel
+@kl.kernel
 def take_over_group(v, joined: Joined, joined_sizes: JoinedSizes):
     """What v has been handed holds from the next round on, if there is one."""
     joined.word[v] = joined.next_word[v]
@@ -172,20 +173,20 @@ def take_over_group(v, joined: Joined, joined_sizes: JoinedSizes):
         joined_sizes.changing = 0
 
 
-@kernel
+@kl.kernel
 def mark_first(i, ordered: Ordered):
     """Note where the group of vertex i of the order begins, if that is here."""
     group = ordered.word[i] >> ROUND_BITS
-    before = int64(NOBODY)
+    before = kl.int64(NOBODY)
     if i > 0:
         before = ordered.word[i - 1] >> ROUND_BITS
     if before != group:
-        ordered.first[group] = int32(i)
+        ordered.first[group] = kl.int32(i)
 
 
-@kernel
+@kl.kernel
 def join_run(i, cluster, ordered: Ordered):
     """Vertex i of the order becomes one with the others of its run of `group_size`."""
-    first = int64(ordered.first[ordered.word[i] >> ROUND_BITS])
+    first = kl.int64(ordered.first[ordered.word[i] >> ROUND_BITS])
     place = first + (i - first) // ordered.group_size * ordered.group_size
     cluster[ordered.order[i]] = ordered.order[place]

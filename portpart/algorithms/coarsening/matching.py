@@ -32,19 +32,10 @@ from portpart.algorithms.coarsening.wishes import (
     may_join,
     room_beside,
 )
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Kernel,
-    atomic_next,
-    device,
-    float64,
-    int32,
-    int64,
-    kernel,
-    lane,
-    value_or,
-)
+from portpart.backends.language import Kernel
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
@@ -226,49 +217,50 @@ def record_offers(program: Program, count: Any, active: Any, next_active: Any, n
                    next_size=next_size)
 
 
-@device
+@kl.device
 def edge_weight(arc, u, v, graph: Csr, matching: Matching):
     """Rating of an edge by its weight."""
-    return value_or(graph.weights, arc, 1)
+    return kl.value_or(graph.weights, arc, 1)
 
 
-@device
+@kl.device
 def edge_rating(arc, u, v, graph: Csr, matching: Matching):
     """Rating of an edge by its weight and those of its ends, the same from both of them."""
-    own = value_or(graph.vertex_weights, v, 1)
-    other = value_or(graph.vertex_weights, u, 1)
-    weight = float64(value_or(graph.weights, arc, 1))
-    return weight * weight / (float64(max(int64(1), own)) * float64(max(int64(1), other)))
+    own = kl.value_or(graph.vertex_weights, v, 1)
+    other = kl.value_or(graph.vertex_weights, u, 1)
+    weight = kl.float64(kl.value_or(graph.weights, arc, 1))
+    return weight * weight / (kl.float64(max(kl.int64(1), own)) * kl.float64(max(kl.int64(1),
+                                                                                 other)))
 
 
-@device
+@kl.device
 def may_match(v, u, own, room, graph: Csr, matching: Matching):
     """Whether v and u, an unmatched vertex, may be a pair."""
     return matching.mate[u] == UNMATCHED and may_join(v, u, own, room, graph, matching)
 
 
 # A weight is read sooner than a mate, a rating is worked out later.
-BY_WEIGHT = Choice(head_of, anybody, edge_weight, keep_wish, int64, may_match)
-BY_OWN_HASH = Choice(head_of, anybody, edge_weight, keep_wish, int64, may_match, own_hash)
-BY_RATING = Choice(head_of, may_match, edge_rating, keep_wish, float64)
+BY_WEIGHT = Choice(head_of, anybody, edge_weight, keep_wish, kl.int64, may_match)
+BY_OWN_HASH = Choice(head_of, anybody, edge_weight, keep_wish, kl.int64, may_match, own_hash)
+BY_RATING = Choice(head_of, may_match, edge_rating, keep_wish, kl.float64)
 
 
-@kernel
+@kl.kernel
 def begin_matching(v, active, matching: Matching):
     """All vertices are unmatched and active."""
-    matching.mate[v] = int32(UNMATCHED)
-    active[v] = int32(v)
+    matching.mate[v] = kl.int32(UNMATCHED)
+    active[v] = kl.int32(v)
 
 
-@kernel
+@kl.kernel
 def wish_for_neighbour(i, active, graph: Csr, matching: Matching, by: Choice):
     """V wishes for an unmatched neighbour that keeps the weight limit."""
     v = active[i]
     room = room_beside(v, graph, matching)
-    best_candidate(v, int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
+    best_candidate(v, kl.int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
 
 
-@kernel
+@kl.kernel
 def match_mutual_wishes(i, active, matching: Matching, next_active, next_size: ListSize):
     """Pair v with its wish if the wish is mutual; v stays active while it has a wish.
 
@@ -280,57 +272,57 @@ def match_mutual_wishes(i, active, matching: Matching, next_active, next_size: L
         if matching.wish[u] == v:
             matching.mate[v] = u
         else:
-            next_active[atomic_next(next_size, ListSize.length)] = v
+            next_active[kl.atomic_next(next_size, ListSize.length)] = v
 
 
-@device
+@kl.device
 def offers_itself(v, u, matching: Matching):
     """Whether v offers itself to u rather than waiting for offers."""
     return hash_of(v, matching.seed) < hash_of(u, matching.seed)
 
 
-@device
+@kl.device
 def has_offered(v, u, own, room, graph: Csr, matching: Matching):
     """Whether u wishes for v and offers itself.  Then u is free: it has taken no offer."""
     return matching.wish[u] == v and offers_itself(u, v, matching)
 
 
-@device
+@kl.device
 def keep_pair(v, best, score, matching: Matching):
     """V and the best of its offers are a pair."""
-    if lane() == 0 and best != UNMATCHED:
+    if kl.lane() == 0 and best != UNMATCHED:
         matching.mate[v] = best
         matching.mate[best] = v
     return best
 
 
-OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, int64, tie=own_hash)
+OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, kl.int64, tie=own_hash)
 
 
-@kernel
+@kl.kernel
 def take_offer(i, active, graph: Csr, matching: Matching):
     """Pair v, if it waits for offers, with the best one."""
     v = active[i]
     u = matching.wish[v]
     if u != UNMATCHED:
         if not offers_itself(v, u, matching):
-            best_candidate(v, int32(UNMATCHED), int64(0), graph.begin[v], graph.end[v], graph,
+            best_candidate(v, kl.int32(UNMATCHED), kl.int64(0), graph.begin[v], graph.end[v], graph,
                            matching, OFFERS)
 
 
-@kernel
+@kl.kernel
 def keep_single(i, active, matching: Matching, next_active, next_size: ListSize):
     """V stays active if it wished for somebody and is still unmatched; in any order."""
     v = active[i]
     if matching.wish[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
-        next_active[atomic_next(next_size, ListSize.length)] = v
+        next_active[kl.atomic_next(next_size, ListSize.length)] = v
 
 
-@kernel
+@kl.kernel
 def keep_mate_of_own_label(v, mate, label, parted):
     """parted[v] = mate of v if its label is v's."""
     u = mate[v]
-    parted[v] = int32(UNMATCHED)
+    parted[v] = kl.int32(UNMATCHED)
     if u != UNMATCHED:
         if label[u] == label[v]:
             parted[v] = u

@@ -12,21 +12,10 @@ import numpy as np
 
 from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
 from portpart.algorithms.coarsening.sizes import NetSizes, of_nets, of_pins
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    atomic_cas,
-    atomic_min,
-    device,
-    int8,
-    int32,
-    int64,
-    kernel,
-    uint64,
-    value_or,
-)
+from portpart.backends.language import Words
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Nets
@@ -130,77 +119,77 @@ def record_merging(program: Program, work: Any, sizes: Any) -> None:
                  sizes.nets, sizes.net_tiles)
 
 
-@kernel
+@kl.kernel
 def clear_net(net, work: CoarseNets):
     """Nothing is known of the net, and its share of the table is free."""
-    work.digest[net] = uint64(0)
-    work.differs[net] = int8(0)
-    work.weights[net] = int64(0)
+    work.digest[net] = kl.uint64(0)
+    work.differs[net] = kl.int8(0)
+    work.weights[net] = kl.int64(0)
     for slot in range(2 * net, 2 * net + 2):
-        work.table[slot] = int64(NO_SLOT)
-        work.leader[slot] = int32(LAST)
+        work.table[slot] = kl.int64(NO_SLOT)
+        work.leader[slot] = kl.int32(LAST)
 
 
-@kernel
+@kl.kernel
 def mark_pins(stretch, work: CoarseNets, sizes: MergingSizes):
     """Mark the first of equal pins of a stretch; add them to the digests.  Atomic, order-free."""
     begin = stretch * RUN
     net = work.keys[begin] >> 32
-    total = uint64(0)
+    total = kl.uint64(0)
     for i in range(begin, min(begin + RUN, sizes.pins)):
         key = work.keys[i]
         is_first = i == 0
         if not is_first:
             is_first = work.keys[i - 1] != key
-        work.first[i] = int8(is_first)
+        work.first[i] = kl.int8(is_first)
         if key >> 32 != net:
-            atomic_add(work.digest, net, total)
+            kl.atomic_add(work.digest, net, total)
             net = key >> 32
-            total = uint64(0)
+            total = kl.uint64(0)
         if is_first:
-            total += uint64(mixed((key & 0xFFFFFFFF) + 1))  # of 0 it is 0
-    atomic_add(work.digest, net, total)
+            total += kl.uint64(mixed((key & 0xFFFFFFFF) + 1))  # of 0 it is 0
+    kl.atomic_add(work.digest, net, total)
 
 
-@kernel
+@kl.kernel
 def place_pin(i, work: CoarseNets):
     """Put the distinct pins close together."""
     if work.first[i] != 0:
-        work.distinct[work.places[i]] = int32(work.keys[i] & 0xFFFFFFFF)
+        work.distinct[work.places[i]] = kl.int32(work.keys[i] & 0xFFFFFFFF)
 
 
-@device
+@kl.device
 def size_of(net, nets: Nets, work: CoarseNets):
     """Number of a net's distinct pins."""
     return work.places[nets.end[net]] - work.places[nets.begin[net]]
 
 
-@device
+@kl.device
 def slot_for(key, size, work: CoarseNets):
     """The slot of a digest in a table of so many, claimed if it is new; atomic, any free one."""
     slot = place_in(mixed(key), size)
-    found = atomic_cas(work.table, slot, int64(NO_SLOT), key)
+    found = kl.atomic_cas(work.table, slot, kl.int64(NO_SLOT), key)
     while found != NO_SLOT and found != key:
         slot += 1
         if slot == size:
-            slot = int64(0)
-        found = atomic_cas(work.table, slot, int64(NO_SLOT), key)
+            slot = kl.int64(0)
+        found = kl.atomic_cas(work.table, slot, kl.int64(NO_SLOT), key)
     return slot
 
 
-@kernel
+@kl.kernel
 def enter_net(net, nets: Nets, work: CoarseNets, sizes: MergingSizes):
     """Enter a net that can be cut, and is not too large, in the table; atomic, order-free."""
-    work.slot[net] = int64(NO_SLOT)
+    work.slot[net] = kl.int64(NO_SLOT)
     size = size_of(net, nets, work)
     if size >= 2 and size <= sizes.max_size:
-        key = int64(work.digest[net] & uint64(POSITIVE))
+        key = kl.int64(work.digest[net] & kl.uint64(POSITIVE))
         slot = slot_for(key, 2 * sizes.nets, work)
         work.slot[net] = slot
-        atomic_min(work.leader, slot, int32(net))
+        kl.atomic_min(work.leader, slot, kl.int32(net))
 
 
-@kernel
+@kl.kernel
 def compare_pin(i, nets: Nets, work: CoarseNets):
     """Note if the net of pin i has not the pins of its leader; all who write it write the same.
 
@@ -209,7 +198,7 @@ def compare_pin(i, nets: Nets, work: CoarseNets):
     net = work.keys[i] >> 32
     slot = work.slot[net]
     if slot != NO_SLOT and work.first[i] != 0:
-        leader = int64(work.leader[slot])
+        leader = kl.int64(work.leader[slot])
         if leader != net:
             rank = work.places[i] - work.places[nets.begin[net]]
             same = size_of(leader, nets, work) == size_of(net, nets, work)
@@ -217,21 +206,21 @@ def compare_pin(i, nets: Nets, work: CoarseNets):
                 other = work.places[nets.begin[leader]] + rank
                 same = work.distinct[other] == work.distinct[work.places[i]]
             if not same:
-                work.differs[net] = int8(1)
+                work.differs[net] = kl.int8(1)
 
 
-@kernel
+@kl.kernel
 def settle_net(net, nets: Nets, work: CoarseNets):
     """A net stays if it leads or differs; else its leader takes its weight; atomic, order-free."""
     slot = work.slot[net]
     stays = False
     if slot != NO_SLOT:
-        leader = int64(work.leader[slot])
+        leader = kl.int64(work.leader[slot])
         stays = leader == net or work.differs[net] != 0
         if stays:
-            leader = int64(net)
-        atomic_add(work.weights, leader, value_or(nets.weights, net, 1))
-    work.stays[net] = int8(stays)
-    work.sizes[net] = int32(0)
+            leader = kl.int64(net)
+        kl.atomic_add(work.weights, leader, kl.value_or(nets.weights, net, 1))
+    work.stays[net] = kl.int8(stays)
+    work.sizes[net] = kl.int32(0)
     if stays:
-        work.sizes[net] = int32(size_of(net, nets, work))
+        work.sizes[net] = kl.int32(size_of(net, nets, work))

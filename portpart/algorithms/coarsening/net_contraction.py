@@ -23,21 +23,9 @@ from portpart.algorithms.coarsening.merged_nets import (
 )
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import NetSizes
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    atomic_max,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends.language import Words
 from portpart.backends.program import Program
 from portpart.graphs.csr import unpacked
 from portpart.graphs.hypergraph import Hypergraph, Nets
@@ -186,11 +174,11 @@ def _coarse_nets(hypergraph: Hypergraph, work: CoarseNets, found: NetTotals,
             "vertex_offsets": vertex_offsets, "vertex_nets": vertex_nets}
 
 
-@device
+@kl.device
 def net_at(place, num_nets, nets: Nets):
     """The net that a place among the pins belongs to, by bisection."""
-    low = int64(0)
-    high = int64(num_nets) - 1
+    low = kl.int64(0)
+    high = kl.int64(num_nets) - 1
     while low < high:
         middle = (low + high + 1) // 2
         if nets.begin[middle] <= place:
@@ -200,17 +188,17 @@ def net_at(place, num_nets, nets: Nets):
     return low
 
 
-@kernel
+@kl.kernel
 def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
     """keys[i] = net and cluster of pin i, for the pins of the stretch."""
     net = net_at(stretch * RUN, num_nets, nets)
-    for i in range(stretch * RUN + lane(), min((stretch + 1) * RUN, num_pins), team_size()):
+    for i in range(stretch * RUN + kl.lane(), min((stretch + 1) * RUN, num_pins), kl.team_size()):
         while nets.end[net] <= i:
             net += 1
-        keys[i] = (net << 32) | int64(cluster[nets.pins[i]])
+        keys[i] = (net << 32) | kl.int64(cluster[nets.pins[i]])
 
 
-@kernel
+@kl.kernel
 def begin_totals(_, count, work: CoarseNets, sizes: MergingSizes, totals: NetTotals):
     """How many clusters, nets and pins there are; nothing else has been counted."""
     totals.clusters = count[0]
@@ -220,23 +208,23 @@ def begin_totals(_, count, work: CoarseNets, sizes: MergingSizes, totals: NetTot
     totals.max_size = 0
 
 
-@kernel
+@kl.kernel
 def survey_nets(tile, work: CoarseNets, sizes: MergingSizes, totals: NetTotals):
     """Add up and compare the coarse nets of a tile; atomic, order-free."""
-    weight = int64(0)
-    max_size = int64(0)
-    for net in range(tile * TILE + lane(), min((tile + 1) * TILE, sizes.nets), team_size()):
+    weight = kl.int64(0)
+    max_size = kl.int64(0)
+    for net in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, sizes.nets), kl.team_size()):
         if work.stays[net] != 0:
             weight += work.weights[net]
-            max_size = max(max_size, int64(work.sizes[net]))
-    weight = team_sum(weight)
-    max_size = team_max(max_size)
-    if lane() == 0:
-        atomic_add(totals, NetTotals.net_weight, weight)
-        atomic_max(totals, NetTotals.max_size, max_size)
+            max_size = max(max_size, kl.int64(work.sizes[net]))
+    weight = kl.team_sum(weight)
+    max_size = kl.team_max(max_size)
+    if kl.lane() == 0:
+        kl.atomic_add(totals, NetTotals.net_weight, weight)
+        kl.atomic_max(totals, NetTotals.max_size, max_size)
 
 
-@kernel
+@kl.kernel
 def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
     """Copy weight and place of a net that stays; the item behind the last one ends the rows."""
     stays = net == num_nets
@@ -248,18 +236,18 @@ def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
             weights[work.number[net]] = work.weights[net]
 
 
-@kernel
+@kl.kernel
 def copy_pin(i, nets: Nets, work: CoarseNets, pins, turned):
     """Copy a pin of a net that stays, and write it the other way round as a key to be sorted."""
     net = work.keys[i] >> 32
     if work.first[i] != 0 and work.stays[net] != 0:
-        c = int32(work.keys[i] & 0xFFFFFFFF)
+        c = kl.int32(work.keys[i] & 0xFFFFFFFF)
         place = work.offsets[net] + work.places[i] - work.places[nets.begin[net]]
         pins[place] = c
-        turned[place] = (int64(c) << 32) | int64(work.number[net])
+        turned[place] = (kl.int64(c) << 32) | kl.int64(work.number[net])
 
 
-@kernel
+@kl.kernel
 def add_vertex_weight(v, cluster, weights, sums):
     """Add the weight of v to that of its cluster; atomic, order-free."""
-    atomic_add(sums, cluster[v], value_or(weights, v, 1))
+    kl.atomic_add(sums, cluster[v], kl.value_or(weights, v, 1))

@@ -28,9 +28,9 @@ from portpart.algorithms.coarsening.net_ratings import BY_SUM
 from portpart.algorithms.coarsening.net_wishes import NetWishes, launches
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int32, kernel, value_or
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Hypergraph
@@ -108,11 +108,11 @@ def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program
     return program
 
 
-@kernel
+@kl.kernel
 def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, lengths: ListLengths,
                 joined: Joined, joined_sizes: JoinedSizes):
     """Every vertex is a group of itself, and is to select another."""
-    groups.cluster[v] = int32(v)
-    groups.cluster_weight[v] = value_or(graph.vertex_weights, v, 1)
+    groups.cluster[v] = kl.int32(v)
+    groups.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
     begin_alone(v, v, joined, joined_sizes)
     append(v, graph, listed, lengths)

@@ -23,24 +23,9 @@ from portpart.algorithms.coarsening.rated_nets import (
     size_of,
 )
 from portpart.algorithms.coarsening.wishes import room_beside
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    Static,
-    device,
-    float64,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_atomic_add,
-    team_last,
-    team_scan,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends.language import Record, Static
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
@@ -68,75 +53,75 @@ class NetTurns(Record):
     counts: Array
 
 
-@device
+@kl.device
 def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
     """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
 
     Every lane takes a net, and then pins of all these nets.
     """
-    for slot in range(first + lane(), last, team_size()):
-        row.keys[slot] = int32(EMPTY)
+    for slot in range(first + kl.lane(), last, kl.team_size()):
+        row.keys[slot] = kl.int32(EMPTY)
         row.sums[slot] = 0
-    end = int64(rated.rows.end[v])
-    label = value_or(row.label, v, 0)
-    for base in range(int64(rated.rows.begin[v]), end, team_size()):
-        start = int64(0)
-        size = int64(0)
-        if base + lane() < end:
-            net = rated.rows.targets[base + lane()]
+    end = kl.int64(rated.rows.end[v])
+    label = kl.value_or(row.label, v, 0)
+    for base in range(kl.int64(rated.rows.begin[v]), end, kl.team_size()):
+        start = kl.int64(0)
+        size = kl.int64(0)
+        if base + kl.lane() < end:
+            net = rated.rows.targets[base + kl.lane()]
             size = pins_to_see(v, net, rated.halvings[v], rated, row.seed)
             start = place_to_see(v, net, size, rated.nets)
-            shares = max(int64(1), size_of(net, rated.nets) - rated.without)
-            turns.counts[lane()] = rated.unit * value_or(rated.nets.weights, net, 1) // shares
-        stop = team_scan(size)
-        turns.stops[lane()] = int32(stop)
-        turns.shifts[lane()] = start - (stop - size)
-        pins = team_last(stop)
-        team_sync()
-        i = int64(-1)
-        stop = int64(0)
-        shift = int64(0)
-        count = int64(0)
-        for position in range(lane(), pins, team_size()):
+            shares = max(kl.int64(1), size_of(net, rated.nets) - rated.without)
+            turns.counts[kl.lane()] = rated.unit * kl.value_or(rated.nets.weights, net, 1) // shares
+        stop = kl.team_scan(size)
+        turns.stops[kl.lane()] = kl.int32(stop)
+        turns.shifts[kl.lane()] = start - (stop - size)
+        pins = kl.team_last(stop)
+        kl.team_sync()
+        i = kl.int64(-1)
+        stop = kl.int64(0)
+        shift = kl.int64(0)
+        count = kl.int64(0)
+        for position in range(kl.lane(), pins, kl.team_size()):
             while stop <= position:
                 i += 1
-                stop = int64(turns.stops[i])
+                stop = kl.int64(turns.stops[i])
                 shift = turns.shifts[i]
                 count = turns.counts[i]
             u = rated.nets.pins[position + shift]
-            if u != v and value_or(row.label, u, 0) == label:
+            if u != v and kl.value_or(row.label, u, 0) == label:
                 slot = claim_slot_in_team(row.keys, first, last, row.cluster[u])
-                team_atomic_add(row.sums, slot, count)
-        team_sync()
+                kl.team_atomic_add(row.sums, slot, count)
+        kl.team_sync()
     return last
 
 
-@device
+@kl.device
 def cluster_at(slot, graph: Csr, row: NetRow):
     """The cluster at a slot of a hash row."""
     return row.keys[slot]
 
 
-@device
+@kl.device
 def may_be_at(v, c, own, room, graph: Csr, row: NetRow):
     """Whether the slot where c was read is taken by a cluster that v may be in."""
     return c != EMPTY and may_be_in(v, c, own, room, graph, row)
 
 
-@device
+@kl.device
 def rate_slot(slot, c, v, graph: Csr, row: NetRow):
     """Rating of the cluster at a slot of a hash row."""
     return rating(row.sums[slot], row.cluster_weight[c])
 
 
-@device
+@kl.device
 def sum_at(slot, c, v, graph: Csr, row: NetRow):
     """The same, whatever the cluster weighs."""
     return row.sums[slot]
 
 
-BY_WEIGHT = Choice(cluster_at, may_be_at, rate_slot, keep_wish, float64)
-BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_wish, int64)
+BY_WEIGHT = Choice(cluster_at, may_be_at, rate_slot, keep_wish, kl.float64)
+BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_wish, kl.int64)
 """The best cluster of a hash row: sums are compared with the weights of clusters, or not."""
 
 
@@ -165,27 +150,28 @@ class PinRange(Record):
     most: int
 
 
-@kernel
+@kl.kernel
 def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
                              rows: HashRows, looked_at: PinRange, by: NetRating):
     """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
     near = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
                   label=clusters.label, cluster=clusters.cluster,
                   cluster_weight=clusters.cluster_weight, total=clusters.total,
-                  keys=team_array(int32, by.slots), sums=team_array(int64, by.slots))
+                  keys=kl.team_array(kl.int32, by.slots), sums=kl.team_array(kl.int64, by.slots))
     far = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
                  label=clusters.label, cluster=clusters.cluster,
                  cluster_weight=clusters.cluster_weight, total=clusters.total,
                  keys=rows.keys, sums=rows.sums)
-    turns = NetTurns(stops=team_array(int32, by.team), shifts=team_array(int64, by.team),
-                     counts=team_array(int64, by.team))
+    turns = NetTurns(
+        stops=kl.team_array(kl.int32, by.team), shifts=kl.team_array(kl.int64, by.team),
+        counts=kl.team_array(kl.int64, by.team))
     v = listed[i]
     pins = degree_of(v, graph)
     if pins > looked_at.above and pins <= looked_at.most:
         own = clusters.cluster[v]
         room = room_beside(v, graph, clusters)
-        first = int64(rated.far[v])
-        last = int64(rated.far[v + 1])
+        first = kl.int64(rated.far[v])
+        last = kl.int64(rated.far[v + 1])
         if first == last:
             last = min(by.slots, 2 * pins)
             add_up_nets(v, rated, near, turns, 0, last)

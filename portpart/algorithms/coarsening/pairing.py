@@ -18,21 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    DeviceFunction,
-    StaticValue,
-    Words,
-    atomic_add,
-    atomic_max,
-    atomic_next,
-    device,
-    int32,
-    int64,
-    kernel,
-    value_or,
-)
+from portpart.backends.language import DeviceFunction, StaticValue, Words
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
@@ -100,10 +89,11 @@ def pairing_state(n: int) -> PairingState:
     return PairingState.of(vertices=n, runs=-(-n // RUN))
 
 
-@device
+@kl.device
 def keep_weight_limit(v, u, graph: Csr, max_weight):
     """Whether v and u together keep the weight limit."""
-    return value_or(graph.vertex_weights, v, 1) + value_or(graph.vertex_weights, u, 1) <= max_weight
+    return kl.value_or(graph.vertex_weights, v, 1) + kl.value_or(graph.vertex_weights, u,
+                                                                 1) <= max_weight
 
 
 def record_pairing(program: Program, state: PairingState,
@@ -129,19 +119,19 @@ def record_pairing(program: Program, state: PairingState,
         program.launch(1, begin_next_round)
 
 
-@device
+@kl.device
 def place_in(hashed, size):
     """Place 0 ... size-1 of a hash in a table of less than 2^31 entries."""
     return (((hashed & POSITIVE) >> 32) * size) >> 31
 
 
-@device
+@kl.device
 def slots_of_key(key, turn, n, pairing: Pairing):
     """Over how many slots the vertices of `key` are strewn in round `turn`."""
-    return max(int64(1), int64(pairing.key_count[place_in(key, n)]) >> (turn + 1))
+    return max(kl.int64(1), kl.int64(pairing.key_count[place_in(key, n)]) >> (turn + 1))
 
 
-@device
+@kl.device
 def enter_slot(v, turn, n, pairing: Pairing):
     """Draw a slot for v and round `turn`, and stand for its leader.
 
@@ -151,18 +141,18 @@ def enter_slot(v, turn, n, pairing: Pairing):
     slots = slots_of_key(key, turn, n, pairing)
     salt = turn << 32
     if slots > 1:
-        salt |= place_in(mixed(key ^ (salt | int64(v))), slots)
+        salt |= place_in(mixed(key ^ (salt | kl.int64(v))), slots)
     pairing.slot[v] = place_in(mixed(key ^ salt), n)
-    atomic_max(pairing.leader, pairing.slot[v], (turn << 32) | int64(v))
+    kl.atomic_max(pairing.leader, pairing.slot[v], (turn << 32) | kl.int64(v))
 
 
-@device
+@kl.device
 def seeker(i, pairing: Pairing, state: PairingState):
     """Vertex i of the list of this round; the lists of even and odd rounds lie side by side."""
     return pairing.active[(state.round & 1) * state.vertices + i]
 
 
-@kernel
+@kl.kernel
 def begin_pairing(_, state: PairingState):
     """Nobody is on a list, and the first round is next."""
     state.active = 0
@@ -170,14 +160,14 @@ def begin_pairing(_, state: PairingState):
     state.round = 0
 
 
-@kernel
+@kl.kernel
 def clear_entry(v, pairing: Pairing):
     """Clear entry v of the tables."""
-    pairing.key_count[v] = int32(0)
-    pairing.leader[v] = int64(-1)
+    pairing.key_count[v] = kl.int32(0)
+    pairing.leader[v] = kl.int64(-1)
 
 
-@kernel
+@kl.kernel
 def pair_within_run(stretch, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
@@ -190,42 +180,42 @@ def pair_within_run(stretch, graph: Csr, pairing: Pairing, state: PairingState, 
         while pairing.keys[v] != NO_KEY and u < end:
             if pairing.keys[u] == pairing.keys[v]:
                 if fit(v, u, graph, pairing.max_weight):
-                    pairing.mate[v] = int32(u)
-                    pairing.mate[u] = int32(v)
+                    pairing.mate[v] = kl.int32(u)
+                    pairing.mate[u] = kl.int32(v)
                     pairing.keys[v] = NO_KEY
                     pairing.keys[u] = NO_KEY
             u += 1
         if pairing.keys[v] != NO_KEY:
-            atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
+            kl.atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
 
 
-@kernel
+@kl.kernel
 def enter_first_slot(v, pairing: Pairing, state: PairingState):
     """List v and enter a slot of round 0, unless v has no key or one that is surely its own."""
     if pairing.keys[v] != NO_KEY:
         n = state.vertices
         if pairing.key_count[place_in(pairing.keys[v], n)] > 1:
-            enter_slot(v, int64(0), n, pairing)
-            pairing.active[atomic_next(state, PairingState.active)] = int32(v)
+            enter_slot(v, kl.int64(0), n, pairing)
+            pairing.active[kl.atomic_next(state, PairingState.active)] = kl.int32(v)
 
 
-@kernel
+@kl.kernel
 def propose_to_leader(i, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
     """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.
     """
     v = seeker(i, pairing, state)
-    u = int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
+    u = kl.int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
     if pairing.keys[u] != pairing.keys[v]:
-        u = int32(UNMATCHED)
+        u = kl.int32(UNMATCHED)
     pairing.wish[v] = u
     if u != UNMATCHED and u != v:
         if fit(v, u, graph, pairing.max_weight):
-            atomic_max(pairing.mate, u, v)
+            kl.atomic_max(pairing.mate, u, v)
 
 
-@kernel
+@kl.kernel
 def pair_or_enter_next_slot(i, pairing: Pairing, state: PairingState):
     """Pair v with its leader if it took v; else enter a slot of the next round.
 
@@ -246,11 +236,11 @@ def pair_or_enter_next_slot(i, pairing: Pairing, state: PairingState):
             stays = False
     if stays:
         enter_slot(v, turn + 1, n, pairing)
-        place = atomic_next(state, PairingState.staying)
+        place = kl.atomic_next(state, PairingState.staying)
         pairing.active[((turn + 1) & 1) * n + place] = v
 
 
-@kernel
+@kl.kernel
 def begin_next_round(_, state: PairingState):
     """The vertices that stay are active in the next round, if there is one."""
     state.active = state.staying

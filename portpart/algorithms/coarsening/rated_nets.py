@@ -8,18 +8,9 @@ times.)
 
 from __future__ import annotations
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    device,
-    int8,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-)
+from portpart.backends.language import Record
 from portpart.graphs.hypergraph import Nets
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
@@ -65,67 +56,67 @@ class RatedNets(Record):
     far: Array
 
 
-@device
+@kl.device
 def size_of(net, nets: Nets):
     """Number of a net's pins."""
-    return int64(nets.end[net]) - int64(nets.begin[net])
+    return kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
 
 
-@device
+@kl.device
 def pins_to_see(v, net, halvings, rated: RatedNets, seed):
     """How many pins of a net v looks at: all or none, or those near itself."""
     size = size_of(net, rated.nets)
     if halvings == NEAR_ITSELF:
-        size = min(size, int64(WINDOW))
-    elif size > rated.max_rated or hash_of((int64(v) << 32) | int64(net), seed) & (
-            (int64(1) << max(int64(0), int64(halvings))) - 1) != 0:
-        size = int64(0)
-    return size if size >= 2 else int64(0)
+        size = min(size, kl.int64(WINDOW))
+    elif size > rated.max_rated or hash_of((kl.int64(v) << 32) | kl.int64(net), seed) & (
+            (kl.int64(1) << max(kl.int64(0), kl.int64(halvings))) - 1) != 0:
+        size = kl.int64(0)
+    return size if size >= 2 else kl.int64(0)
 
 
-@device
+@kl.device
 def place_to_see(v, net, size, nets: Nets):
     """Where the pins are that v looks at: a window around itself where it looks at a few."""
-    begin = int64(nets.begin[net])
+    begin = kl.int64(nets.begin[net])
     low = begin
     if size < size_of(net, nets):
-        high = int64(nets.end[net])
+        high = kl.int64(nets.end[net])
         while low < high:
             middle = (low + high) // 2
             if nets.pins[middle] < v:
                 low = middle + 1
             else:
                 high = middle
-        low = max(begin, min(low - size // 2, int64(nets.end[net]) - size))
+        low = max(begin, min(low - size // 2, kl.int64(nets.end[net]) - size))
     return low
 
 
-@device
+@kl.device
 def pins_around(v, halvings, rated: RatedNets, seed):
     """The pins that v looks at, its own among them."""
-    total = int64(0)
-    for i in range(rated.rows.begin[v] + lane(), rated.rows.end[v], team_size()):
+    total = kl.int64(0)
+    for i in range(rated.rows.begin[v] + kl.lane(), rated.rows.end[v], kl.team_size()):
         total += pins_to_see(v, rated.rows.targets[i], halvings, rated, seed)
-    return team_sum(total)
+    return kl.team_sum(total)
 
 
-@kernel
+@kl.kernel
 def count_rated_pins(v, rated: RatedNets, pins, far_slots, num_vertices, seed):
     """Count the pins that v looks at, its own among them, and the slots that it needs far away.
 
     Halves the nets that it looks at until these are not too many.
     """
-    halvings = int64(0)
+    halvings = kl.int64(0)
     total = pins_around(v, halvings, rated, seed)
     if total == 0:
-        halvings = int64(NEAR_ITSELF)
+        halvings = kl.int64(NEAR_ITSELF)
         total = pins_around(v, halvings, rated, seed)
     while total > MAX_PINS:
         halvings += 1
         total = pins_around(v, halvings, rated, seed)
-    if lane() == 0:
-        rated.halvings[v] = int8(halvings)
-        pins[v] = int32(total)
-        far_slots[v] = int32(0)
+    if kl.lane() == 0:
+        rated.halvings[v] = kl.int8(halvings)
+        pins[v] = kl.int32(total)
+        far_slots[v] = kl.int32(0)
         if min(total, num_vertices) > FAR:
-            far_slots[v] = int32(min(total, 2 * num_vertices))
+            far_slots[v] = kl.int32(min(total, 2 * num_vertices))

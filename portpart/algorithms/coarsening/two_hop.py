@@ -19,18 +19,9 @@ from portpart.algorithms.coarsening.pairing import (
     record_pairing,
 )
 from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_min,
-    team_size,
-    team_sum,
-)
+from portpart.backends.language import Words
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
@@ -109,30 +100,31 @@ def _count_unmatched(program: Program, counts: Unmatched) -> None:
     program.launch(1, judge_share)
 
 
-@kernel
+@kl.kernel
 def count_unmatched(tile, pairing: Pairing, counts: Unmatched):
     """Add the unmatched vertices of the tile to their number; atomic, order-free."""
-    count = int64(0)
-    for v in range(tile * TILE + lane(), min((tile + 1) * TILE, counts.vertices), team_size()):
+    count = kl.int64(0)
+    for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, counts.vertices),
+                   kl.team_size()):
         if pairing.mate[v] == UNMATCHED:
             count += 1
-    count = team_sum(count)
-    if lane() == 0:
-        atomic_add(counts, Unmatched.unmatched, count)
+    count = kl.team_sum(count)
+    if kl.lane() == 0:
+        kl.atomic_add(counts, Unmatched.unmatched, count)
 
 
-@kernel
+@kl.kernel
 def judge_share(_, counts: Unmatched):
     """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
     counts.too_many = counts.unmatched > UNMATCHED_SHARE * counts.vertices
     counts.unmatched = 0
 
 
-@kernel
+@kl.kernel
 def key_of_leaf(v, graph: Csr, pairing: Pairing, seed):
     """Key of an unmatched vertex of degree one: its neighbour; of degree zero: one for all."""
     degree = degree_of(v, graph)
-    if lane() == 0:
+    if kl.lane() == 0:
         pairing.keys[v] = NO_KEY
         if pairing.mate[v] == UNMATCHED and degree == 0:
             pairing.keys[v] = POSITIVE
@@ -140,39 +132,39 @@ def key_of_leaf(v, graph: Csr, pairing: Pairing, seed):
             pairing.keys[v] = hash_of(graph.targets[graph.begin[v]], seed) & POSITIVE
 
 
-@kernel
+@kl.kernel
 def key_of_twin(v, graph: Csr, pairing: Pairing, seed):
     """Key of an unmatched vertex: an order-free digest of its neighbours."""
     seeks = pairing.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
-    digest = int64(0)
+    digest = kl.int64(0)
     if seeks:
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             digest = wrapped_sum(digest, hash_of(graph.targets[arc], seed))
-    digest = team_sum(digest)
-    if lane() == 0:
+    digest = kl.team_sum(digest)
+    if kl.lane() == 0:
         pairing.keys[v] = NO_KEY
         if seeks:
             pairing.keys[v] = digest & POSITIVE
 
 
-@kernel
+@kl.kernel
 def key_of_relative(v, graph: Csr, pairing: Pairing, max_degree, seed):
     """Key of an unmatched vertex: its matchmaker, the neighbour of least degree."""
-    min_key = int64(POSITIVE)
+    min_key = kl.int64(POSITIVE)
     if pairing.mate[v] == UNMATCHED:
-        for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             u = graph.targets[arc]
             degree = degree_of(u, graph)
             if degree <= max_degree:
-                min_key = min(min_key, (degree << 32) | int64(u))
-    min_key = team_min(min_key)
-    if lane() == 0:
+                min_key = min(min_key, (degree << 32) | kl.int64(u))
+    min_key = kl.team_min(min_key)
+    if kl.lane() == 0:
         pairing.keys[v] = NO_KEY
         if min_key != POSITIVE:
             pairing.keys[v] = hash_of(min_key, seed) & POSITIVE
 
 
-@device
+@kl.device
 def is_neighbour(w, u, graph: Csr):
     """Whether w is among the neighbours of u."""
     found = False
@@ -183,7 +175,7 @@ def is_neighbour(w, u, graph: Csr):
     return found
 
 
-@device
+@kl.device
 def are_twins(v, u, graph: Csr, max_weight):
     """Whether v and u keep the weight limit and their lists of neighbours really are equal."""
     same = keep_weight_limit(v, u, graph, max_weight)

@@ -17,19 +17,9 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     VertexList,
     of_keys,
 )
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    atomic_add,
-    atomic_min,
-    device,
-    float64,
-    int8,
-    int32,
-    int64,
-    kernel,
-    value_or,
-)
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
@@ -76,45 +66,45 @@ class TwoHopGroups(WorkRecord):
         )
 
 
-@device
+@kl.device
 def favourite_of(v, rounds: Rounds, sizes: ClusterSizes):
     """The cluster that v rates highest, or a key behind all clusters."""
-    key = int64(rounds.wish[v])
+    key = kl.int64(rounds.wish[v])
     if key == NOBODY:
-        key = sizes.vertices + (hash_of(value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
+        key = sizes.vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
     return key
 
 
-@device
+@kl.device
 def groups_for(key, groups: TwoHopGroups, max_weight):
     """Number of groups for the vertices that have a favourite."""
     wanted = FILL * (groups.weight[key] // max(1, max_weight)) + FILL
-    return min(wanted, (int64(groups.count[key]) + 1) // 2)
+    return min(wanted, (kl.int64(groups.count[key]) + 1) // 2)
 
 
-@kernel
+@kl.kernel
 def clear_favourite(key, groups: TwoHopGroups):
     """Nobody has the favourite, nobody is in the group of the same number."""
-    groups.count[key] = int32(0)
-    groups.weight[key] = int64(0)
-    groups.first[key] = int32(LAST)
-    groups.group_leader[key] = int32(LAST)
-    groups.group_weight[key] = int64(0)
-    groups.group_chosen[key] = int64(0)
+    groups.count[key] = kl.int32(0)
+    groups.weight[key] = kl.int64(0)
+    groups.first[key] = kl.int32(LAST)
+    groups.group_leader[key] = kl.int32(LAST)
+    groups.group_weight[key] = kl.int64(0)
+    groups.group_chosen[key] = kl.int64(0)
 
 
-@kernel
+@kl.kernel
 def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups,
                     sizes: ClusterSizes):
     """Count v for its favourite; atomic, order-free."""
     v = listed.active[i]
     key = favourite_of(v, rounds, sizes)
-    atomic_add(groups.count, key, 1)
-    atomic_add(groups.weight, key, value_or(graph.vertex_weights, v, 1))
-    atomic_min(groups.first, key, v)
+    kl.atomic_add(groups.count, key, 1)
+    kl.atomic_add(groups.weight, key, kl.value_or(graph.vertex_weights, v, 1))
+    kl.atomic_min(groups.first, key, v)
 
 
-@kernel
+@kl.kernel
 def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups, sizes: ClusterSizes):
     """Number the groups of a favourite one after the other, in any order of the favourites.
 
@@ -123,11 +113,12 @@ def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups, si
     v = listed.active[i]
     key = favourite_of(v, rounds, sizes)
     if groups.first[key] == v:
-        number = atomic_add(sizes, ClusterSizes.groups, groups_for(key, groups, rounds.max_weight))
-        groups.first[key] = int32(-1 - int64(number))
+        number = kl.atomic_add(sizes, ClusterSizes.groups, groups_for(key, groups,
+                                                                      rounds.max_weight))
+        groups.first[key] = kl.int32(-1 - kl.int64(number))
 
 
-@kernel
+@kl.kernel
 def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups,
                 sizes: ClusterSizes):
     """Deal v into a group of its favourite, led by its smallest vertex; atomic, order-free.
@@ -137,38 +128,38 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
     v = listed.active[i]
     key = favourite_of(v, rounds, sizes)
     count = groups_for(key, groups, rounds.max_weight)
-    group = -1 - int64(groups.first[key])
+    group = -1 - kl.int64(groups.first[key])
     if count > 0:
         group += (hash_of(v, rounds.seed) & 0x7FFFFFFF) % count
-        atomic_min(groups.group_leader, group, v)
-        atomic_add(groups.group_weight, group, value_or(graph.vertex_weights, v, 1))
+        kl.atomic_min(groups.group_leader, group, v)
+        kl.atomic_add(groups.group_weight, group, kl.value_or(graph.vertex_weights, v, 1))
     else:
-        group = int64(NOBODY)
-    rounds.wish[v] = int32(group)
+        group = kl.int64(NOBODY)
+    rounds.wish[v] = kl.int32(group)
 
 
-@kernel
+@kl.kernel
 def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
     """Choose the leader of a group, and of the others so many as fit likely; atomic, order-free."""
     v = listed.active[i]
     group = rounds.wish[v]
-    rounds.asks[v] = int8(0)
+    rounds.asks[v] = kl.int8(0)
     if group != NOBODY:
         weight = groups.group_weight[group]
-        chance = float64(rounds.max_weight) / float64(FILL * max(1, weight))
+        chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
         favoured = is_drawn(hash_of(v, mixed(rounds.seed)), chance)
         if favoured or groups.group_leader[group] == v or weight <= rounds.max_weight:
-            rounds.asks[v] = int8(1)
-            atomic_add(groups.group_chosen, group, value_or(graph.vertex_weights, v, 1))
+            rounds.asks[v] = kl.int8(1)
+            kl.atomic_add(groups.group_chosen, group, kl.value_or(graph.vertex_weights, v, 1))
 
 
-@kernel
+@kl.kernel
 def join_group(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
     """Put v into the cluster of its group's leader if all who are chosen fit."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
         group = rounds.wish[v]
         leader = groups.group_leader[group]
-        same = value_or(rounds.label, leader, 0) == value_or(rounds.label, v, 0)
+        same = kl.value_or(rounds.label, leader, 0) == kl.value_or(rounds.label, v, 0)
         if same and groups.group_chosen[group] <= rounds.max_weight:
             rounds.cluster[v] = leader

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import Words, device, kernel, value_or
+from portpart.backends.language import Words
 from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import Search
 
@@ -29,26 +30,26 @@ class ListSize(Words):
     length: int
 
 
-@kernel
+@kl.kernel
 def empty_list(_, size: ListSize):
     """Empty the list that the coming round fills."""
     size.length = 0
 
 
-@device
+@kl.device
 def room_beside(v, graph: Csr, wishes: Wishes):
     """What may be joined with v may weigh so much."""
-    return wishes.max_weight - value_or(graph.vertex_weights, v, 1)
+    return wishes.max_weight - kl.value_or(graph.vertex_weights, v, 1)
 
 
-@device
+@kl.device
 def head_of(arc, graph: Csr, wishes: Wishes):
     """The head of an arc."""
     return graph.targets[arc]
 
 
-@device
+@kl.device
 def may_join(v, u, own, room, graph: Csr, wishes: Wishes):
     """Whether vertex u weighs no more than `room` and is of v's label."""
-    return value_or(graph.vertex_weights, u, 1) <= room and (
-        value_or(wishes.label, u, 0) == value_or(wishes.label, v, 0))
+    return kl.value_or(graph.vertex_weights, u, 1) <= room and (
+        kl.value_or(wishes.label, u, 0) == kl.value_or(wishes.label, v, 0))

@@ -6,16 +6,8 @@ from portpart.algorithms.edits.changed_rows import Places, added, removed
 from portpart.algorithms.edits.living import ALIVE, Dying
 from portpart.algorithms.edits.operations import CLEAR, Changes, Deaths, Directed, Operations
 from portpart.algorithms.edits.tally import NONE, Tally
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Words
 from portpart.graphs.row_store import Rows
 
 
@@ -56,69 +48,69 @@ class Limits(Words):
     go: int
 
 
-@kernel
+@kl.kernel
 def let_live(i, limits: Limits, deaths: Deaths):
     """A new id is alive."""
-    deaths.rows[limits.first + i] = int32(ALIVE)  # type: ignore[index]
+    deaths.rows[limits.first + i] = kl.int32(ALIVE)  # type: ignore[index]
 
 
-@kernel
+@kl.kernel
 def let_weigh(i, limits: Limits, weights):
     """A new id weighs 1."""
     weights[limits.first + i] = 1
 
 
-@kernel
+@kl.kernel
 def clear_row(j, dying: Dying, rows: Rows, operations: Operations, directed: Directed,
               limits: Limits, total: Tally):
     """Put an operation for each pair of a row that dies behind the others, if there is room.
 
     Atomic: where they stand depends on the order, what they come to does not.
     """
-    v = int64(dying.died[j])
-    degree = int64(0)
+    v = kl.int64(dying.died[j])
+    degree = kl.int64(0)
     if v >= 0:
-        degree = int64(rows.end[v]) - int64(rows.begin[v])
-    place = int64(0)
-    if lane() == 0:
-        place = limits.given + int64(atomic_add(total, Tally.cleared, degree))
-    place = team_sum(place)
+        degree = kl.int64(rows.end[v]) - kl.int64(rows.begin[v])
+    place = kl.int64(0)
+    if kl.lane() == 0:
+        place = limits.given + kl.int64(kl.atomic_add(total, Tally.cleared, degree))
+    place = kl.team_sum(place)
     if (place + degree) * directed.sides <= limits.capacity:
-        for at in range(lane(), degree, team_size()):
-            element = rows.elements[int64(rows.begin[v]) + at]
+        for at in range(kl.lane(), degree, kl.team_size()):
+            element = rows.elements[kl.int64(rows.begin[v]) + at]
             operations.kinds[place + at] = CLEAR
-            operations.first[place + at] = int32(v) if directed.swapped == 0 else element
-            operations.second[place + at] = element if directed.swapped == 0 else int32(v)
+            operations.first[place + at] = kl.int32(v) if directed.swapped == 0 else element
+            operations.second[place + at] = element if directed.swapped == 0 else kl.int32(v)
 
 
-@kernel
+@kl.kernel
 def measure(_, directed: Directed, limits: Limits, total: Tally):
     """Count the keys; none are looked at if they are more than there is room for."""
     length = (limits.given + total.cleared) * directed.sides
     if length > limits.capacity:
-        length = int64(0)
+        length = kl.int64(0)
         limits.free = -1
     limits.length = length
 
 
-@kernel
+@kl.kernel
 def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
     """Bring a key to its place in the sorted ones: behind smaller ones, and equal ones before."""
     key = keys[i]
-    place = int64(0)
-    for j in range(lane(), min(i, limits.length), team_size()):
-        place += int64(keys[j] <= key)
-    for j in range(i + 1 + lane(), limits.length, team_size()):
-        place += int64(keys[j] < key)
-    place = team_sum(place)
+    place = kl.int64(0)
+    for j in range(kl.lane(), min(i, limits.length), kl.team_size()):
+        place += kl.int64(keys[j] <= key)
+    for j in range(i + 1 + kl.lane(), limits.length, kl.team_size()):
+        place += kl.int64(keys[j] < key)
+    place = kl.team_sum(place)
     if i >= limits.length:
         place = i
-    if lane() == 0:
+    if kl.lane() == 0:
         changes.keys[place] = key
-        directed.order[place] = int32(i)
+        directed.order[place] = kl.int32(i)
 
 
-@kernel
+@kl.kernel
 def decide(_, places: Places, tally: Tally, of_ids: Tally, limits: Limits):
     """Write the batch if nobody refuses it, and there is memory for it as it is."""
     room = places.begin[limits.length]
@@ -126,7 +118,7 @@ def decide(_, places: Places, tally: Tally, of_ids: Tally, limits: Limits):
     gain = added(deltas) - removed(deltas) + tally.extra
     tally.deltas = deltas
     tally.room = room
-    limits.go = int64(tally.refused == NONE and of_ids.refused == NONE and tally.wide == 0
+    limits.go = kl.int64(tally.refused == NONE and of_ids.refused == NONE and tally.wide == 0
                       and room <= limits.free and gain <= limits.gain
                       and (limits.plain == 0 or tally.unusual == 0))
     tally.written = limits.go

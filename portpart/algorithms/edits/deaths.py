@@ -10,8 +10,9 @@ from portpart.algorithms.edits.batch import Call, times_of
 from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
 from portpart.algorithms.edits.living import Dying, Living
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Slice, int64, kernel, lane, team_size
+from portpart.backends.language import Slice
 from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
@@ -75,7 +76,7 @@ def longer_operations(space: ExecutionSpace, operations: Operations, length: int
     return longer
 
 
-@kernel
+@kl.kernel
 def copy_operation(i, operations: Operations, begin, longer: Operations):
     """Operation i is there again, or one that clears."""
     longer.kinds[i] = CLEAR
@@ -85,20 +86,20 @@ def copy_operation(i, operations: Operations, begin, longer: Operations):
         longer.second[i] = operations.second[i]
 
 
-@kernel
+@kl.kernel
 def count_pairs(j, died, rows: Rows, degrees):
     """degrees[j] = elements of the row that dies."""
     degrees[j] = 0
     if died[j] >= 0:
-        degrees[j] = int64(rows.end[died[j]]) - int64(rows.begin[died[j]])
+        degrees[j] = kl.int64(rows.end[died[j]]) - kl.int64(rows.begin[died[j]])
 
 
-@kernel
+@kl.kernel
 def list_pairs(j, died, rows: Rows, places, begin, mine, other):
     """Write the pairs of the row that dies."""
     if died[j] >= 0:
-        place = begin + places[j] - int64(rows.begin[died[j]])
-        for at in range(int64(rows.begin[died[j]]) + lane(), int64(rows.end[died[j]]),
-                        team_size()):
+        place = begin + places[j] - kl.int64(rows.begin[died[j]])
+        for at in range(kl.int64(rows.begin[died[j]]) + kl.lane(), kl.int64(rows.end[died[j]]),
+                        kl.team_size()):
             mine[place + at] = died[j]
             other[place + at] = rows.elements[at]

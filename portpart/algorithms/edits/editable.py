@@ -15,9 +15,9 @@ from portpart.algorithms.edits.fixings import refuse_dead_fixings
 from portpart.algorithms.edits.living import Living
 from portpart.algorithms.edits.operations import Side
 from portpart.algorithms.edits.update import Update
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.interrupts import late_interrupts
-from portpart.backends.language import atomic_min, int64, kernel, lane, team_size
 from portpart.errors import InputError
 from portpart.graphs.csr import directed_rows, narrowed, tails
 from portpart.graphs.graph import Graph, read_only
@@ -227,15 +227,16 @@ def with_ascending_rows(graph: Graph) -> Graph:
                    _totals={})
 
 
-@kernel
+@kl.kernel
 def find_disorder(v, graph: Csr, found):
     """found[0] becomes negative if a row does not ascend, by atomic_min."""
-    for arc in range(int64(graph.begin[v]) + 1 + lane(), int64(graph.end[v]), team_size()):
+    for arc in range(kl.int64(graph.begin[v]) + 1 + kl.lane(), kl.int64(graph.end[v]),
+                     kl.team_size()):
         if graph.targets[arc - 1] >= graph.targets[arc]:
-            atomic_min(found, 0, -1)
+            kl.atomic_min(found, 0, -1)
 
 
-@kernel
+@kl.kernel
 def write_number(i, alive, numbers):
     """numbers[id] = i for the i-th id that is alive."""
     numbers[alive[i]] = i

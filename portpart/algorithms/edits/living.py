@@ -9,16 +9,9 @@ import numpy as np
 
 from portpart.algorithms.edits.names import Names
 from portpart.algorithms.edits.tally import DEAD_FIRST, MISSING, Tally, refuse
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Record,
-    atomic_add,
-    atomic_min,
-    int32,
-    int64,
-    kernel,
-    value_or,
-)
+from portpart.backends.language import Record
 from portpart.graphs.row_store import SPARE_ROWS, extended, with_spare
 from portpart.primitives.select import positions_of
 from portpart.primitives.sort import sort_keys
@@ -248,100 +241,100 @@ def weigh(living: Living, found: Weighings, backwards: bool = False) -> None:
     living.space.parallel_for(len(values), set_weight, found.ids, values, living.weights)
 
 
-@kernel
+@kl.kernel
 def begin_life(v, count, deaths):
     """The first ids are alive, others are to come."""
-    deaths[v] = int32(ALIVE) if v < count else int32(-1)
+    deaths[v] = kl.int32(ALIVE) if v < count else kl.int32(-1)
 
 
-@kernel
+@kl.kernel
 def take_over_weight(v, lent, given, deaths, weights):
     """Weight of id v among those of our own: 0 of the dead and of those that are not born."""
-    weight = int64(0)
+    weight = kl.int64(0)
     if deaths[v] == ALIVE:
-        weight = int64(1)
+        weight = kl.int64(1)
         if v < given:
-            weight = int64(value_or(lent, v, 1))
+            weight = kl.int64(kl.value_or(lent, v, 1))
     weights[v] = weight
 
 
-@kernel
+@kl.kernel
 def write_death(i, first, death, deaths):
     """Id first + i dies at a time."""
     deaths[first + i] = death
 
 
-@kernel
+@kl.kernel
 def write_life(i, first, death, given, otherwise, deaths, weights):
     """Id first + i dies at a time, and weighs what is given."""
     deaths[first + i] = death
-    weights[first + i] = value_or(given, i, otherwise)
+    weights[first + i] = kl.value_or(given, i, otherwise)
 
 
-@kernel
+@kl.kernel
 def mark_death(j, dying: Dying, deaths):
     """An id dies at the first time that says so, unless it is dead; by atomic_min."""
     if deaths[dying.ids[j]] >= 0:
-        atomic_min(deaths, int64(dying.ids[j]), dying.times[j])
+        kl.atomic_min(deaths, kl.int64(dying.ids[j]), dying.times[j])
 
 
-@kernel
+@kl.kernel
 def check_death(j, dying: Dying, deaths, weights, tally: Tally):
     """died[j] = the id if it dies here, else -1, which is refused unless that is ignored."""
-    v = int64(dying.ids[j])
+    v = kl.int64(dying.ids[j])
     dying.died[j] = -1
-    dying.weights[j] = value_or(weights, v, 1)
+    dying.weights[j] = kl.value_or(weights, v, 1)
     if deaths[v] == dying.times[j]:
         dying.died[j] = v
-        atomic_add(tally, Tally.died, 1)
-        atomic_add(tally, Tally.weight, -value_or(weights, v, 1))
+        kl.atomic_add(tally, Tally.died, 1)
+        kl.atomic_add(tally, Tally.weight, -kl.value_or(weights, v, 1))
     elif dying.lenient[j] != 0:
-        atomic_add(tally, Tally.missing, 1)
+        kl.atomic_add(tally, Tally.missing, 1)
     else:
-        refuse(tally, int64(dying.times[j]), MISSING)
+        refuse(tally, kl.int64(dying.times[j]), MISSING)
 
 
-@kernel
+@kl.kernel
 def forget_death(j, ids, deaths):
     """An id that was to die lives on."""
     if deaths[ids[j]] >= 0:
         deaths[ids[j]] = ALIVE
 
 
-@kernel
+@kl.kernel
 def set_death(j, died, value, deaths):
     """Set when an id dies."""
     if died[j] >= 0:
         deaths[died[j]] = value
 
 
-@kernel
+@kl.kernel
 def set_weight_of_dead(j, died, values, weights):
     """Set the weight of an id that has died, to 0 without values."""
     if died[j] >= 0:
-        weights[died[j]] = value_or(values, j, 0)
+        weights[died[j]] = kl.value_or(values, j, 0)
 
 
-@kernel
+@kl.kernel
 def find_last_weight(i, found: Weighings, order, weights, times, deaths, old, tally: Tally):
     """Weight of an id before and after, where it is weighed last; refused where it is dead."""
-    v = int64(found.ids[i])
-    j = int64(order[i])
+    v = kl.int64(found.ids[i])
+    j = kl.int64(order[i])
     found.was[i] = -1
     found.will[i] = -1
     last = True
     if i + 1 < found.length:
         last = found.ids[i + 1] != v
     if deaths[v] <= times[j]:
-        refuse(tally, int64(times[j]), DEAD_FIRST)
+        refuse(tally, kl.int64(times[j]), DEAD_FIRST)
     elif last:
-        found.was[i] = value_or(old, v, 1)
+        found.was[i] = kl.value_or(old, v, 1)
         found.will[i] = weights[j]
         if deaths[v] == ALIVE:
-            atomic_add(tally, Tally.weight, int64(weights[j]) - value_or(old, v, 1))
+            kl.atomic_add(tally, Tally.weight, kl.int64(weights[j]) - kl.value_or(old, v, 1))
 
 
-@kernel
+@kl.kernel
 def set_weight(i, ids, values, weights):
     """Set the weight of an id, where it counts."""
     if values[i] >= 0:

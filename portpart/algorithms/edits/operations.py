@@ -14,8 +14,9 @@ import numpy as np
 from portpart.algorithms.edits.columns import NARROW, WIDE, Cutter
 from portpart.algorithms.edits.living import ALIVE, Living
 from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Tally, refuse
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Slice, atomic_add, device, int64, kernel, value_or
+from portpart.backends.language import Record, Slice
 from portpart.graphs.row_store import Rows, RowStore, lower_bound
 from portpart.primitives.sort import sort_keys
 
@@ -191,34 +192,34 @@ def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:
     return back
 
 
-@device
+@kl.device
 def rank_of(row, element, rows: Rows):
     """How many elements of the row are smaller."""
-    begin = int64(rows.begin[row])
-    return lower_bound(rows.elements, begin, int64(rows.end[row]), element) - begin
+    begin = kl.int64(rows.begin[row])
+    return lower_bound(rows.elements, begin, kl.int64(rows.end[row]), element) - begin
 
 
-@device
+@kl.device
 def weight_at(rank, row, element, rows: Rows):
     """Weight of the element if it stands at that rank of the row, else -1."""
-    place = int64(rows.begin[row]) + rank
-    found = int64(-1)
+    place = kl.int64(rows.begin[row]) + rank
+    found = kl.int64(-1)
     if place < rows.end[row] and rows.elements[place] == element:
-        found = value_or(rows.weights, place, 1)
+        found = kl.value_or(rows.weights, place, 1)
     return found
 
 
-@device
+@kl.device
 def death_of(v, deaths):
     """When v dies."""
-    return value_or(deaths, v, ALIVE)
+    return kl.value_or(deaths, v, ALIVE)
 
 
-@device
+@kl.device
 def problem_of(operation, at, key, weight, operations: Operations, deaths: Deaths):
     """What is wrong with an operation on a pair of that weight, 0 if nothing is."""
-    problem = int64(0)
-    kind = int64(operations.kinds[operation])
+    problem = kl.int64(0)
+    kind = kl.int64(operations.kinds[operation])
     if kind != CLEAR:
         if death_of(key >> 32, deaths.rows) <= at:
             problem = DEAD_FIRST
@@ -229,22 +230,22 @@ def problem_of(operation, at, key, weight, operations: Operations, deaths: Death
     return problem
 
 
-@device
+@kl.device
 def count_once(counted, tally: Tally, which):
     """Count what happens to a pair, but not in both of its directions."""
     if counted:
-        atomic_add(tally, which, 1)
+        kl.atomic_add(tally, which, 1)
     return 0
 
 
-@device
+@kl.device
 def applied(j, key, weight, directed: Directed, operations: Operations, deaths: Deaths,
             tally: Tally):
     """Weight of a pair after the operation that stands at place j."""
-    operation = int64(directed.order[j]) // directed.sides
-    counted = int64(directed.order[j]) % directed.sides == 0
-    kind = int64(operations.kinds[operation])
-    at = value_or(operations.times, operation, operation)
+    operation = kl.int64(directed.order[j]) // directed.sides
+    counted = kl.int64(directed.order[j]) % directed.sides == 0
+    kind = kl.int64(operations.kinds[operation])
+    at = kl.value_or(operations.times, operation, operation)
     result = weight
     problem = problem_of(operation, at, key, weight, operations, deaths)
     loop = directed.sides == 2 and key >> 32 == key & LOW_HALF
@@ -258,53 +259,53 @@ def applied(j, key, weight, directed: Directed, operations: Operations, deaths: 
     elif loop:
         count_once(counted, tally, Tally.loops)
     elif kind == INSERT:
-        given = value_or(operations.weights, operation, 1)
+        given = kl.value_or(operations.weights, operation, 1)
         if weight >= 0:
             count_once(counted, tally, Tally.merged)
             given *= directed.adds
         result = max(weight, 0) + given
     elif kind == SET:
-        result = value_or(operations.weights, operation, 1)
+        result = kl.value_or(operations.weights, operation, 1)
     else:
-        result = int64(-1)
+        result = kl.int64(-1)
     return result
 
 
-@device
+@kl.device
 def store_change(i, was, will, changes: Changes, tally: Tally):
     """Write a change, and count its weight unless it is that of one pair of weight 1."""
     changes.was[i] = was
     changes.will[i] = will
-    delta = int64(0)
+    delta = kl.int64(0)
     if was < 0 and will >= 0:
-        delta = int64(1) << 32
+        delta = kl.int64(1) << 32
     elif was >= 0 and will < 0:
-        delta = int64(1)
+        delta = kl.int64(1)
     changes.deltas[i] = delta
-    extra = max(will, 0) - max(was, 0) - int64(will >= 0) + int64(was >= 0)
+    extra = max(will, 0) - max(was, 0) - kl.int64(will >= 0) + kl.int64(was >= 0)
     if extra != 0:
-        atomic_add(tally, Tally.extra, extra)
+        kl.atomic_add(tally, Tally.extra, extra)
     if will >= 0 and will != 1 and will != was:
-        atomic_add(tally, Tally.unusual, 1)
+        kl.atomic_add(tally, Tally.unusual, 1)
     return 0
 
 
-@kernel
+@kl.kernel
 def write_key(i, operations: Operations, directed: Directed, keys):
     """keys[i] = row and element of an operation in one direction."""
-    first = int64(operations.first[i // directed.sides])
-    second = int64(operations.second[i // directed.sides])
+    first = kl.int64(operations.first[i // directed.sides])
+    second = kl.int64(operations.second[i // directed.sides])
     is_turned = i % directed.sides != directed.swapped
     keys[i] = (second << 32) | first if is_turned else (first << 32) | second
 
 
-@kernel
+@kl.kernel
 def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, deaths: Deaths,
                     changes: Changes, tally: Tally):
     """Write the change of a pair where its key stands first, and none elsewhere."""
-    key = int64(changes.keys[i])
-    was = int64(-1)
-    will = int64(-1)
+    key = kl.int64(changes.keys[i])
+    was = kl.int64(-1)
+    will = kl.int64(-1)
     if i == 0 or changes.keys[i - 1] != key:
         rank = rank_of(key >> 32, key & LOW_HALF, rows)
         changes.ranks[i] = rank
@@ -316,13 +317,13 @@ def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, d
             will = applied(j, key, will, directed, operations, deaths, tally)
         if min(death_of(key >> 32, deaths.rows),
                death_of(key & LOW_HALF, deaths.elements)) != ALIVE:
-            will = int64(-1)
+            will = kl.int64(-1)
     store_change(i, was, will, changes, tally)
 
 
-@kernel
+@kl.kernel
 def turn_back(i, changes: Changes, rows: Rows, back: Changes, tally: Tally):
     """Write the change that undoes another, and its place in the row as it is now."""
-    key = int64(changes.keys[i])
+    key = kl.int64(changes.keys[i])
     back.ranks[i] = rank_of(key >> 32, key & LOW_HALF, rows)
-    store_change(i, int64(changes.will[i]), int64(changes.was[i]), back, tally)
+    store_change(i, kl.int64(changes.will[i]), kl.int64(changes.was[i]), back, tally)

@@ -22,19 +22,8 @@ from portpart.algorithms.edits.changed_rows import (
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.edits.tally import Tally, read, tallies
 from portpart.algorithms.edits.wide_rows import Wide, move_wide, wide_rows
-from portpart.backends.language import (
-    StaticValue,
-    atomic_add,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import StaticValue
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.row_store import (
     TEAM,
@@ -109,129 +98,129 @@ def carry_out(rewriting: Rewriting, room: int) -> None:
     store.used += room
 
 
-@kernel
+@kl.kernel
 def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, rooms,
               tally: Tally):
     """rooms[i] = the room of the new place that a row needs, where its changes begin; else 0."""
-    room = int64(0)
+    room = kl.int64(0)
     if begins_row(i, changes.keys):
-        row = int64(changes.keys[i]) >> 32
+        row = kl.int64(changes.keys[i]) >> 32
         deltas = before[end_of_row(i, changes.keys, length)] - before[i]
-        count = int64(rows.end[row]) - int64(rows.begin[row])
+        count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
         needed = count + added(deltas) - removed(deltas)
         if needed > rows.capacity[row]:
             room = room_for(needed, growth)
         moving = count - moving_from(i, room, changes, rows)
         if moving > growth.wide and (deltas != 0 or room > 0):
-            atomic_add(tally, Tally.wide, moving)
+            kl.atomic_add(tally, Tally.wide, moving)
     rooms[i] = room
 
 
-@kernel
+@kl.kernel
 def tell(_, begin, before, length, tally: Tally):
     """Sums over all changes."""
     tally.room = begin[length]
     tally.deltas = before[length]
 
 
-@kernel
+@kl.kernel
 def rewrite_row(i, changes: Changes, places: Places, rows: Rows, weighted: StaticValue):
     """Change a row, where its changes begin."""
     if begins_row(i, changes.keys):
-        row = int64(changes.keys[i]) >> 32
+        row = kl.int64(changes.keys[i]) >> 32
         stop = end_of_row(i, changes.keys, places.length)
-        place = int64(rows.begin[row])
+        place = kl.int64(rows.begin[row])
         room = places.begin[i + 1] - places.begin[i]
         new = places.first + places.begin[i] if room > 0 else place
-        kept = int64(0)
+        kept = kl.int64(0)
         deltas = places.before[stop] - places.before[i]
         if deltas == 0 and room == 0:
             kept = weigh_elements(i, stop, row, changes, rows, weighted)
         elif is_wide(i, stop, changes, places, rows):
-            kept = int64(rows.end[row]) - place - removed(deltas)
+            kept = kl.int64(rows.end[row]) - place - removed(deltas)
             kept += added_to_row(i, stop, new, changes, places, rows, weighted)
         else:
             kept = kept_in_row(i, stop, row, changes, rows, weighted)
-            team_sync()
+            kl.team_sync()
             if added(deltas) > 0 or new != place:
                 kept = spread_row(i, stop, kept, new, changes, places, rows, weighted)
                 kept += added_to_row(i, stop, new, changes, places, rows, weighted)
-        team_sync()
-        if lane() == 0:
+        kl.team_sync()
+        if kl.lane() == 0:
             place_row(row, new, new + kept, rows)
             if room > 0:
                 set_capacity(row, room, rows)
 
 
-@device
+@kl.device
 def weigh_elements(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValue):
     """Set the weights of elements that all stay, if they have weights, and count them."""
     if weighted:
-        for change in range(i + lane(), stop, team_size()):
+        for change in range(i + kl.lane(), stop, kl.team_size()):
             if changes.was[change] >= 0:
-                place = int64(rows.begin[row]) + changes.ranks[change]
+                place = kl.int64(rows.begin[row]) + changes.ranks[change]
                 set_weight(place, changes.will[change], rows)
-    return int64(rows.end[row]) - int64(rows.begin[row])
+    return kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
 
 
-@device
+@kl.device
 def kept_in_row(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValue):
     """Set the weights of elements that stay, close the gaps of those that go, count the rest.
 
     No element moves backwards, so that a team reads a stretch of the row and then writes it.
     """
-    begin = int64(rows.begin[row])
-    count = int64(rows.end[row]) - begin
-    left = min(int64(changes.ranks[i]), count)
-    for base in range(left, count, team_size()):
-        at = base + lane()
-        element = int64(0)
-        weight = int64(-1)
+    begin = kl.int64(rows.begin[row])
+    count = kl.int64(rows.end[row]) - begin
+    left = min(kl.int64(changes.ranks[i]), count)
+    for base in range(left, count, kl.team_size()):
+        at = base + kl.lane()
+        element = kl.int64(0)
+        weight = kl.int64(-1)
         if at < count:
-            element = int64(rows.elements[begin + at])
-            weight = value_or(rows.weights, begin + at, 1)
+            element = kl.int64(rows.elements[begin + at])
+            weight = kl.value_or(rows.weights, begin + at, 1)
             change = lower_bound(changes.keys, i, stop, (row << 32) | element)
             if change < stop and changes.keys[change] == (row << 32) | element:
                 weight = changes.will[change]
-        until = team_scan(int64(weight >= 0))
-        team_sync()
+        until = kl.team_scan(kl.int64(weight >= 0))
+        kl.team_sync()
         if weight >= 0:
             put(rows, begin + left + until - 1, element, weight, weighted)
-        left += team_last(until)
-        team_sync()
+        left += kl.team_last(until)
+        kl.team_sync()
     return left
 
 
-@device
+@kl.device
 def spread_row(i, stop, count, new, changes: Changes, places: Places, rows: Rows,
                weighted: StaticValue):
     """Move elements, the last ones first, so that there are gaps for those that come."""
-    row = int64(changes.keys[i]) >> 32
-    begin = int64(rows.begin[row])
-    first = int64(changes.ranks[i]) if new == begin else int64(0)
-    for base in range(0, count - first, team_size()):
-        at = count - 1 - base - lane()
-        element = int64(0)
-        weight = int64(0)
-        shift = int64(0)
+    row = kl.int64(changes.keys[i]) >> 32
+    begin = kl.int64(rows.begin[row])
+    first = kl.int64(changes.ranks[i]) if new == begin else kl.int64(0)
+    for base in range(0, count - first, kl.team_size()):
+        at = count - 1 - base - kl.lane()
+        element = kl.int64(0)
+        weight = kl.int64(0)
+        shift = kl.int64(0)
         if at >= first:
-            element = int64(rows.elements[begin + at])
-            weight = value_or(rows.weights, begin + at, 1)
+            element = kl.int64(rows.elements[begin + at])
+            weight = kl.value_or(rows.weights, begin + at, 1)
             change = lower_bound(changes.keys, i, stop, (row << 32) | element)
             shift = added(places.before[change] - places.before[i])
-        team_sync()
+        kl.team_sync()
         if at >= first:
             put(rows, new + at + shift, element, weight, weighted)
-        team_sync()
+        kl.team_sync()
     return count
 
 
-@device
+@kl.device
 def added_to_row(i, stop, new, changes: Changes, places: Places, rows: Rows, weighted: StaticValue):
     """Write those that come into the gaps, and count them."""
-    for change in range(i + lane(), stop, team_size()):
-        if changes.deltas[change] >= int64(1) << 32:
+    for change in range(i + kl.lane(), stop, kl.team_size()):
+        if changes.deltas[change] >= kl.int64(1) << 32:
             deltas = places.before[change] - places.before[i]
-            at = int64(changes.ranks[change]) + added(deltas) - removed(deltas)
+            at = kl.int64(changes.ranks[change]) + added(deltas) - removed(deltas)
             put(rows, new + at, changes.keys[change] & LOW_HALF, changes.will[change], weighted)
     return added(places.before[stop] - places.before[i])

@@ -8,8 +8,9 @@ from functools import cache
 import numpy as np
 
 from portpart.algorithms.edits.columns import WIDE, Cutter
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Slice, Words, atomic_min, device
+from portpart.backends.language import Slice, Words
 
 DEAD_FIRST, DEAD_SECOND, MISSING = 1, 2, 3
 """What can be wrong: an end is not alive, the pair does not exist."""
@@ -116,8 +117,8 @@ def counted(array: np.ndarray) -> Sequence[Tally]:
     return [Tally(numbers[at : at + words]) for at in range(0, len(numbers), words)]
 
 
-@device
+@kl.device
 def refuse(tally: Tally, at, problem):
     """Note that the operation at this time is refused."""
-    atomic_min(tally, Tally.refused, at * PROBLEMS + problem)
+    kl.atomic_min(tally, Tally.refused, at * PROBLEMS + problem)
     return 0

@@ -14,16 +14,9 @@ from portpart.algorithms.edits.changed_rows import (
     removed,
 )
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    device,
-    int32,
-    int64,
-    kernel,
-    value_or,
-)
+from portpart.backends.language import Record, StaticValue
 from portpart.graphs.row_store import Rows, RowStore, lower_bound, put
 from portpart.primitives.scan import offsets_from_counts
 
@@ -65,31 +58,31 @@ def move_wide(store: RowStore, changes: Changes, places: Places, wide: Wide) -> 
         store.space.parallel_for(wide.number, kernel, changes, places, store.rows, wide)
 
 
-@kernel
+@kl.kernel
 def count_wide(i, changes: Changes, places: Places, rows: Rows, counts):
     """counts[i] = room for what moves in a row, where the changes of a wide one begin; else 0."""
     counts[i] = 0
     if begins_row(i, changes.keys):
         stop = end_of_row(i, changes.keys, places.length)
         if is_wide(i, stop, changes, places, rows):
-            row = int64(changes.keys[i]) >> 32
+            row = kl.int64(changes.keys[i]) >> 32
             room = places.begin[i + 1] - places.begin[i]
-            counts[i] = (int64(rows.end[row]) - int64(rows.begin[row])
+            counts[i] = (kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
                          - moving_from(i, room, changes, rows) + stop - i)
 
 
-@kernel
+@kl.kernel
 def gather_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide, weighted: StaticValue):
     """Lay element j of the wide rows where it has its new place, unless it goes."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
-    row = int64(changes.keys[i]) >> 32
+    row = kl.int64(changes.keys[i]) >> 32
     stop = end_of_row(i, changes.keys, places.length)
     first = moving_from(i, places.begin[i + 1] - places.begin[i], changes, rows)
     at = first + j - wide.begin[i]
-    if at < int64(rows.end[row]) - int64(rows.begin[row]):
-        place = int64(rows.begin[row]) + at
-        key = (row << 32) | int64(rows.elements[place])
-        weight = value_or(rows.weights, place, 1)
+    if at < kl.int64(rows.end[row]) - kl.int64(rows.begin[row]):
+        place = kl.int64(rows.begin[row]) + at
+        key = (row << 32) | kl.int64(rows.elements[place])
+        weight = kl.value_or(rows.weights, place, 1)
         change = lower_bound(changes.keys, i, stop, key)
         deltas = places.before[change] - places.before[i]
         if change < stop and changes.keys[change] == key:
@@ -99,27 +92,27 @@ def gather_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide, wei
                 key & LOW_HALF, weight, weighted)
 
 
-@kernel
+@kl.kernel
 def scatter_wide(j, changes: Changes, places: Places, rows: Rows, wide: Wide,
                  weighted: StaticValue):
     """Put what has been laid at j into its row; what comes is written there later."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
-    row = int64(changes.keys[i]) >> 32
+    row = kl.int64(changes.keys[i]) >> 32
     stop = end_of_row(i, changes.keys, places.length)
     room = places.begin[i + 1] - places.begin[i]
     first = moving_from(i, room, changes, rows)
     deltas = places.before[stop] - places.before[i]
-    count = int64(rows.end[row]) - int64(rows.begin[row]) + added(deltas) - removed(deltas)
+    count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row]) + added(deltas) - removed(deltas)
     at = first + j - wide.begin[i]
     if at < count:
-        new = places.first + places.begin[i] if room > 0 else int64(rows.begin[row])
-        put(rows, new + at, wide.elements[j], value_or(wide.weights, j, 1), weighted)
+        new = places.first + places.begin[i] if room > 0 else kl.int64(rows.begin[row])
+        put(rows, new + at, wide.elements[j], kl.value_or(wide.weights, j, 1), weighted)
 
 
-@device
+@kl.device
 def lay(wide: Wide, place, element, weight, weighted: StaticValue):
     """Lay down an element, with its weight if there are weights."""
-    wide.elements[place] = int32(element)
+    wide.elements[place] = kl.int32(element)
     if weighted:
         wide.weights[place] = weight  # type: ignore[index]
     return 0

@@ -14,15 +14,15 @@ from portpart.algorithms.refinement.local.around import Journal
 from portpart.algorithms.refinement.moves.list_moves import add_cost, change_weight
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, GainCache, Incumbent, Moves
-from portpart.backends.language import int32, int64, kernel, value_or
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 
-@kernel
+@kl.kernel
 def account_pair(i, changes: Changes, moves: Moves):
     """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
-    will = max(int64(0), int64(changes.will[i]))
-    was = max(int64(0), int64(changes.was[i]))
+    will = max(kl.int64(0), kl.int64(changes.will[i]))
+    was = max(kl.int64(0), kl.int64(changes.was[i]))
     if will != was:
         u = changes.keys[i] >> 32
         v = changes.keys[i] & 0xFFFFFFFF
@@ -30,48 +30,48 @@ def account_pair(i, changes: Changes, moves: Moves):
             add_cost(i, will - was, moves)
 
 
-@kernel
+@kl.kernel
 def wake_end(i, changes: Changes, cache: GainCache):
     """The end of a changed pair, and each pair is there from both, is to be looked at."""
     if changes.will[i] != changes.was[i]:
-        mark_dirty(int32(changes.keys[i] >> 32), cache)
+        mark_dirty(kl.int32(changes.keys[i] >> 32), cache)
 
 
-@kernel
+@kl.kernel
 def limit_block(b, new_limits: NewLimits, blocks: Blocks):
     """Block b gets the limits that all have."""
     set_limits(b, new_limits.limit, new_limits.mean, new_limits.open_below, blocks)
 
 
-@kernel
+@kl.kernel
 def account_birth(i, born: Born, counts: Counts, graph: Csr, moves: Moves, incumbent: Incumbent):
     """Count a new vertex in its block, with what it weighs after the batch."""
     v = new_vertex(i, born, counts)
     set_best(v, moves.part[v], incumbent)
-    change_weight(moves.part[v], value_or(graph.vertex_weights, v, 1), moves)
+    change_weight(moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves)
 
 
-@kernel
+@kl.kernel
 def wake_birth(i, born: Born, counts: Counts, cache: GainCache):
     """A new vertex is to be looked at."""
-    mark_dirty(int32(new_vertex(i, born, counts)), cache)
+    mark_dirty(kl.int32(new_vertex(i, born, counts)), cache)
 
 
-@kernel
+@kl.kernel
 def account_death(j, dying: Dying, moves: Moves, journal: Journal):
     """Take a dead vertex out of its block, unless it is a new one."""
-    v = int64(dying.died[j])
+    v = kl.int64(dying.died[j])
     if v >= 0:
         if journal.home[v] >= 0:
-            change_weight(moves.part[v], -int64(dying.weights[j]), moves)
+            change_weight(moves.part[v], -kl.int64(dying.weights[j]), moves)
 
 
-@kernel
+@kl.kernel
 def account_weighing(i, weighed: Weighings, born: Born, moves: Moves, journal: Journal):
     """Count the new weight of a vertex that lives on and is no new one."""
-    v = int64(weighed.ids[i])
+    v = kl.int64(weighed.ids[i])
     if weighed.will[i] >= 0 and born.deaths[v] == ALIVE and journal.home[v] >= 0:
-        change_weight(moves.part[v], int64(weighed.will[i]) - int64(weighed.was[i]), moves)
+        change_weight(moves.part[v], kl.int64(weighed.will[i]) - kl.int64(weighed.was[i]), moves)
 
 
 def record_pairs(this: Recording) -> None:

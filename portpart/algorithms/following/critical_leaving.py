@@ -49,21 +49,7 @@ from portpart.algorithms.refinement.prefix.trial import (
 )
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
-from portpart.backends.language import (
-    atomic_max,
-    atomic_next,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_atomic_add,
-    team_max,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
 
 NONE = -1
 
@@ -86,32 +72,32 @@ def record_leaving(this: Recording, more: Any) -> None:
     program.launch(counts.changed, leave_if_critical, team=NET_TEAM)
 
 
-@kernel
+@kl.kernel
 def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                   journal: Journal, trial: Pseudo):
     """Nobody has left; all that are woken are asked.  One team."""
     weigh_blocks(moves, blocks, figures)
-    if lane() == 0:
+    if kl.lane() == 0:
         note_woken(cache, journal)
         trial.words.members = 0
         trial.words.asked = cache.marked
         trial.words.worst = 0
 
 
-@device
+@kl.device
 def leave(v, graph: NetRows, moves: Moves, blocks: Blocks, trial: Pseudo):
     """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
 
     The order of the list is free.
     """
-    if value_or(blocks.fixed, v, NONE) < 0:
+    if kl.value_or(blocks.fixed, v, NONE) < 0:
         if lock_once(v, WAITS, moves):
-            trial.members[atomic_next(trial.words, PseudoWords.members)] = int32(v)
-            add_block_weight(moves.part[v], -value_or(graph.vertex_weights, v, 1), blocks)
+            trial.members[kl.atomic_next(trial.words, PseudoWords.members)] = kl.int32(v)
+            add_block_weight(moves.part[v], -kl.value_or(graph.vertex_weights, v, 1), blocks)
     return v
 
 
-@kernel
+@kl.kernel
 def leave_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                  journal: Journal, trial: Pseudo):
     """A vertex that is woken leaves if it is new."""
@@ -120,90 +106,90 @@ def leave_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Bloc
         leave(v, graph, moves, blocks, trial)
 
 
-@kernel
+@kl.kernel
 def look_for_heavy(_, net_counts: NetCounts, blocks: Blocks, figures: Figures, trial: Pseudo):
     """Whether a block is too heavy, if somebody may move.  One team."""
-    heavy = int64(0)
-    for b in range(lane(), figures.blocks, team_size()):
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if room_of(b, blocks, figures) < 0:
-            heavy = int64(1)
-    heavy = team_max(heavy)
-    if lane() == 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
         trial.words.overloaded = heavy * net_counts.wakes
 
 
-@device
+@kl.device
 def score_of(v, graph: NetRows, part):
     """Weight of nets that have v alone in its block, less that of its other nets.
 
     All lanes of a team together.
     """
-    score = int64(0)
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    score = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
         if size_of_net(net, graph.nets) > 1:
-            weight = value_or(graph.nets.weights, net, 1)
+            weight = kl.value_or(graph.nets.weights, net, 1)
             score += weight if is_alone(net, part[v], graph) else -weight
-    return team_sum(score)
+    return kl.team_sum(score)
 
 
-@kernel
+@kl.kernel
 def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """List v with its score if its block is too heavy and it may leave; the order is free."""
-    weight = value_or(graph.vertex_weights, v, 1)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
     here = moves.part[v]
-    may_leave = moves.locked_in[v] == NEVER and value_or(blocks.fixed, v, NONE) < 0
+    may_leave = moves.locked_in[v] == NEVER and kl.value_or(blocks.fixed, v, NONE) < 0
     if may_leave and weight > 0 and room_of(here, blocks, figures) < 0:
         score = score_of(v, graph, moves.part)
-        if lane() == 0:
+        if kl.lane() == 0:
             trial.gain[v] = score
-            atomic_max(trial.words, PseudoWords.worst, -score)
+            kl.atomic_max(trial.words, PseudoWords.worst, -score)
             propose_move(v, here, moves)
 
 
-@kernel
+@kl.kernel
 def lift_score(i, moves: Moves, trial: Pseudo):
     """Make a score positive."""
     v = moves.listed[i]
     note_gain(v, trial.gain[v] + trial.words.worst, trial)
 
 
-@kernel
+@kl.kernel
 def begin_order(_, moves: Moves, figures: Figures, trial: Trial):
     """Those that are listed are to be sorted, by vertex first."""
     order_by_vertex(1, moves, figures, trial)
 
 
-@kernel
+@kl.kernel
 def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """The first vertices of each block that is too heavy leave it, until it is not.  One team."""
-    for b in range(lane(), figures.blocks, team_size()):
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         trial.block_weight[b] = blocks.weight[b]
-    team_sync()
-    base = int64(0)
+    kl.team_sync()
+    base = kl.int64(0)
     while base < moves.moves:
-        i = base + lane()
+        i = base + kl.lane()
         leaves = False
         if i < moves.moves:
             here = trial.other_keys[i]
             left = trial.block_weight[here] + trial.keys[i] - weight_offered(i, base, trial)
             leaves = left > blocks.limits[here] + figures.slack
-        team_sync()
+        kl.team_sync()
         if leaves:
             leave(moves.listed[i], graph, moves, blocks, trial)
-            team_atomic_add(trial.block_weight, trial.other_keys[i], -trial.keys[i])
-        team_sync()
-        base += team_size()
+            kl.team_atomic_add(trial.block_weight, trial.other_keys[i], -trial.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
 
 
-@kernel
+@kl.kernel
 def end_relief(_, moves: Moves, trial: Pseudo):
     """Nobody moves yet."""
     keep_moves(0, moves)
     trial.words.worst = 0
 
 
-@device
+@kl.device
 def has_lonely(net, graph: NetRows):
     """Whether a net may have a pin that is alone in its block."""
     result = size_of_net(net, graph.nets) > 1
@@ -216,7 +202,7 @@ def has_lonely(net, graph: NetRows):
     return result
 
 
-@device
+@kl.device
 def has_changed(i, number, pins: Changes):
     """Whether the pins of a net are others than before, whose changes begin here."""
     result = False
@@ -230,7 +216,7 @@ def has_changed(i, number, pins: Changes):
     return result
 
 
-@kernel
+@kl.kernel
 def leave_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, graph: NetRows,
                       moves: Moves, blocks: Blocks, trial: Pseudo):
     """The pins of a net that are alone in their block leave, where the net's changes begin.
@@ -238,9 +224,10 @@ def leave_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, g
     Nobody does where refinement is to look at none.
     """
     if net_counts.wakes != 0 and begins_row(i, pins.keys):
-        net = int32(pins.keys[i] >> 32)
+        net = kl.int32(pins.keys[i] >> 32)
         if has_lonely(net, graph) and has_changed(i, counts.changed, pins):
-            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+            for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
+                               kl.team_size()):
                 v = graph.nets.pins[place]
                 if is_alone(net, moves.part[v], graph):
                     leave(v, graph, moves, blocks, trial)

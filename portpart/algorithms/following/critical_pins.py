@@ -56,18 +56,9 @@ from portpart.algorithms.refinement.state import (
     Sizes,
     UnratedList,
 )
+from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import (
-    StaticValue,
-    atomic_max,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends.language import StaticValue
 
 
 @dataclass(frozen=True)
@@ -124,7 +115,7 @@ class CriticalPins(OnEditedNets):
 CRITICAL_PINS = CriticalPins()
 
 
-@kernel
+@kl.kernel
 def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unrated: UnratedList,
                        figures: Figures, trial: Pseudo):
     """List a vertex if it comes before all that wait and share a net with it, else it waits.
@@ -132,37 +123,37 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
     Nets of many pins do not count: of their pins one would move in each round.
     """
     v = active.movable_list[trial.words.begin + i]
-    beaten = int64(0)
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    beaten = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
         if size_of_net(net, graph.nets) <= MAX_SMALL:
             for pin in range(graph.nets.begin[net], graph.nets.end[net]):
                 u = graph.nets.pins[pin]
                 if moves.locked_in[u] == WAITS and comes_first(u, v, figures, trial.words):
-                    beaten = int64(1)
-    beaten = team_max(beaten)
-    if lane() == 0:
+                    beaten = kl.int64(1)
+    beaten = kl.team_max(beaten)
+    if kl.lane() == 0:
         if beaten != 0:
             wait_on(v, active, figures, trial)
         else:
             add_unrated(v, unrated)
 
 
-@kernel
+@kl.kernel
 def rate_loss(i, graph: NetRows, moves: Moves, trial: Pseudo, price: StaticValue):
     """What a move costs: the ties of the vertex that lead to other blocks than its target."""
     v = moves.listed[i]
-    here = int64(moves.part[v])
-    total = int64(0)
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    here = kl.int64(moves.part[v])
+    total = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         total += tie_of(graph.targets[place], here, graph, price)
-    total = team_sum(total)
-    if lane() == 0:
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
         trial.gain[v] = total - trial.gain[v]
-        atomic_max(trial.words, PseudoWords.worst, trial.gain[v])
+        kl.atomic_max(trial.words, PseudoWords.worst, trial.gain[v])
 
 
-@kernel
+@kl.kernel
 def turn_loss(i, moves: Moves, trial: Pseudo):
     """Moves that cost least gain most, of a number that is not negative."""
     v = moves.listed[i]
@@ -171,17 +162,17 @@ def turn_loss(i, moves: Moves, trial: Pseudo):
         set_top_gain(trial.words.worst, trial.sequence)
 
 
-@kernel
+@kl.kernel
 def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """A vertex is to enter its block; atomic, order-free."""
     v = moves.listed[i]
-    add_block_weight(moves.target[v], value_or(graph.vertex_weights, v, 1), blocks)
+    add_block_weight(moves.target[v], kl.value_or(graph.vertex_weights, v, 1), blocks)
     unlock(mark_moved(v, moves, figures), moves)
     if i == 0:
         trial.words.worst = 0
 
 
-@kernel
+@kl.kernel
 def plan_forgetting(_, cache: GainCache, trial: Pseudo):
     """Vertices that are out of date are looked at only where a block is too heavy."""
     trial.words.asked = 0

@@ -17,8 +17,9 @@ from portpart.algorithms.edits.living import Dying, Living, Weighings
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.tally import OF_SECOND, OF_VERTICES, Outcome, Tally
 from portpart.algorithms.edits.update import Update
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Words, device, int64, kernel, value_or
+from portpart.backends.language import Record, Words
 
 FEW = 1024
 """So many new vertices are placed by one team."""
@@ -103,19 +104,19 @@ class Born(Record):
     deaths: Array
 
 
-@device
+@kl.device
 def new_vertex(i, born: Born, counts: Counts):
     """The i-th new vertex."""
-    return value_or(born.ids, i, counts.first + i)
+    return kl.value_or(born.ids, i, counts.first + i)
 
 
-@kernel
+@kl.kernel
 def learn_outcome(_, outcome: Outcome, counts: Counts):
     """Learn how many pairs have changed; go on if the batch has come to what is expected."""
     counts.changed += counts.directions * outcome[Tally.cleared]
     counts.awake = counts.wakes * counts.changed
     written = outcome[Tally.written] + outcome[OF_SECOND + Tally.written]
-    counts.go = int64(written == counts.stores
+    counts.go = kl.int64(written == counts.stores
                       and outcome[OF_VERTICES + Tally.weight] == -counts.lost)
 
 

@@ -29,20 +29,9 @@ from portpart.algorithms.refinement.nets.scopes import Settling
 from portpart.algorithms.refinement.nets.settling import concerns_few, settle_net, ties_pins
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import GainCache, Moves
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    Words,
-    atomic_add,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_size,
-    team_sync,
-)
+from portpart.backends.language import Record, StaticValue, Words
 
 NONE = -1
 
@@ -92,22 +81,22 @@ def record_nets(this: Recording) -> None:
     this.program.launch(pins.changed, follow_net, team=SMALL_TEAM)
 
 
-@kernel
+@kl.kernel
 def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetCounts,
               graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
     """Account for the new weight of a net that is alive, and wake its pins.
 
     Of a net of many pins those that were alone in their block.  Atomic, order-free.
     """
-    heavier = int64(net_weighed.will[i]) - int64(net_weighed.was[i])
-    net = int32(net_weighed.ids[i])
+    heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
+    net = kl.int32(net_weighed.ids[i])
     if heavier != 0 and net_deaths.deaths[net] == ALIVE:
-        spread = int64(graph.sets.spread[net])
-        if lane() == 0:
+        spread = kl.int64(graph.sets.spread[net])
+        if kl.lane() == 0:
             add_cost(net, 2 * heavier * price(spread), moves)
         if net_counts.wakes != 0 and ties_pins(spread, price):
-            for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net],
-                               team_size()):
+            for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
+                               kl.team_size()):
                 v = graph.nets.pins[place]
                 concerned = graph.sets.row[net] < 0
                 if not concerned:
@@ -116,41 +105,41 @@ def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetC
                     mark_dirty(v, cache)
 
 
-@kernel
+@kl.kernel
 def bury_net(j, net_dying: Dying, graph: NetRows, moves: Moves, price: StaticValue):
     """Account for a net that has died, and weighs nothing now; atomic, order-free."""
-    net = int64(net_dying.died[j])
+    net = kl.int64(net_dying.died[j])
     if net >= 0:
-        cost = price(int64(graph.sets.spread[net])) * int64(net_dying.weights[j])
+        cost = price(kl.int64(graph.sets.spread[net])) * kl.int64(net_dying.weights[j])
         add_cost(net, -2 * cost, moves)
 
 
-@kernel
+@kl.kernel
 def follow_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows, pin_counts: PinCounts,
                moves: Moves, cache: GainCache):
     """Count a vertex that is a pin now or no longer, and wake it; atomic, order-free."""
     if pins.was[i] != pins.will[i]:
         v = pins.keys[i] & LOW_HALF
-        row = int64(graph.sets.row[pins.keys[i] >> 32])
+        row = kl.int64(graph.sets.row[pins.keys[i] >> 32])
         if net_counts.wakes != 0:
-            mark_dirty(int32(v), cache)
+            mark_dirty(kl.int32(v), cache)
         add_pins(row, moves.part[v], 1 if pins.will[i] >= 0 else -1, graph.sets, pin_counts)
 
 
-@kernel
+@kl.kernel
 def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: Settling,
                price: StaticValue):
     """Make the sets of a net anew, where its changes begin, and account for what it costs.
 
     Its pins are woken if sets change.
     """
-    blocks = team_array(int32, MAX_SMALL)
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
     if begins_row(i, pins.keys):
-        net = int32(pins.keys[i] >> 32)
+        net = kl.int32(pins.keys[i] >> 32)
         size = size_of_net(net, graph.nets)
-        spread = int64(graph.sets.spread[net])
-        changed = int64(0)
-        team_sync()
+        spread = kl.int64(graph.sets.spread[net])
+        changed = kl.int64(0)
+        kl.team_sync()
         if size <= MAX_SMALL:
             changed = find_small(net, size, blocks, graph, state.moves.part)
         else:
@@ -158,23 +147,23 @@ def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: S
         settle_net(net, spread, changed * net_counts.wakes, graph, state, price, concerns_few)
 
 
-@kernel
+@kl.kernel
 def relist_net(net, graph: NetRows, moves: Moves):
     """Write again what a net without counters lists; those that were edited are yet to follow."""
-    blocks = team_array(int32, MAX_SMALL)
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
     if size <= MAX_SMALL:
-        begin = int64(graph.nets.begin[net])
-        for j in range(lane(), size, team_size()):
+        begin = kl.int64(graph.nets.begin[net])
+        for j in range(kl.lane(), size, kl.team_size()):
             blocks[j] = moves.part[graph.nets.pins[begin + j]]
-        team_sync()
+        kl.team_sync()
         write_list(net, size, blocks, graph)
 
 
-@kernel
+@kl.kernel
 def find_newly_large(i, pins: Changes, graph: NetRows, found):
     """Count a net that needs a row of counters and has none, where its changes begin; atomic."""
     if begins_row(i, pins.keys):
-        net = int64(pins.keys[i] >> 32)
+        net = kl.int64(pins.keys[i] >> 32)
         if size_of_net(net, graph.nets) > MAX_SMALL and graph.sets.row[net] == NONE:
-            atomic_add(found, 0, 1)
+            kl.atomic_add(found, 0, 1)

@@ -13,51 +13,44 @@ from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, PinCoun
 from portpart.algorithms.refinement.nets.lists import list_net, unlist
 from portpart.algorithms.refinement.nets.state import NetLists
 from portpart.algorithms.refinement.state import Moves
-from portpart.backends.language import (
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_size,
-    team_sync,
-)
+from portpart.backends import language as kl
 
 
-@kernel
+@kl.kernel
 def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
                 moves: Moves):
     """Count vertex i of the list where it goes back to, and list its nets; atomic, order-free."""
-    here = int64(moves.part[listed[i]])
-    there = int64(left[i])
+    here = kl.int64(moves.part[listed[i]])
+    there = kl.int64(left[i])
     if there >= 0 and there != here:
-        for place in range(graph.begin[listed[i]] + lane(), graph.end[listed[i]], team_size()):
+        for place in range(graph.begin[listed[i]] + kl.lane(), graph.end[listed[i]],
+                           kl.team_size()):
             net = graph.targets[place]
-            row = int64(graph.sets.row[net])
+            row = kl.int64(graph.sets.row[net])
             list_net(net, NetLists.small_touched, NetLists.large_touched, graph.sets, lists)
             move_pin(row, here, there, graph.sets, pin_counts)
 
 
-@kernel
+@kl.kernel
 def unfollow_pin(i, pins: Changes, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
                  moves: Moves):
     """Count a vertex that is a pin again, or no longer, and list the net; atomic, order-free."""
     if pins.was[i] != pins.will[i]:
-        net = int32(pins.keys[i] >> 32)
-        row = int64(graph.sets.row[net])
+        net = kl.int32(pins.keys[i] >> 32)
+        row = kl.int64(graph.sets.row[net])
         list_net(net, NetLists.small_touched, NetLists.large_touched, graph.sets, lists)
-        block = int64(moves.part[pins.keys[i] & LOW_HALF])
+        block = kl.int64(moves.part[pins.keys[i] & LOW_HALF])
         add_pins(row, block, 1 if pins.was[i] >= 0 else -1, graph.sets, pin_counts)
 
 
-@kernel
+@kl.kernel
 def find_listed(i, listed, graph: NetRows, pin_counts: PinCounts, lists: NetLists, moves: Moves):
     """Make the sets of net i of a list anew."""
-    blocks = team_array(int32, MAX_SMALL)
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = listed[i]
     size = size_of_net(net, graph.nets)
-    team_sync()
-    if lane() == 0:
+    kl.team_sync()
+    if kl.lane() == 0:
         unlist(net, lists)
     if size <= MAX_SMALL:
         find_small(net, size, blocks, graph, moves.part)

@@ -9,18 +9,8 @@ from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
 from portpart.algorithms.refinement.local.around import Journal, set_home
 from portpart.algorithms.refinement.moves.list_moves import join_block, join_target, set_target
 from portpart.algorithms.refinement.state import Blocks, Figures, Incumbent, Moves
-from portpart.backends.language import (
-    DeviceFunction,
-    StaticValue,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_min,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 
@@ -40,38 +30,38 @@ SHARE = 16
 TEAM, LIGHTEST_TEAM = 256, 32
 
 
-@device
+@kl.device
 def tie_of_arcs(v, block, begin, end, graph: Csr, moves: Moves):
     """What ties v to a block, of the arcs begin ... end - 1."""
-    total = int64(0)
+    total = kl.int64(0)
     for arc in range(begin, end):
         if moves.part[graph.targets[arc]] == block:
-            total += value_or(graph.weights, arc, 1)
+            total += kl.value_or(graph.weights, arc, 1)
     return total
 
 
-@device
+@kl.device
 def may_enter(block, weight, blocks: Blocks, figures: Figures):
     """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
 
     That costs less than to place the vertex elsewhere, but only where refinement follows.
     """
-    limit = int64(blocks.limits[block])
+    limit = kl.int64(blocks.limits[block])
     if figures.iteration_limit > 0:
         limit += limit // SHARE
     return blocks.weight[block] + weight <= limit
 
 
-@device
+@kl.device
 def tied_most(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures):
     """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
-    best = int64(NONE)
-    most = int64(0)
-    weight = value_or(graph.vertex_weights, v, 1)
-    begin = int64(graph.begin[v])
-    end = min(begin + MAX_SEEN, int64(graph.end[v]))
+    best = kl.int64(NONE)
+    most = kl.int64(0)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    begin = kl.int64(graph.begin[v])
+    end = min(begin + MAX_SEEN, kl.int64(graph.end[v]))
     for arc in range(begin, end):
-        block = int64(moves.part[graph.targets[arc]])
+        block = kl.int64(moves.part[graph.targets[arc]])
         if block >= 0:
             if may_enter(block, weight, blocks, figures):
                 total = tie_of_arcs(v, block, begin, end, graph, moves)
@@ -81,38 +71,38 @@ def tied_most(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures):
     return best
 
 
-@device
+@kl.device
 def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
     """Put v into the lightest block, of equal ones the first.  All lanes of a team."""
-    least = int64(HEAVIEST)
-    for b in range(lane(), figures.blocks, team_size()):
-        least = min(least, int64(blocks.weight[b]))
-    least = team_min(least)
-    block = int64(figures.blocks)
-    for b in range(lane(), figures.blocks, team_size()):
+    least = kl.int64(HEAVIEST)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        least = min(least, kl.int64(blocks.weight[b]))
+    least = kl.team_min(least)
+    block = kl.int64(figures.blocks)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if blocks.weight[b] == least:
-            block = min(block, int64(b))
-    block = team_min(block)
-    team_sync()
-    if lane() == 0:
+            block = min(block, kl.int64(b))
+    block = kl.team_min(block)
+    kl.team_sync()
+    if kl.lane() == 0:
         join_block(v, block, moves)
         add_block_weight(block, weight, blocks)
-    team_sync()
+    kl.team_sync()
     return block
 
 
-@device
+@kl.device
 def place_others(born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                  figures: Figures):
     """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
     for i in range(counts.born):
         v = new_vertex(i, born, counts)
         if moves.part[v] < 0:
-            place_lightest(v, value_or(graph.vertex_weights, v, 1), moves, blocks, figures)
+            place_lightest(v, kl.value_or(graph.vertex_weights, v, 1), moves, blocks, figures)
     return 0
 
 
-@kernel
+@kl.kernel
 def bear(i, born: Born, counts: Counts, moves: Moves, journal: Journal):
     """A new vertex is in no block, and was in none."""
     v = new_vertex(i, born, counts)
@@ -120,56 +110,56 @@ def bear(i, born: Born, counts: Counts, moves: Moves, journal: Journal):
     set_home(v, NONE, journal)
 
 
-@kernel
+@kl.kernel
 def tie_birth(i, born: Born, counts: Counts, blocks: Blocks, price):
     """Moving a new vertex costs so much."""
     set_tie(new_vertex(i, born, counts), price, blocks)
 
 
-@kernel
+@kl.kernel
 def settle_birth(i, born: Born, counts: Counts, incumbent: Incumbent, journal: Journal):
     """A new vertex is at home where it is."""
     v = new_vertex(i, born, counts)
     set_home(v, incumbent.best[v], journal)
 
 
-@device
+@kl.device
 def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, tied: StaticValue):
     """Choose a block for v if it has none."""
-    block = int64(moves.part[v])
+    block = kl.int64(moves.part[v])
     if block < 0:
-        block = int64(tied(v, graph, moves, blocks, figures))
+        block = kl.int64(tied(v, graph, moves, blocks, figures))
     return set_target(v, block, moves)
 
 
-@kernel
+@kl.kernel
 def choose_block(i, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                  figures: Figures, tied: StaticValue):
     """Choose a block for a new vertex that has none."""
     choose_for(new_vertex(i, born, counts), graph, moves, blocks, figures, tied)
 
 
-@kernel
+@kl.kernel
 def place_few(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
               figures: Figures, tied: StaticValue):
     """All rounds for a few new vertices.  One team."""
     for _round in range(ROUNDS):
-        for i in range(lane(), counts.born, team_size()):
+        for i in range(kl.lane(), counts.born, kl.team_size()):
             choose_for(new_vertex(i, born, counts), graph, moves, blocks, figures, tied)
-        team_sync()
-        for i in range(lane(), counts.born, team_size()):
+        kl.team_sync()
+        for i in range(kl.lane(), counts.born, kl.team_size()):
             join_target(new_vertex(i, born, counts), moves)
-        team_sync()
+        kl.team_sync()
     place_others(born, counts, graph, moves, blocks, figures)
 
 
-@kernel
+@kl.kernel
 def take_block(i, born: Born, counts: Counts, moves: Moves):
     """Place a new vertex where it has chosen."""
     join_target(new_vertex(i, born, counts), moves)
 
 
-@kernel
+@kl.kernel
 def place_rest(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                figures: Figures):
     """Put those that are nowhere into the lightest blocks.  One team."""

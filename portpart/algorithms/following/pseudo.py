@@ -44,16 +44,8 @@ from portpart.algorithms.refinement.prefix.trial import fill_key, order_by_gain_
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
 from portpart.algorithms.refinement.scopes import Joining
 from portpart.algorithms.refinement.state import Blocks, Figures, Run, Sizes
+from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import (
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    team_sum,
-    value_or,
-)
 from portpart.graphs.rows import Csr
 
 BLOCKS_TEAM = 32
@@ -121,21 +113,21 @@ def _record_round(this: Recording, more: Any) -> None:
     program.launch(1, end_round, team=BLOCKS_TEAM)
 
 
-@kernel
+@kl.kernel
 def look_for_overload(_, blocks: Blocks, figures: Figures, trial: Pseudo):
     """Whether a block is too heavy, without which no iteration is to come.  One team."""
-    heavy = int64(0)
-    for b in range(lane(), figures.blocks, team_size()):
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if room_of(b, blocks, figures) < 0:
-            heavy = int64(1)
-    heavy = team_max(heavy)
-    if lane() == 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
         trial.words.overloaded = heavy
         if heavy == 0:
             allow_no_iteration(figures)
 
 
-@kernel
+@kl.kernel
 def account_member(i, graph: Csr, state: Joining, tables: Tables, trial: Pseudo, rules: Rules):
     """Account for the move of a vertex that has been in the pseudo block, and list it.
 
@@ -145,23 +137,23 @@ def account_member(i, graph: Csr, state: Joining, tables: Tables, trial: Pseudo,
     v = trial.members[i]
     old = state.incumbent.best[v]
     new = state.moves.part[v]
-    change = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    change = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
         before = state.incumbent.best[u]
         after = state.moves.part[u]
-        weight = value_or(graph.weights, arc, 1)
+        weight = kl.value_or(graph.weights, arc, 1)
         weight *= 2 if before == after else 1
         change += weight * (rules.distance(new, after, tables)
                              - rules.distance(old, before, tables))
         if trial.words.overloaded != 0:
             mark_dirty(u, state.cache)
-    change = team_sum(change if new != old else int64(0))
-    if lane() == 0:
+    change = kl.team_sum(change if new != old else kl.int64(0))
+    if kl.lane() == 0:
         if trial.words.overloaded != 0:
             mark_dirty(v, state.cache)
         if new != old:
-            weight = value_or(graph.vertex_weights, v, 1)
+            weight = kl.value_or(graph.vertex_weights, v, 1)
             shift_weight(v, old, new, weight, state.moves, state.figures)
             change += 2 * (pull_of(v, old, state.blocks) - pull_of(v, new, state.blocks))
             add_cost(v, change, state.moves)

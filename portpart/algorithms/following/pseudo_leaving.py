@@ -13,27 +13,18 @@ from portpart.algorithms.refinement.gains.dirty_list import empty_marked, mark_d
 from portpart.algorithms.refinement.local.around import Journal, note_woken
 from portpart.algorithms.refinement.moves.list_moves import join_block
 from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
-from portpart.backends.language import (
-    atomic_next,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 NONE = -1
 
 
-@kernel
+@kl.kernel
 def begin_pseudo(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                  journal: Journal, trial: Pseudo):
     """Nobody has left; all that are woken are asked first.  One team."""
     weigh_blocks(moves, blocks, figures)
-    if lane() == 0:
+    if kl.lane() == 0:
         note_woken(cache, journal)
         trial.words.members = 0
         trial.words.settled = 0
@@ -43,44 +34,44 @@ def begin_pseudo(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Fig
         empty_marked(cache)
 
 
-@kernel
+@kl.kernel
 def list_new(i, cache: GainCache, journal: Journal, trial: Pseudo):
     """List a vertex that is new; the order of the list is free."""
     v = cache.dirty_list[i]
     if journal.home[v] == NONE:
-        trial.members[atomic_next(trial.words, PseudoWords.members)] = v
+        trial.members[kl.atomic_next(trial.words, PseudoWords.members)] = v
 
 
-@device
+@kl.device
 def is_pulled_out(v, graph: Csr, part):
     """Whether v has more weight of arcs out of its block than into it.  All lanes of a team."""
     here = part[v]
-    excess = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        weight = value_or(graph.weights, arc, 1)
+    excess = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        weight = kl.value_or(graph.weights, arc, 1)
         excess += -weight if part[graph.targets[arc]] == here else weight
-    return team_sum(excess) > 0
+    return kl.team_sum(excess) > 0
 
 
-@kernel
+@kl.kernel
 def ask_vertex(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                trial: Pseudo):
     """List a vertex that is to leave its block; the order of the list is free."""
     v = cache.dirty_list[i]
-    leaves = is_pulled_out(v, graph, moves.part) and value_or(blocks.fixed, v, NONE) < 0
-    if lane() == 0:
+    leaves = is_pulled_out(v, graph, moves.part) and kl.value_or(blocks.fixed, v, NONE) < 0
+    if kl.lane() == 0:
         unmark(v, cache)
         if leaves and moves.part[v] != figures.blocks:
-            trial.members[atomic_next(trial.words, PseudoWords.members)] = v
+            trial.members[kl.atomic_next(trial.words, PseudoWords.members)] = v
 
 
-@kernel
+@kl.kernel
 def begin_passes(_, trial: Pseudo):
     """Those that are new have left."""
     trial.words.settled = trial.words.members
 
 
-@kernel
+@kl.kernel
 def end_asking(_, trial: Pseudo):
     """Those that were listed leave; their neighbours are asked if there is another pass."""
     trial.words.leaving = trial.words.members - trial.words.settled
@@ -88,25 +79,25 @@ def end_asking(_, trial: Pseudo):
     trial.words.telling = trial.words.members if trial.words.passes > 0 else 0
 
 
-@kernel
+@kl.kernel
 def leave_block(i, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """A vertex leaves its block; atomic, order-free."""
     v = trial.members[trial.words.settled + i]
-    add_block_weight(moves.part[v], -value_or(graph.vertex_weights, v, 1), blocks)
+    add_block_weight(moves.part[v], -kl.value_or(graph.vertex_weights, v, 1), blocks)
     join_block(v, figures.blocks, moves)
 
 
-@kernel
+@kl.kernel
 def tell_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, figures: Figures, trial: Pseudo):
     """The neighbours of a vertex in the pseudo block are to be asked."""
     v = trial.members[i]
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
         if moves.part[u] != figures.blocks:
             mark_dirty(u, cache)
 
 
-@kernel
+@kl.kernel
 def end_pass(_, cache: GainCache, trial: Pseudo):
     """Those that have been told are asked next; without any there is no other pass."""
     trial.words.settled = trial.words.members

@@ -36,22 +36,8 @@ from portpart.algorithms.refinement.state import (
     Moves,
     UnratedList,
 )
-from portpart.backends.language import (
-    DeviceFunction,
-    atomic_add,
-    atomic_next,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_atomic_add,
-    team_max,
-    team_min,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
@@ -60,34 +46,34 @@ NONE = -1
 ROUNDS_BY_ID = 32
 
 
-@kernel
+@kl.kernel
 def begin_rounds(_, blocks: Blocks, figures: Figures, trial: Pseudo):
     """All that have left wait.  One team."""
     find_roomiest(blocks, figures, trial.words)
-    if lane() == 0:
+    if kl.lane() == 0:
         trial.words.waiting = trial.words.members
         trial.words.next_waiting = 0
         trial.words.begin = 0
         trial.words.relaxed = 0
         trial.words.rounds = 0
-        trial.words.running = int64(trial.words.members > 0)
+        trial.words.running = kl.int64(trial.words.members > 0)
         set_top_gain(0, trial.sequence)
 
 
-@kernel
+@kl.kernel
 def list_waiting(i, active: ActiveSets, trial: Pseudo):
     """Vertex i of those that have left waits."""
     list_movable_at(i, trial.members[i], active)
 
 
-@device
+@kl.device
 def wait_on(v, active: ActiveSets, figures: Figures, trial: Pseudo):
     """Let v wait for the next round; the order of the list is free."""
     begin = figures.vertices - trial.words.begin
-    return list_movable_at(begin + atomic_next(trial.words, PseudoWords.next_waiting), v, active)
+    return list_movable_at(begin + kl.atomic_next(trial.words, PseudoWords.next_waiting), v, active)
 
 
-@device
+@kl.device
 def comes_first(u, v, figures: Figures, words: PseudoWords):
     """Whether u comes before v in this round: the smaller id does, or the smaller hash."""
     first = u < v
@@ -96,25 +82,25 @@ def comes_first(u, v, figures: Figures, words: PseudoWords):
     return first
 
 
-@kernel
+@kl.kernel
 def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: UnratedList,
                figures: Figures, trial: Pseudo):
     """List a vertex if it comes before all of its neighbours in the pseudo block, else it waits."""
     v = active.movable_list[trial.words.begin + i]
-    beaten = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    beaten = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
         if moves.part[u] == figures.blocks and comes_first(u, v, figures, trial.words):
-            beaten = int64(1)
-    beaten = team_max(beaten)
-    if lane() == 0:
+            beaten = kl.int64(1)
+    beaten = kl.team_max(beaten)
+    if kl.lane() == 0:
         if beaten != 0:
             wait_on(v, active, figures, trial)
         else:
             add_unrated(v, unrated)
 
 
-@device
+@kl.device
 def is_better(weight, room, block, most, most_room, best):
     """Whether a block comes before the best so far: by the tie to it, its room, and its number."""
     better = weight > most
@@ -123,25 +109,25 @@ def is_better(weight, room, block, most, most_room, best):
     return better
 
 
-@device
+@kl.device
 def enter_move(v, block, tie, size, state: Entering, trial: Pseudo):
     """Enter the move of v to a block, to the roomiest if that is -1; where it fits in none, wait.
 
     Atomic; the order of the buffer is free.  One lane.
     """
-    there = int64(block)
+    there = kl.int64(block)
     if block == NONE:
         there = trial.words.roomiest
     if room_of(there, state.blocks, state.figures) >= size or trial.words.relaxed != 0:
         propose_move(v, there, state.moves)
         note_gain(v, tie, trial)
-        atomic_add(trial.weight_sums, copy_for(v, state.moves, state.figures) + there, size)
+        kl.atomic_add(trial.weight_sums, copy_for(v, state.moves, state.figures) + there, size)
     else:
         wait_on(v, state.active, state.figures, trial)
     return there
 
 
-@device
+@kl.device
 def find_block(v, graph: Csr, state: Entering, ties: Ties, tables: Tables, found: Found,
                trial: Pseudo, ties_by: Connectivity):
     """Find the block with room that v is tied to most, and enter the move there.
@@ -149,31 +135,31 @@ def find_block(v, graph: Csr, state: Entering, ties: Ties, tables: Tables, found
     All lanes of a team together.
     """
     num_blocks = state.figures.blocks
-    size = value_or(graph.vertex_weights, v, 1)
-    most = int64(0)
-    most_room = int64(LOWEST)
-    best = int64(num_blocks)
-    first = int64(0)
+    size = kl.value_or(graph.vertex_weights, v, 1)
+    most = kl.int64(0)
+    most_room = kl.int64(LOWEST)
+    best = kl.int64(num_blocks)
+    first = kl.int64(0)
     while first < num_blocks:
         end = ties_by.bring(v, first, graph, state.moves.part, ties, num_blocks)
         count = ties_by.number(v, first, end, graph, ties)
-        for j in range(lane(), count, team_size()):
-            block = int64(ties_by.block_of(j, v, first, end, graph, state.moves.part, ties))
-            weight = ties_by.weight_of(j, count, v, int32(block), first, end, graph, ties)
-            if block < num_blocks and weight >= max(most, int64(1)):
+        for j in range(kl.lane(), count, kl.team_size()):
+            block = kl.int64(ties_by.block_of(j, v, first, end, graph, state.moves.part, ties))
+            weight = ties_by.weight_of(j, count, v, kl.int32(block), first, end, graph, ties)
+            if block < num_blocks and weight >= max(most, kl.int64(1)):
                 room = room_of(block, state.blocks, state.figures)
                 if room >= size and is_better(weight, room, block, most, most_room, best):
                     most = weight
                     most_room = room
                     best = block
-        team_sync()
+        kl.team_sync()
         first = end
-    top = team_max(most)
-    top_room = team_max(most_room if most == top else int64(LOWEST))
+    top = kl.team_max(most)
+    top_room = kl.team_max(most_room if most == top else kl.int64(LOWEST))
     wins = most == top and most_room == top_room
-    best = team_min(best if wins else num_blocks)
-    if lane() == 0:
-        enter_move(v, best if best < num_blocks else int64(NONE), top, size, state, trial)
+    best = kl.team_min(best if wins else num_blocks)
+    if kl.lane() == 0:
+        enter_move(v, best if best < num_blocks else kl.int64(NONE), top, size, state, trial)
     return v
 
 
@@ -182,68 +168,68 @@ def strongest_tie(rules: Rules, valuation: Valuation) -> DeviceFunction:
     return find_block.bound(ties_by=valuation.connectivity)
 
 
-@kernel
+@kl.kernel
 def lay_out_entry(i, graph: Csr, moves: Moves, trial: Pseudo):
     """The weight and the block of a move take the places of the keys, for the walk."""
     v = moves.listed[i]
-    trial.keys[i] = value_or(graph.vertex_weights, v, 1)
-    trial.other_keys[i] = int64(moves.target[v])
+    trial.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
+    trial.other_keys[i] = kl.int64(moves.target[v])
 
 
-@kernel
+@kl.kernel
 def find_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Pseudo):
     """Find the longest prefix of moves that no block is too heavy after.  One team."""
     count = moves.moves
     kept = count
-    base = int64(0)
+    base = kl.int64(0)
     while base < kept:
-        i = base + lane()
+        i = base + kl.lane()
         first = count
         if i < count and trial.words.relaxed == 0:
             there = trial.other_keys[i]
             weight = trial.block_weight[there] + weight_offered(i, base, trial)
             if exceeds(weight, there, blocks, figures) != 0:
                 first = i
-        kept = team_min(first)
-        team_sync()
+        kept = kl.team_min(first)
+        kl.team_sync()
         if i < count:
-            team_atomic_add(trial.block_weight, trial.other_keys[i], trial.keys[i])
-        team_sync()
-        base += team_size()
-    if lane() == 0:
+            kl.team_atomic_add(trial.block_weight, trial.other_keys[i], trial.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
+    if kl.lane() == 0:
         trial.words.kept = kept
 
 
-@kernel
+@kl.kernel
 def drop_move(i, moves: Moves, active: ActiveSets, figures: Figures, trial: Pseudo):
     """A vertex whose move is behind the prefix waits."""
     if i >= trial.words.kept:
         wait_on(moves.listed[i], active, figures, trial)
 
 
-@kernel
+@kl.kernel
 def keep_prefix(_, moves: Moves, trial: Pseudo):
     """The prefix is what is made."""
     keep_moves(trial.words.kept, moves)
 
 
-@kernel
+@kl.kernel
 def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
     """A vertex enters its block; atomic, order-free."""
     v = moves.listed[i]
-    add_block_weight(join_target(v, moves), value_or(graph.vertex_weights, v, 1), blocks)
+    add_block_weight(join_target(v, moves), kl.value_or(graph.vertex_weights, v, 1), blocks)
 
 
-@kernel
+@kl.kernel
 def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Figures,
               trial: Pseudo):
     """Those that wait are next.  Where nobody has moved some will that fit nowhere.  One team."""
     find_roomiest(blocks, figures, trial.words)
-    if lane() == 0:
-        trial.words.relaxed = int64(moves.moves == 0)
+    if kl.lane() == 0:
+        trial.words.relaxed = kl.int64(moves.moves == 0)
         trial.words.rounds += 1
         trial.words.waiting = trial.words.next_waiting
-        trial.words.running = int64(trial.words.next_waiting > 0)
+        trial.words.running = kl.int64(trial.words.next_waiting > 0)
         trial.words.next_waiting = 0
         trial.words.begin = figures.vertices - trial.words.begin
         keep_moves(0, moves)

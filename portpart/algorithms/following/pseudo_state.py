@@ -9,9 +9,10 @@ import numpy as np
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.prefix.trial import Sequence, Trial
 from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Run, Sizes
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words, device, int64, lane, team_max, team_min, team_size
+from portpart.backends.language import Words
 from portpart.primitives.recorded_sort import sort_arrays
 
 PASSES = 2
@@ -97,30 +98,30 @@ def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
         limits=run.blocks.limits)
 
 
-@device
+@kl.device
 def room_of(b, blocks: Blocks, figures: Figures):
     """How much more block b may weigh."""
     return blocks.limits[b] + figures.slack - blocks.weight[b]
 
 
-@device
+@kl.device
 def find_roomiest(blocks: Blocks, figures: Figures, words: PseudoWords):
     """Find the block with most room, of equal ones the first.  All lanes of a team together."""
-    most = int64(LOWEST)
-    for b in range(lane(), figures.blocks, team_size()):
+    most = kl.int64(LOWEST)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         most = max(most, room_of(b, blocks, figures))
-    most = team_max(most)
-    first = int64(figures.blocks)
-    for b in range(lane(), figures.blocks, team_size()):
+    most = kl.team_max(most)
+    first = kl.int64(figures.blocks)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if room_of(b, blocks, figures) == most:
-            first = min(first, int64(b))
-    first = team_min(first)
-    if lane() == 0:
+            first = min(first, kl.int64(b))
+    first = kl.team_min(first)
+    if kl.lane() == 0:
         words.roomiest = first
     return first
 
 
-@device
+@kl.device
 def weigh_blocks(moves: Moves, blocks: Blocks, figures: Figures):
     """Sum up the weights of all blocks.  All lanes of a team together."""
     return sum_copies(moves.weight_sums, blocks.weight, moves, figures)

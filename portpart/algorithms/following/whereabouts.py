@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.living import ALIVE
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int32, kernel
 
 NONE = -1
 
@@ -70,14 +70,14 @@ class Moves(NamedTuple):
         return Moves(space.copy(self.listed), space.copy(self.left))
 
 
-@kernel
+@kl.kernel
 def write_left(i, listed, left, part):
     """Vertex i of the list is where it was, if it is alive."""
     if left[i] >= 0 and part[listed[i]] >= 0:
         part[listed[i]] = left[i]
 
 
-@kernel
+@kl.kernel
 def write_block_of_living(v, best, deaths, part):
     """part[v] = the block of v, -1 if v is not alive."""
-    part[v] = best[v] if deaths[v] == ALIVE else int32(NONE)
+    part[v] = best[v] if deaths[v] == ALIVE else kl.int32(NONE)

@@ -17,7 +17,8 @@ from portpart.algorithms.refinement.state import (
     GainCache,
     Moves,
 )
-from portpart.backends.language import Kernel, Words, int64, kernel, lane, team_max, team_size
+from portpart.backends import language as kl
+from portpart.backends.language import Kernel, Words
 from portpart.graphs.rows import Csr
 
 BLOCKS_TEAM, TEAM = 32, 8
@@ -49,24 +50,24 @@ def record_widening(this: Recording, wake_around: Kernel) -> None:
         program.launch(1, plan_hop)
 
 
-@kernel
+@kl.kernel
 def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                journal: Journal, hops: Hops):
     """Let all that are woken look around if a block is too heavy and any may move.  One team."""
     weigh_blocks(moves, blocks, figures)
-    heavy = int64(0)
-    for b in range(lane(), figures.blocks, team_size()):
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if room_of(b, blocks, figures) < 0:
-            heavy = int64(1)
-    heavy = team_max(heavy)
-    if lane() == 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
         note_woken(cache, journal)
-    if lane() == 0 and heavy != 0 and figures.iteration_limit > 0:
+    if kl.lane() == 0 and heavy != 0 and figures.iteration_limit > 0:
         hops.looking = cache.marked
-        hops.enough = max(int64(ENOUGH), TIMES * cache.marked)
+        hops.enough = max(kl.int64(ENOUGH), TIMES * cache.marked)
 
 
-@kernel
+@kl.kernel
 def wake_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks,
                     figures: Figures):
     """Wake the first neighbours of a woken vertex in its block, if that is too heavy.
@@ -76,13 +77,14 @@ def wake_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
     v = cache.dirty_list[i]
     here = moves.part[v]
     if room_of(here, blocks, figures) < 0:
-        begin = int64(graph.begin[v])
-        for arc in range(begin + lane(), min(begin + MAX_ARCS, int64(graph.end[v])), team_size()):
+        begin = kl.int64(graph.begin[v])
+        for arc in range(begin + kl.lane(), min(begin + MAX_ARCS, kl.int64(graph.end[v])),
+                         kl.team_size()):
             if moves.part[graph.targets[arc]] == here:
                 mark_dirty(graph.targets[arc], cache)
 
 
-@kernel
+@kl.kernel
 def wake_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                      figures: Figures):
     """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
@@ -92,7 +94,7 @@ def wake_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: 
     v = cache.dirty_list[i]
     here = moves.part[v]
     if room_of(here, blocks, figures) < 0:
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if size_of_net(net, graph.nets) <= MAX_PINS:
                 for pin in range(graph.nets.begin[net], graph.nets.end[net]):
@@ -100,12 +102,12 @@ def wake_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: 
                         mark_dirty(graph.nets.pins[pin], cache)
 
 
-@kernel
+@kl.kernel
 def plan_hop(_, cache: GainCache, hops: Hops):
     """Let all that are woken by now look around, unless they are enough or no more than before."""
     woken = cache.marked
     hops.made += 1
     ends = woken == hops.looking or hops.made == MAX_HOPS
     if ends or woken > hops.enough:
-        woken = int64(0)
+        woken = kl.int64(0)
     hops.looking = woken

@@ -9,47 +9,36 @@ from portpart.algorithms.initial.bisection_state import (
 from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, keep_best
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.project_bisection import keep_first_key, side_at
-from portpart.backends.language import (
-    device,
-    int8,
-    int64,
-    kernel,
-    lane,
-    team_atomic_add,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 TAKEN_BACK = 4
 """Added to the side of a position whose move was undone."""
 
 
-@device
+@kl.device
 def arcs_inside(i, graph: Csr, candidates: Candidates, state: Keyed):
     """The weight of its arcs that stay in the bisection."""
     n = state.sizes.vertices
     c = i // n
     v = i % n
-    total = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    total = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         if candidates.part[c * n + graph.targets[arc]] == candidates.part[i]:
-            total += value_or(graph.weights, arc, 1) >> state.keys.weight_shift
+            total += kl.value_or(graph.weights, arc, 1) >> state.keys.weight_shift
     return total
 
 
-@device
+@kl.device
 def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
     """The weight of its arcs to side 1, less that of its arcs to side 0."""
     n = state.sizes.vertices
     base = i // n * n
-    pull = int64(0)
-    for arc in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
+    pull = kl.int64(0)
+    for arc in range(graph.begin[i - base] + kl.lane(), graph.end[i - base], kl.team_size()):
         w = base + graph.targets[arc]
         if candidates.part[w] == candidates.part[i]:
-            weight = value_or(graph.weights, arc, 1) >> state.keys.weight_shift
+            weight = kl.value_or(graph.weights, arc, 1) >> state.keys.weight_shift
             there = attempts.side[base + candidates.place[w]]
             if there == 1:
                 pull += weight
@@ -58,7 +47,7 @@ def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, stat
     return pull
 
 
-@kernel
+@kl.kernel
 def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Compute the key of vertex i and add up the cut; strays go where they want to.
 
@@ -68,42 +57,43 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: 
     c = i // n
     v = i % n
     here = side_at(c * n + candidates.place[i], attempts)
-    outside = int64(0)
-    inside = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    outside = kl.int64(0)
+    inside = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         w = c * n + graph.targets[arc]
         if candidates.part[w] == candidates.part[i]:
-            weight = value_or(graph.weights, arc, 1) >> state.keys.weight_shift
+            weight = kl.value_or(graph.weights, arc, 1) >> state.keys.weight_shift
             if side_at(c * n + candidates.place[w], attempts) == here:
                 inside += weight
             else:
                 outside += weight
-    outside = team_sum(outside)
-    gain = outside - team_sum(inside)
-    keep_first_key(i, here, gain, outside if here == 0 else int64(0), candidates, attempts, state)
+    outside = kl.team_sum(outside)
+    gain = outside - kl.team_sum(inside)
+    keep_first_key(i, here, gain, outside if here == 0 else kl.int64(0), candidates, attempts,
+                   state)
 
 
-@device
+@kl.device
 def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
                 attempts: Working):
     """Twice the weight of an arc is what the gain of its other end changes by."""
     own = bisection.own
     v = candidates.order[bisection.base + p]
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        q = int64(candidates.place[bisection.base + graph.targets[arc]])
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        q = kl.int64(candidates.place[bisection.base + graph.targets[arc]])
         if bisection.lower <= q and q < bisection.upper:
-            change = (value_or(graph.weights, arc, 1) >> bisection.shift) << (bisection.bits + 1)
+            change = (kl.value_or(graph.weights, arc, 1) >> bisection.shift) << (bisection.bits + 1)
             if (attempts.side[own + q] & 1) != here:
                 change = -change
-            team_atomic_add(attempts.key, own + q, change)
+            kl.team_atomic_add(attempts.key, own + q, change)
             if attempts.side[own + q] == opening:
-                attempts.side[own + q] = int8(1)
-            if team_size() == 1:
+                attempts.side[own + q] = kl.int8(1)
+            if kl.team_size() == 1:
                 keep_best(q, bisection, attempts)
     return v
 
 
-@device
+@kl.device
 def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
                    attempts: Working):
     """Let keys follow moves that were undone, all at once.
@@ -112,35 +102,35 @@ def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Can
     """
     own = bisection.own
     lower = bisection.lower
-    share = max(int64(1), team_size() // 32)
-    for i in range(lane(), (made - kept) * share, team_size()):
-        p = int64(attempts.moves[own + lower + kept + i // share])
+    share = max(kl.int64(1), kl.team_size() // 32)
+    for i in range(kl.lane(), (made - kept) * share, kl.team_size()):
+        p = kl.int64(attempts.moves[own + lower + kept + i // share])
         v = candidates.order[bisection.base + p]
-        changes = int64(0)
+        changes = kl.int64(0)
         for arc in range(graph.begin[v] + i % share, graph.end[v], share):
-            q = int64(candidates.place[bisection.base + graph.targets[arc]])
+            q = kl.int64(candidates.place[bisection.base + graph.targets[arc]])
             inside = lower <= q and q < bisection.upper
             if inside and (attempts.side[own + q] & TAKEN_BACK) == 0:
-                weight = value_or(graph.weights, arc, 1)
+                weight = kl.value_or(graph.weights, arc, 1)
                 change = (weight >> bisection.shift) << (bisection.bits + 1)
                 if ((attempts.side[own + q] ^ attempts.side[own + p]) & 1) == 0:
                     change = -change
-                team_atomic_add(attempts.key, own + q, change)
+                kl.team_atomic_add(attempts.key, own + q, change)
                 changes += change
-        team_atomic_add(attempts.key, own + p, changes)
-    team_sync()
+        kl.team_atomic_add(attempts.key, own + p, changes)
+    kl.team_sync()
     return made - kept
 
 
-@device
+@kl.device
 def take_back_all(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
                   attempts: Working):
     """Mark the vertices of these moves, so that keys may follow all at once."""
     own = bisection.own
-    for m in range(kept + lane(), made, team_size()):
-        p = int64(attempts.moves[own + bisection.lower + m])
-        attempts.side[own + p] = int8((attempts.side[own + p] ^ 1) | TAKEN_BACK)
-    team_sync()
+    for m in range(kept + kl.lane(), made, kl.team_size()):
+        p = kl.int64(attempts.moves[own + bisection.lower + m])
+        attempts.side[own + p] = kl.int8((attempts.side[own + p] ^ 1) | TAKEN_BACK)
+    kl.team_sync()
     if again:
         take_back_keys(made, kept, bisection, graph, candidates, attempts)
     return made - kept

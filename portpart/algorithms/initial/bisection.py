@@ -26,20 +26,8 @@ from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_side
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
 from portpart.algorithms.initial.two_way import refine_sides
-from portpart.backends.language import (
-    Kernel,
-    Record,
-    Words,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.program import Program
 from portpart.primitives.hashing import hash_of
 
@@ -152,17 +140,17 @@ def _go_step_by_step(program: Program, run: Start, kernel: Kernel, rule: GainRul
         program.launch(run[Start.attempts], of_warp, team=32, work=BISECTION_WORK)
 
 
-@device
+@kl.device
 def shuffled(v, n, seed):
     """Where a permutation of 0 ... n-1, drawn by the seed, puts v.
 
     A permutation of the next power of two is repeated until it gives a number below n.
     """
-    bits = int64(1)
-    while (int64(1) << bits) < n:
+    bits = kl.int64(1)
+    while (kl.int64(1) << bits) < n:
         bits += 1
-    ones = (int64(1) << bits) - 1
-    x = int64(v)
+    ones = (kl.int64(1) << bits) - 1
+    x = kl.int64(v)
     again = True
     while again:
         for turn in range(3):
@@ -173,29 +161,29 @@ def shuffled(v, n, seed):
     return x
 
 
-@kernel
+@kl.kernel
 def shuffle(i, candidates: Candidates, state: Keyed):
     """Give the vertices of every candidate an order of its own; all are in block 0."""
     n = state.sizes.vertices
     c = i // n
     v = i % n
     p = shuffled(v, n, hash_of(c, state.keys.seed))
-    candidates.order[c * n + p] = int32(v)
-    candidates.next_order[c * n + p] = int32(v)
-    candidates.place[i] = int32(p)
-    candidates.part[i] = int32(0)
+    candidates.order[c * n + p] = kl.int32(v)
+    candidates.next_order[c * n + p] = kl.int32(v)
+    candidates.place[i] = kl.int32(p)
+    candidates.part[i] = kl.int32(0)
     if v == 0:
         candidates.segment[c * (state.sizes.blocks + 1)] = 0
         candidates.segment[(c + 1) * (state.sizes.blocks + 1) - 1] = n
 
 
-@kernel
+@kl.kernel
 def begin_level(_, splits: Splits, sizes: Sizes, recursion: Recursion):
     """Set the work sizes of the next level."""
     level = recursion.level + 1
     recursion.level = level
-    recursion.running = int64(level < recursion.levels)
-    recursion.inherited = int64(level < recursion.inherited_levels)
+    recursion.running = kl.int64(level < recursion.levels)
+    recursion.inherited = kl.int64(level < recursion.inherited_levels)
     if level < recursion.levels:
         recursion.first_split = splits.level_begin[level]
         recursion.splits = splits.level_begin[level + 1] - splits.level_begin[level]
@@ -204,51 +192,52 @@ def begin_level(_, splits: Splits, sizes: Sizes, recursion: Recursion):
         recursion.attempts = recursion.splits_of_all * recursion.trials
         positions = sizes.vertices // recursion.splits
         looks = BLOCKS_AT_A_TIME * (positions + LOOKS_PER_ARC * sizes.degree)
-        recursion.wide = int64(looks >= MIN_WIDE * max(int64(BLOCKS_AT_A_TIME), recursion.attempts))
+        recursion.wide = kl.int64(looks >= MIN_WIDE * max(kl.int64(BLOCKS_AT_A_TIME),
+                                                          recursion.attempts))
 
 
-@kernel
+@kl.kernel
 def take_order(i, candidates: Candidates):
     """The order of the next level."""
     candidates.order[i] = candidates.next_order[i]
 
 
-@device
+@kl.device
 def best_attempt(c, first, tally, state: Splitting):
     """The attempt at the bisection of `first` and others with the least excess, then cut."""
     trials = state.recursion.trials
     blocks = state.sizes.blocks
-    result = int64(c * trials)
+    result = kl.int64(c * trials)
     for other in range(c * trials + 1, c * trials + trials):
         best = TALLY * (result * blocks + first)
         this = TALLY * (other * blocks + first)
         lighter = tally[this + Tally.excess] < tally[best + Tally.excess]
         same = tally[this + Tally.excess] == tally[best + Tally.excess]
         if lighter or (same and tally[this + Tally.cut] < tally[best + Tally.cut]):
-            result = int64(other)
+            result = kl.int64(other)
     return result
 
 
-@kernel
+@kl.kernel
 def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, state: Splitting):
     """Put side 0 of the best attempt at bisection i before side 1; order is kept."""
     n = state.sizes.vertices
     k = state.sizes.blocks
     c = i // state.recursion.splits
     split = state.recursion.first_split + i % state.recursion.splits
-    first = int64(splits.first[split])
+    first = kl.int64(splits.first[split])
     lower = candidates.segment[c * (k + 1) + first]
     upper = candidates.segment[c * (k + 1) + splits.last[split]]
     taken = best_attempt(c, first, attempts.tally, state)
     begin = TALLY * (taken * k + first)
     middle = lower + attempts.tally[begin + Tally.count]
-    before = int64(0)
-    for tile in range(lower, upper, team_size()):
-        p = tile + lane()
-        there = int64(0)
+    before = kl.int64(0)
+    for tile in range(lower, upper, kl.team_size()):
+        p = tile + kl.lane()
+        there = kl.int64(0)
         if p < upper:
-            there = int64(attempts.side[taken * n + p] & 1)
-        ones = team_scan(there)
+            there = kl.int64(attempts.side[taken * n + p] & 1)
+        ones = kl.team_scan(there)
         if p < upper:
             v = candidates.order[c * n + p]
             target = p - before - ones
@@ -257,35 +246,35 @@ def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, s
                 target = middle + before + ones - 1
                 block = splits.middle[split]
             candidates.next_order[c * n + target] = v
-            candidates.place[c * n + v] = int32(target)
-            candidates.part[c * n + v] = int32(block)
-        before += team_last(ones)
-    if lane() == 0:
+            candidates.place[c * n + v] = kl.int32(target)
+            candidates.part[c * n + v] = kl.int32(block)
+        before += kl.team_last(ones)
+    if kl.lane() == 0:
         candidates.segment[c * (k + 1) + splits.middle[split]] = middle
         candidates.won[2 * (c * k + split)] = attempts.tally[begin + Tally.cut]
         candidates.won[2 * (c * k + split) + 1] = attempts.tally[begin + Tally.overload]
 
 
-@kernel
+@kl.kernel
 def rate_candidate(c, splits: Splits, candidates: Candidates, state: Splitting):
     """Sum up what c's bisections cut costs; on the finest graph overload counts as well."""
-    cut = int64(0)
-    overloaded = int64(0)
-    for split in range(lane(), splits.level_begin[state.recursion.levels], team_size()):
+    cut = kl.int64(0)
+    overloaded = kl.int64(0)
+    for split in range(kl.lane(), splits.level_begin[state.recursion.levels], kl.team_size()):
         won = 2 * (c * state.sizes.blocks + split)
         cut += splits.price[split] * candidates.won[won]
-        overloaded += int64(candidates.won[won + 1] > 0)
-    cut = team_sum(cut)
-    overloaded = team_sum(overloaded)
-    if lane() == 0:
+        overloaded += kl.int64(candidates.won[won + 1] > 0)
+    cut = kl.team_sum(cut)
+    overloaded = kl.team_sum(overloaded)
+    if kl.lane() == 0:
         candidates.cut[c] = cut
         candidates.overload[c] = overloaded if state.recursion.finest != 0 else 0
 
 
-@kernel
+@kl.kernel
 def rank_candidate(c, candidates: Candidates, sizes: Sizes):
     """The best candidates are kept, best first: least overload, cut, number."""
-    rank = int64(0)
+    rank = kl.int64(0)
     for other in range(sizes.candidates):
         lighter = candidates.overload[other] < candidates.overload[c]
         same = candidates.overload[other] == candidates.overload[c]
@@ -294,10 +283,10 @@ def rank_candidate(c, candidates: Candidates, sizes: Sizes):
         if lighter or (same and (less or (equal and other < c))):
             rank += 1
     if rank < sizes.kept:
-        candidates.survivor[rank] = int32(c)
+        candidates.survivor[rank] = kl.int32(c)
 
 
-@kernel
+@kl.kernel
 def keep_candidate(i, candidates: Candidates, handover: Handover, sizes: Sizes):
     """Copy the partitions that are kept."""
     n = sizes.vertices

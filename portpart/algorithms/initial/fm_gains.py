@@ -23,20 +23,10 @@ from portpart.algorithms.initial.bisection_state import (
     StartSizes,
 )
 from portpart.algorithms.initial.gain_rule import GainRule
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    Words,
-    device,
-    int8,
-    int64,
-    lane,
-    team_max,
-    team_size,
-    team_sync,
-)
+from portpart.backends.language import Record, StaticValue, Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
@@ -157,14 +147,14 @@ class Bisection(Record):
     shift: int
 
 
-@device
+@kl.device
 def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Working,
                state: Attempting, work: StaticValue, rule: GainRule):
     """Do ``work(bisection, splits, ..., rule)`` for attempt i at the bisections of a level."""
     attempt = i // state.recursion.splits
     c = attempt // state.recursion.trials
     split = state.recursion.first_split + i % state.recursion.splits
-    first = int64(splits.first[split])
+    first = kl.int64(splits.first[split])
     segments = c * (state.sizes.blocks + 1)
     lower = candidates.segment[segments + first]
     upper = candidates.segment[segments + splits.last[split]]
@@ -181,19 +171,19 @@ def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: 
     return 0
 
 
-@device
+@kl.device
 def groups_of(bisection: Bisection):
     """Number of groups of its positions."""
     return (bisection.upper - bisection.lower + GROUP - 1) // GROUP
 
 
-@device
+@kl.device
 def group_words(n, k):
     """Words for the groups of one attempt at all bisections of a level."""
     return n // (GROUP // 2) + 2 * k + 2
 
 
-@device
+@kl.device
 def first_group(attempt, lower, block, sizes: Sizes):
     """Where the groups of an attempt begin whose bisection is the one of `block` and others.
 
@@ -202,45 +192,45 @@ def first_group(attempt, lower, block, sizes: Sizes):
     return attempt * group_words(sizes.vertices, sizes.blocks) + lower // (GROUP // 2) + 2 * block
 
 
-@device
+@kl.device
 def mask_of(attempt, keys: Keys):
     """What the positions in the keys of an attempt are masked with: its order among equal gains."""
-    return hash_of(attempt, keys.seed) & ((int64(1) << keys.key_bits) - 1)
+    return hash_of(attempt, keys.seed) & ((kl.int64(1) << keys.key_bits) - 1)
 
 
-@device
+@kl.device
 def key_of(p, gain, mask, bits):
     """The key of position p."""
-    return gain * (int64(1) << bits) + (p ^ mask)
+    return gain * (kl.int64(1) << bits) + (p ^ mask)
 
 
-@device
+@kl.device
 def position_in(key, mask, bits):
     """The position that a key names."""
-    return (key & ((int64(1) << bits) - 1)) ^ mask
+    return (key & ((kl.int64(1) << bits) - 1)) ^ mask
 
 
-@device
+@kl.device
 def turned(key, bisection: Bisection):
     """The key of a vertex that changes sides: it would gain by going back what it lost."""
-    return 2 * (key & ((int64(1) << bisection.bits) - 1)) - key
+    return 2 * (key & ((kl.int64(1) << bisection.bits) - 1)) - key
 
 
-@device
+@kl.device
 def best_in_group(first, wanted, bisection: Bisection, attempts: Working):
     """Largest key of the group from `first` on among those that may leave side `wanted`."""
     own = bisection.own
-    top = int64(LOWEST)
+    top = kl.int64(LOWEST)
     for p in range(first, min(first + GROUP, bisection.upper)):
         if attempts.side[own + p] == wanted:
             top = max(top, attempts.key[own + p])
     return top
 
 
-@device
+@kl.device
 def find_best_of_groups(bisection: Bisection, attempts: Working):
     """Fill in the largest keys of all groups, for both sides, where one lane is the team."""
-    if team_size() == 1:
+    if kl.team_size() == 1:
         groups = groups_of(bisection)
         for g in range(2 * groups):
             first = bisection.lower + GROUP * (g % groups)
@@ -248,26 +238,26 @@ def find_best_of_groups(bisection: Bisection, attempts: Working):
                                                                 attempts)
 
 
-@device
+@kl.device
 def best_of_side(here, bisection: Bisection, attempts: Working):
     """Largest key of all that may leave side `here`; all lanes get it."""
-    top = int64(LOWEST)
-    if team_size() == 1:
+    top = kl.int64(LOWEST)
+    if kl.team_size() == 1:
         groups = groups_of(bisection)
         for g in range(groups):
             top = max(top, attempts.best[bisection.groups + here * groups + g])
     else:
-        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+        for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
             found = attempts.key[bisection.own + p]
             if attempts.side[bisection.own + p] == here:
                 top = max(top, found)
-    return team_max(top)
+    return kl.team_max(top)
 
 
-@device
+@kl.device
 def keep_best(q, bisection: Bisection, attempts: Working):
     """Correct the best of q's group after a change of its key: look through it if that was it."""
-    there = int64(attempts.side[bisection.own + q])
+    there = kl.int64(attempts.side[bisection.own + q])
     if there < BARRED:
         g = (q - bisection.lower) // GROUP
         slot = bisection.groups + there * groups_of(bisection) + g
@@ -280,7 +270,7 @@ def keep_best(q, bisection: Bisection, attempts: Working):
                                                 attempts)
 
 
-@device
+@kl.device
 def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
          attempts: Working, rule: GainRule):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
@@ -290,23 +280,23 @@ def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candida
     own = bisection.own
     key = attempts.key[own + p]  # which does not follow; later it would take longer to read
     v = rule.follow(p, here, opening, bisection, graph, candidates, attempts)
-    if lane() == 0:
+    if kl.lane() == 0:
         attempts.key[own + p] = turned(key, bisection)
-        attempts.side[own + p] = int8(1 - here + BARRED)
-    if team_size() == 1:
+        attempts.side[own + p] = kl.int8(1 - here + BARRED)
+    if kl.team_size() == 1:
         g = (p - bisection.lower) // GROUP
         slot = bisection.groups + here * groups_of(bisection) + g
         first = bisection.lower + GROUP * g
         attempts.best[slot] = best_in_group(first, here, bisection, attempts)
-    team_sync()
+    kl.team_sync()
     return v
 
 
-@device
+@kl.device
 def store_tally(tally, begin, weight, count, cut):
     """Keep weight and number of vertices of side 0 and the cut; the team together."""
-    if lane() == 0:
+    if kl.lane() == 0:
         tally[begin + Tally.weight] = weight
         tally[begin + Tally.count] = count
         tally[begin + Tally.cut] = cut
-    team_sync()
+    kl.team_sync()

@@ -34,22 +34,8 @@ from portpart.algorithms.initial.fm_gains import (
 )
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import goal_of, min_vertices
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    device,
-    int8,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_min,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Record, StaticValue
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
@@ -79,25 +65,25 @@ class Growth(Record):
     by_connection: bool
 
 
-@device
+@kl.device
 def next_untouched(turn, growth: Growth, bisection: Bisection, side):
     """First turn from `turn` on, going round from the start, at an untouched position; else -1."""
     lower = bisection.lower
     size = bisection.upper - lower
-    found = int64(size)
-    for i in range(turn, size, team_size()):
-        mine = i + lane()
+    found = kl.int64(size)
+    for i in range(turn, size, kl.team_size()):
+        mine = i + kl.lane()
         if mine < size:
             p = lower + (growth.start - lower + mine) % size
             if side[bisection.own + p] == UNTOUCHED:
                 found = mine
-        found = team_min(found)
+        found = kl.team_min(found)
         if found < size:
             break
-    return found if found < size else int64(-1)
+    return found if found < size else kl.int64(-1)
 
 
-@device
+@kl.device
 def goes_by_connection(attempt, recursion: Recursion):
     """Whether an attempt grows by the weight of arcs to the side, not by what is added to the cut.
 
@@ -106,28 +92,28 @@ def goes_by_connection(attempt, recursion: Recursion):
     return attempt % recursion.trials % 2 == 1
 
 
-@device
+@kl.device
 def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Working):
     """Let keys of an attempt that went by connection hold gains."""
     own = bisection.own
-    for p in range(bisection.lower + lane(), bisection.upper, team_size()):
-        known = candidates.inside[bisection.base + p] * (int64(1) << bisection.bits)
+    for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
+        known = candidates.inside[bisection.base + p] * (kl.int64(1) << bisection.bits)
         if (attempts.side[own + p] & 1) == 0:
             known = -known
         attempts.key[own + p] -= known
-    team_sync()
+    kl.team_sync()
 
 
-@device
+@kl.device
 def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
          attempts: Working, rule: GainRule):
     """Let side 0 take vertices until it weighs what it should."""
     goal = growth.goal
     lower = bisection.lower
-    turn = int64(0)
-    weight = int64(0)
-    count = int64(0)
-    cut = int64(0)
+    turn = kl.int64(0)
+    weight = kl.int64(0)
+    count = kl.int64(0)
+    cut = kl.int64(0)
     while count < growth.max_count and (weight < goal or count < growth.min_count):
         top = best_of_side(1, bisection, attempts)
         p = position_in(top, bisection.mask, bisection.bits)
@@ -136,7 +122,7 @@ def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidate
             if turn < 0:
                 break
             p = lower + (growth.start - lower + turn) % (bisection.upper - lower)
-        heavy = value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
+        heavy = kl.value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
         if count >= growth.min_count and goal - weight < (heavy + 1) // 2:
             break
         cut -= attempts.key[bisection.own + p] >> bisection.bits
@@ -144,64 +130,65 @@ def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidate
             cut += candidates.inside[bisection.base + p]
         weight += heavy
         count += 1
-        team_sync()
+        kl.team_sync()
         move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts, rule)
     if growth.by_connection:
         turn_to_gains(bisection, candidates, attempts)
     store_tally(attempts.tally, bisection.tally, weight, count, cut)
-    if lane() == 0:
+    if kl.lane() == 0:
         attempts.tally[bisection.tally + Tally.grown_cut] = cut
     return 0
 
 
-@kernel
+@kl.kernel
 def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Attempting,
                   rule: GainRule):
     """Put vertex i on side 1 of its bisection, in all attempts; note what is `inside`."""
     n = state.sizes.vertices
     c = i // n
-    p = int64(candidates.place[i])
-    total = team_sum(rule.inside(i, graph, candidates, state))
-    if lane() == 0:
+    p = kl.int64(candidates.place[i])
+    total = kl.team_sum(rule.inside(i, graph, candidates, state))
+    if kl.lane() == 0:
         candidates.inside[c * n + p] = total
     trials = state.recursion.trials
-    for attempt in range(c * trials + lane(), (c + 1) * trials, team_size()):
-        known = int64(0) if goes_by_connection(attempt, state.recursion) else -total
-        attempts.side[attempt * n + p] = int8(UNTOUCHED)
+    for attempt in range(c * trials + kl.lane(), (c + 1) * trials, kl.team_size()):
+        known = kl.int64(0) if goes_by_connection(attempt, state.recursion) else -total
+        attempts.side[attempt * n + p] = kl.int8(UNTOUCHED)
         mask = mask_of(attempt, state.keys)
         attempts.key[attempt * n + p] = key_of(p, known, mask, state.keys.key_bits)
 
 
-@device
+@kl.device
 def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
                  candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
     """Grow side 0 of a bisection from a random vertex."""
     middle = splits.middle[bisection.split]
     lower = bisection.lower
     size = bisection.upper - lower
-    total = int64(0)
-    for p in range(lower + lane(), bisection.upper, team_size()):
-        total += value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
-    total = team_sum(total)
+    total = kl.int64(0)
+    for p in range(lower + kl.lane(), bisection.upper, kl.team_size()):
+        total += kl.value_or(graph.vertex_weights, candidates.order[bisection.base + p], 1)
+    total = kl.team_sum(total)
     find_best_of_groups(bisection, attempts)
     drawn = hash_of((bisection.attempt << 32) + bisection.split, state.keys.seed) & 0x7FFFFFFF
     goal = goal_of(total, bisection.split, splits)
     min_count = min_vertices(middle - splits.first[bisection.split], state.recursion)
     max_count = size - min_vertices(splits.last[bisection.split] - middle, state.recursion)
-    start = lower + drawn % max(int64(1), size)
+    start = lower + drawn % max(kl.int64(1), size)
     by_connection = goes_by_connection(bisection.attempt, state.recursion)
     growth = Growth(goal, min_count, max_count, start, by_connection)
     grow(growth, bisection, graph, candidates, attempts, rule)
     return 0
 
 
-@kernel
+@kl.kernel
 def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
               state: Attempting, rule: GainRule, room: StaticValue):
     """Grow side 0 of bisection i from a random vertex."""
-    working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
-                      best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
-                      shifts=team_array(int64, room), beside=team_array(int32, room),
-                      across=team_array(int32, room), change_beside=team_array(int64, room),
-                      change_across=team_array(int64, room))
+    working = Working(
+        side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
+        tally=attempts.tally, stops=kl.team_array(kl.int32, room),
+        shifts=kl.team_array(kl.int64, room), beside=kl.team_array(kl.int32, room),
+        across=kl.team_array(kl.int32, room), change_beside=kl.team_array(kl.int64, room),
+        change_across=kl.team_array(kl.int64, room))
     on_attempt(i, splits, graph, candidates, working, state, grow_attempt, rule)

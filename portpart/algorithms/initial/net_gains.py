@@ -16,14 +16,14 @@ from portpart.algorithms.initial.net_keys import (
 )
 from portpart.algorithms.initial.net_moves import follow_nets
 from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of
-from portpart.backends.language import device, int8, int64, lane, team_size, team_sync
+from portpart.backends import language as kl
 
 
-@device
+@kl.device
 def others_inside(net, i, graph: Incidence, candidates: Candidates, sizes: Sizes):
     """How many other pins a net of vertex i has in the same bisection."""
     base = i // sizes.vertices * sizes.vertices
-    found = int64(0)
+    found = kl.int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         w = base + graph.nets.pins[pin]
         if w != i and candidates.part[w] == candidates.part[i]:
@@ -31,28 +31,28 @@ def others_inside(net, i, graph: Incidence, candidates: Candidates, sizes: Sizes
     return found
 
 
-@device
+@kl.device
 def nets_inside(i, graph: Incidence, candidates: Candidates, state: Keyed):
     """What its nets with other pins in the bisection would cost."""
     v = i % state.sizes.vertices
-    total = int64(0)
-    zero = int64(0)
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    total = kl.int64(0)
+    zero = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
         others = others_inside(net, i, graph, candidates, state.sizes)
         total += cost_of(zero, others, net, state.keys.weight_shift, graph)
     return total
 
 
-@device
+@kl.device
 def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts, state: Keyed):
     """What its nets gain if it changes from side 0 to side 1."""
     base = i // state.sizes.vertices * state.sizes.vertices
-    pull = int64(0)
-    for place in range(graph.begin[i - base] + lane(), graph.end[i - base], team_size()):
+    pull = kl.int64(0)
+    for place in range(graph.begin[i - base] + kl.lane(), graph.end[i - base], kl.team_size()):
         net = graph.targets[place]
-        on0 = int64(0)
-        on1 = int64(0)
+        on0 = kl.int64(0)
+        on1 = kl.int64(0)
         for pin in range(graph.nets.begin[net], graph.nets.end[net]):
             w = base + graph.nets.pins[pin]
             if candidates.part[w] == candidates.part[i]:
@@ -65,20 +65,20 @@ def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts
     return pull
 
 
-@device
+@kl.device
 def take_back_nets(made, kept, again, bisection: Bisection, graph: Incidence,
                    candidates: Candidates, attempts: Working):
     """Go back move by move, the last one first."""
     own = bisection.own
     for m in range(made - kept):
-        p = int64(attempts.moves[own + bisection.lower + made - 1 - m])
-        here = int64(attempts.side[own + p] & 1)
+        p = kl.int64(attempts.moves[own + bisection.lower + made - 1 - m])
+        here = kl.int64(attempts.side[own + p] & 1)
         if again:
             follow_nets(p, here, -1, bisection, graph, candidates, attempts)
-        if lane() == 0:
+        if kl.lane() == 0:
             attempts.key[own + p] = turned(attempts.key[own + p], bisection)
-            attempts.side[own + p] = int8(attempts.side[own + p] ^ 1)
-        team_sync()
+            attempts.side[own + p] = kl.int8(attempts.side[own + p] ^ 1)
+        kl.team_sync()
     return made - kept
 
 

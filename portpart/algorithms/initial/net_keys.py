@@ -14,25 +14,9 @@ from portpart.algorithms.initial.bisection_state import (
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
 from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of, size_of
 from portpart.algorithms.initial.project_bisection import side_at, store_key
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    atomic_add,
-    ctz,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_atomic_add,
-    team_max,
-    team_min,
-    team_size,
-    team_sum,
-    team_sync,
-    uint64,
-)
+from portpart.backends.language import Record
 
 MAX_COMPARED = 32
 """Pins of a net that are compared with each other, at most."""
@@ -53,130 +37,131 @@ class Known(Record):
     codes: Array
 
 
-@kernel
+@kl.kernel
 def begin_net_key(i, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Begin the key of vertex i without gains; strays go where they want to."""
     n = state.sizes.vertices
     here = side_at(i // n * n + candidates.place[i], attempts)
-    gain = int64(0)
+    gain = kl.int64(0)
     store_key(i, here, gain, candidates, attempts, state)
 
 
-@device
+@kl.device
 def code_of(place, base, graph: Incidence, candidates: Candidates, attempts: Attempts):
     """Twice the first block of the bisection that a pin is in, and its side; marks do not count.
 
     Blocks that are bisected no more keep the marks of the last time.
     """
     w = base + graph.nets.pins[place]
-    return 2 * int64(candidates.part[w]) + (attempts.side[base + candidates.place[w]] & 1)
+    return 2 * kl.int64(candidates.part[w]) + (attempts.side[base + candidates.place[w]] & 1)
 
 
-@device
+@kl.device
 def tell_key(place, base, gain, graph: Incidence, candidates: Candidates, attempts: Attempts,
              keys: Keys):
     """Add what a net gains by a pin to the pin's key."""
     if gain != 0:
         w = base + graph.nets.pins[place]
-        atomic_add(attempts.key, base + candidates.place[w], gain * (int64(1) << keys.key_bits))
+        kl.atomic_add(attempts.key, base + candidates.place[w],
+                      gain * (kl.int64(1) << keys.key_bits))
     return place
 
 
-@device
+@kl.device
 def tell_cut(block, beside, across, net, base, graph: Incidence, attempts: Attempts, state: Keyed):
     """Add what a net is cut to the bisection of a block and others, if it is."""
     cut = cost_of(beside, across, net, state.keys.weight_shift, graph)
     if cut > 0:
         begin = TALLY * (base // state.sizes.vertices * state.sizes.blocks + block)
-        atomic_add(attempts.tally, begin + Tally.cut, cut)
+        kl.atomic_add(attempts.tally, begin + Tally.cut, cut)
     return cut
 
 
-@kernel
+@kl.kernel
 def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
                            state: Keyed):
     """Add what net i of all candidates gains by its few pins to their keys, and what it is cut.
 
     The first pin in a bisection adds the cut.
     """
-    codes = team_array(int32, MAX_COMPARED)
+    codes = kl.team_array(kl.int32, MAX_COMPARED)
     net = i % state.sizes.nets
     base = i // state.sizes.nets * state.sizes.vertices
-    begin = int64(graph.nets.begin[net])
+    begin = kl.int64(graph.nets.begin[net])
     size = size_of(net, graph)
     if size <= MAX_COMPARED:
-        for j in range(lane(), size, team_size()):
-            codes[j] = int32(code_of(begin + j, base, graph, candidates, attempts))
-        team_sync()
-        for j in range(lane(), size, team_size()):
-            mine = int64(codes[j])
-            beside = int64(-1)  # the pin itself is met, too
-            across = int64(0)
-            before = int64(0)
+        for j in range(kl.lane(), size, kl.team_size()):
+            codes[j] = kl.int32(code_of(begin + j, base, graph, candidates, attempts))
+        kl.team_sync()
+        for j in range(kl.lane(), size, kl.team_size()):
+            mine = kl.int64(codes[j])
+            beside = kl.int64(-1)  # the pin itself is met, too
+            across = kl.int64(0)
+            before = kl.int64(0)
             for other in range(size):
-                found = int64(codes[other])
-                beside += int64(found == mine)
-                across += int64(found ^ 1 == mine)
-                before += int64(found >> 1 == mine >> 1 and other < j)
+                found = kl.int64(codes[other])
+                beside += kl.int64(found == mine)
+                across += kl.int64(found ^ 1 == mine)
+                before += kl.int64(found >> 1 == mine >> 1 and other < j)
             gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
             tell_key(begin + j, base, gain, graph, candidates, attempts, state.keys)
             if before == 0:
                 tell_cut(mine >> 1, beside, across, net, base, graph, attempts, state)
 
 
-@device
+@kl.device
 def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Candidates,
                 attempts: Attempts, state: Keyed):
     """Tell the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
-    begin = int64(graph.nets.begin[net])
-    end = int64(graph.nets.end[net])
-    for code in range(lane(), CODES, team_size()):
-        known.codes[code] = int32(0)
-    team_sync()
-    for place in range(begin + lane(), end, team_size()):
+    begin = kl.int64(graph.nets.begin[net])
+    end = kl.int64(graph.nets.end[net])
+    for code in range(kl.lane(), CODES, kl.team_size()):
+        known.codes[code] = kl.int32(0)
+    kl.team_sync()
+    for place in range(begin + kl.lane(), end, kl.team_size()):
         code = code_of(place, base, graph, candidates, attempts) - 2 * low
         if code >= 0 and code < CODES:
-            team_atomic_add(known.codes, code, 1)
-    team_sync()
-    for place in range(begin + lane(), end, team_size()):
+            kl.team_atomic_add(known.codes, code, 1)
+    kl.team_sync()
+    for place in range(begin + kl.lane(), end, kl.team_size()):
         code = code_of(place, base, graph, candidates, attempts) - 2 * low
         if code >= 0 and code < CODES:
-            beside = int64(known.codes[code]) - 1
-            across = int64(known.codes[code ^ 1])
+            beside = kl.int64(known.codes[code]) - 1
+            across = kl.int64(known.codes[code ^ 1])
             gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
             tell_key(place, base, gain, graph, candidates, attempts, state.keys)
-    for block in range(lane(), COUNTED, team_size()):
-        beside = int64(known.codes[2 * block])
-        across = int64(known.codes[2 * block + 1])
+    for block in range(kl.lane(), COUNTED, kl.team_size()):
+        beside = kl.int64(known.codes[2 * block])
+        across = kl.int64(known.codes[2 * block + 1])
         if beside > 0:
             tell_cut(low + block, beside - 1, across, net, base, graph, attempts, state)
-    team_sync()
+    kl.team_sync()
     return low
 
 
-@kernel
+@kl.kernel
 def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
                             state: Keyed):
     """The same for the nets of many pins in group i, which a team takes in turn."""
-    known = Known(codes=team_array(int32, CODES))
+    known = Known(codes=kl.team_array(kl.int32, CODES))
     first = i * GROUP_OF_NETS
-    large = int64(0)
-    for j in range(lane(), min(GROUP_OF_NETS, state.sizes.nets_of_all - first), team_size()):
+    large = kl.int64(0)
+    for j in range(kl.lane(), min(GROUP_OF_NETS, state.sizes.nets_of_all - first), kl.team_size()):
         if size_of((first + j) % state.sizes.nets, graph) > MAX_COMPARED:
-            large |= int64(1) << j
-    large = team_sum(large)
+            large |= kl.int64(1) << j
+    large = kl.team_sum(large)
     while large != 0:
-        each = first + ctz(uint64(large))
+        each = first + kl.ctz(kl.uint64(large))
         base = each // state.sizes.nets * state.sizes.vertices
         net = each % state.sizes.nets
-        lowest = int64(state.sizes.blocks)
-        highest = int64(0)
-        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+        lowest = kl.int64(state.sizes.blocks)
+        highest = kl.int64(0)
+        for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
             block = code_of(place, base, graph, candidates, attempts) >> 1
             lowest = min(lowest, block)
             highest = max(highest, block)
-        lowest = team_min(lowest)
-        highest = team_max(highest)
+        lowest = kl.team_min(lowest)
+        highest = kl.team_max(highest)
         for low in range(lowest, highest + 1, COUNTED):
             tell_blocks(low, net, base, known, graph, candidates, attempts, state)
         large &= large - 1

@@ -9,19 +9,8 @@ from __future__ import annotations
 from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.fm_gains import Bisection, Working, keep_best
 from portpart.algorithms.initial.net_prices import Incidence, price_of, size_of
-from portpart.backends.language import (
-    Record,
-    device,
-    int8,
-    int32,
-    int64,
-    lane,
-    team_atomic_add,
-    team_last,
-    team_scan,
-    team_size,
-    team_sync,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Record
 
 NOWHERE = -1
 
@@ -43,66 +32,66 @@ class Mover(Record):
     opening: int
 
 
-@device
+@kl.device
 def position_of(pin, mover: Mover, bisection: Bisection, graph: Incidence, candidates: Candidates):
     """Where a pin stands, if it is another one of the bisection; else NOWHERE."""
-    q = int64(candidates.place[bisection.base + graph.nets.pins[pin]])
+    q = kl.int64(candidates.place[bisection.base + graph.nets.pins[pin]])
     inside = bisection.lower <= q and q < bisection.upper and q != mover.position
-    return q if inside else int64(NOWHERE)
+    return q if inside else kl.int64(NOWHERE)
 
 
-@device
+@kl.device
 def unit_of(net, bisection: Bisection, graph: Incidence):
     """What cutting a net costs, pairs of pins aside, as keys count it."""
-    return price_of(net, bisection.shift, graph) * (int64(1) << bisection.bits)
+    return price_of(net, bisection.shift, graph) * (kl.int64(1) << bisection.bits)
 
 
-@device
+@kl.device
 def shares_of(net, bisection: Bisection, graph: Incidence):
     """Twice what each pair of pins on two sides adds to that."""
-    share = price_of(net, bisection.shift, graph) // max(int64(1), size_of(net, graph) - 1)
-    return 2 * share * (int64(1) << bisection.bits)
+    share = price_of(net, bisection.shift, graph) // max(kl.int64(1), size_of(net, graph) - 1)
+    return 2 * share * (kl.int64(1) << bisection.bits)
 
 
-@device
+@kl.device
 def change_of_beside(beside, across, unit, shares):
     """How keys of pins on the side that is left change, where so many others are on each.
 
     The price counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
     """
-    return shares + unit * (int64(across == 0) + int64(beside == 1))
+    return shares + unit * (kl.int64(across == 0) + kl.int64(beside == 1))
 
 
-@device
+@kl.device
 def change_of_across(beside, across, unit, shares):
     """The same of pins on the other side, which see sides exchanged, and gain what those lose."""
-    return -shares - unit * (int64(across == 1) + int64(beside == 0))
+    return -shares - unit * (kl.int64(across == 1) + kl.int64(beside == 0))
 
 
-@device
+@kl.device
 def tell(q, change_beside, change_across, mover: Mover, bisection: Bisection, attempts: Working):
     """Let the key at q follow."""
     slot = bisection.own + q
-    there = int64(attempts.side[slot])
-    change = int64(change_beside)
+    there = kl.int64(attempts.side[slot])
+    change = kl.int64(change_beside)
     if there & 1 != mover.here:
-        change = int64(change_across)
-    team_atomic_add(attempts.key, slot, change)
+        change = kl.int64(change_across)
+    kl.team_atomic_add(attempts.key, slot, change)
     if there == mover.opening:
-        attempts.side[slot] = int8(1)
+        attempts.side[slot] = kl.int8(1)
     return there
 
 
-@device
+@kl.device
 def follow_net(net, mover: Mover, bisection: Bisection, graph: Incidence, candidates: Candidates,
                attempts: Working):
     """Let gains of a net's pins follow a move; a lane alone."""
-    beside = int64(0)
-    across = int64(0)
+    beside = kl.int64(0)
+    across = kl.int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         q = position_of(pin, mover, bisection, graph, candidates)
         if q != NOWHERE:
-            there = int64(attempts.side[bisection.own + q] & 1)
+            there = kl.int64(attempts.side[bisection.own + q] & 1)
             across += there ^ mover.here
             beside += 1 - (there ^ mover.here)
     unit = unit_of(net, bisection, graph)
@@ -117,25 +106,25 @@ def follow_net(net, mover: Mover, bisection: Bisection, graph: Incidence, candid
     return net
 
 
-@device
+@kl.device
 def turn_of(position, nets, attempts: Working):
     """Which of so many nets of a team the pin at a position is of."""
-    low = int64(0)
-    high = int64(nets - 1)
+    low = kl.int64(0)
+    high = kl.int64(nets - 1)
     while low < high:
         middle = (low + high) // 2
-        if int64(attempts.stops[middle]) <= position:
+        if kl.int64(attempts.stops[middle]) <= position:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-@device
+@kl.device
 def pin_at(position, nets, mover: Mover, bisection: Bisection, graph: Incidence,
            candidates: Candidates, attempts: Working):
     """Where the pin at a position of a team's nets stands, below its net's turn; or NOWHERE."""
-    result = int64(NOWHERE)
+    result = kl.int64(NOWHERE)
     if position < attempts.stops[nets - 1]:
         turn = turn_of(position, nets, attempts)
         q = position_of(position + attempts.shifts[turn], mover, bisection, graph, candidates)
@@ -144,28 +133,28 @@ def pin_at(position, nets, mover: Mover, bisection: Bisection, graph: Incidence,
     return result
 
 
-@device
+@kl.device
 def count_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
     """Count a pin of a team's nets on its side."""
     if pin != NOWHERE:
-        if int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == mover.here:
-            team_atomic_add(attempts.beside, pin >> 32, 1)
+        if kl.int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == mover.here:
+            kl.team_atomic_add(attempts.beside, pin >> 32, 1)
         else:
-            team_atomic_add(attempts.across, pin >> 32, 1)
+            kl.team_atomic_add(attempts.across, pin >> 32, 1)
     return pin
 
 
-@device
+@kl.device
 def note_changes(turn, unit, shares, attempts: Working):
     """Note how keys of pins of a team's net change, whose pins have been counted."""
-    beside = int64(attempts.beside[turn])
-    across = int64(attempts.across[turn])
+    beside = kl.int64(attempts.beside[turn])
+    across = kl.int64(attempts.across[turn])
     attempts.change_beside[turn] = change_of_beside(beside, across, unit, shares)
     attempts.change_across[turn] = change_of_across(beside, across, unit, shares)
     return turn
 
 
-@device
+@kl.device
 def tell_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
     """Let the key of a pin of a team's nets follow."""
     if pin != NOWHERE:
@@ -174,62 +163,62 @@ def tell_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
     return pin
 
 
-@device
+@kl.device
 def follow_together(place, end, mover: Mover, bisection: Bisection, graph: Incidence,
                     candidates: Candidates, attempts: Working):
     """Let gains follow in the nets from a place on, as many as lanes; all lanes of a team."""
-    size = int32(0)
-    begin = int64(0)
-    unit = int64(0)
-    shares = int64(0)
-    mine = lane()
-    nets = min(int64(team_size()), int64(end) - place)
+    size = kl.int32(0)
+    begin = kl.int64(0)
+    unit = kl.int64(0)
+    shares = kl.int64(0)
+    mine = kl.lane()
+    nets = min(kl.int64(kl.team_size()), kl.int64(end) - place)
     if mine < nets:
-        net = int64(graph.targets[place + mine])
-        size = int32(size_of(net, graph))
-        begin = int64(graph.nets.begin[net])
+        net = kl.int64(graph.targets[place + mine])
+        size = kl.int32(size_of(net, graph))
+        begin = kl.int64(graph.nets.begin[net])
         unit = unit_of(net, bisection, graph)
         shares = shares_of(net, bisection, graph)
-    stop = team_scan(size)
+    stop = kl.team_scan(size)
     attempts.stops[mine] = stop
     attempts.shifts[mine] = begin - (stop - size)
-    attempts.beside[mine] = int32(0)
-    attempts.across[mine] = int32(0)
-    pins = int64(team_last(stop))
-    team_sync()
+    attempts.beside[mine] = kl.int32(0)
+    attempts.across[mine] = kl.int32(0)
+    pins = kl.int64(kl.team_last(stop))
+    kl.team_sync()
     # a lane keeps its first two pins at hand, where a block has most vertices' pins at once
     first = pin_at(mine, nets, mover, bisection, graph, candidates, attempts)
-    second = pin_at(mine + team_size(), nets, mover, bisection, graph, candidates, attempts)
+    second = pin_at(mine + kl.team_size(), nets, mover, bisection, graph, candidates, attempts)
     count_pin(first, mover, bisection, attempts)
     count_pin(second, mover, bisection, attempts)
-    for position in range(mine + 2 * team_size(), pins, team_size()):
+    for position in range(mine + 2 * kl.team_size(), pins, kl.team_size()):
         count_pin(pin_at(position, nets, mover, bisection, graph, candidates, attempts), mover,
                   bisection, attempts)
-    team_sync()
+    kl.team_sync()
     if mine < nets:
         note_changes(mine, unit, shares, attempts)
-    team_sync()
+    kl.team_sync()
     tell_pin(first, mover, bisection, attempts)
     tell_pin(second, mover, bisection, attempts)
-    for position in range(mine + 2 * team_size(), pins, team_size()):
+    for position in range(mine + 2 * kl.team_size(), pins, kl.team_size()):
         tell_pin(pin_at(position, nets, mover, bisection, graph, candidates, attempts), mover,
                  bisection, attempts)
-    team_sync()
+    kl.team_sync()
     return pins
 
 
-@device
+@kl.device
 def follow_nets(p, here, opening, bisection: Bisection, graph: Incidence, candidates: Candidates,
                 attempts: Working):
     """Let gains follow when the vertex at p, which is returned, leaves side `here`."""
     v = candidates.order[bisection.base + p]
     mover = Mover(p, here, opening)
-    begin = int64(graph.begin[v])
-    end = int64(graph.end[v])
-    if team_size() == 1:
+    begin = kl.int64(graph.begin[v])
+    end = kl.int64(graph.end[v])
+    if kl.team_size() == 1:
         for place in range(begin, end):
             follow_net(graph.targets[place], mover, bisection, graph, candidates, attempts)
     else:
-        for place in range(begin, end, team_size()):
+        for place in range(begin, end, kl.team_size()):
             follow_together(place, end, mover, bisection, graph, candidates, attempts)
     return v

@@ -11,7 +11,7 @@ in the next ones, and what all bisections cut together is the connectivity less 
 
 from __future__ import annotations
 
-from portpart.backends.language import device, int64, value_or
+from portpart.backends import language as kl
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
 
@@ -30,31 +30,31 @@ def incidence_of(hypergraph: Hypergraph) -> Incidence:
     return Incidence(**dict(hypergraph.csr.named()), nets=hypergraph.nets)
 
 
-@device
+@kl.device
 def size_of(net, graph: Incidence):
     """Number of pins of a net."""
-    return int64(graph.nets.end[net]) - int64(graph.nets.begin[net])
+    return kl.int64(graph.nets.end[net]) - kl.int64(graph.nets.begin[net])
 
 
-@device
+@kl.device
 def price_of(net, shift, graph: Incidence):
     """What it costs to cut a net, pairs of pins aside."""
-    return PRICE * (value_or(graph.nets.weights, net, 1) >> shift)
+    return PRICE * (kl.value_or(graph.nets.weights, net, 1) >> shift)
 
 
-@device
+@kl.device
 def cost_of(beside, across, net, shift, graph: Incidence):
     """What a net costs with a pin here, so many others beside it, and so many across."""
-    result = int64(0)
+    result = kl.int64(0)
     if across > 0:
         price = price_of(net, shift, graph)
         result = price + price // (size_of(net, graph) - 1) * across * (beside + 1)
     return result
 
 
-@device
+@kl.device
 def gain_of(beside, across, net, shift, graph: Incidence):
     """What a net gains if one pin changes sides, with so many others beside it and across."""
     price = price_of(net, shift, graph)
-    share = price // max(int64(1), size_of(net, graph) - 1)
-    return price * (int64(beside == 0) - int64(across == 0)) + share * (across - beside)
+    share = price // max(kl.int64(1), size_of(net, graph) - 1)
+    return price * (kl.int64(beside == 0) - kl.int64(across == 0)) + share * (across - beside)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int32, int64, kernel
 from portpart.backends.work import WorkRecord
 from portpart.primitives.hashing import hash_of
 from portpart.primitives.histogram import histogram
@@ -59,26 +59,26 @@ def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_b
                        partitions.segment)
 
 
-@kernel
+@kl.kernel
 def draw_key(i, label, n, num_blocks, seed, place_bits, drawn_bits, keys):
     """Key of vertex i of all candidates: its candidate, its label, a number by chance, and i."""
     block = i // n * num_blocks + label[i % n]
-    drawn = hash_of(i, seed) & ((int64(1) << drawn_bits) - 1)
+    drawn = hash_of(i, seed) & ((kl.int64(1) << drawn_bits) - 1)
     keys[i] = (((block << drawn_bits) | drawn) << place_bits) | i
 
 
-@kernel
+@kl.kernel
 def place_vertex(q, keys, place_bits, label, n, candidates: Candidates):
     """Put the q-th vertex of all candidates to its place."""
-    v = (keys[q] & ((int64(1) << place_bits) - 1)) % n
+    v = (keys[q] & ((kl.int64(1) << place_bits) - 1)) % n
     first = q // n * n
-    candidates.order[q] = int32(v)
-    candidates.next_order[q] = int32(v)
-    candidates.place[first + v] = int32(q - first)
+    candidates.order[q] = kl.int32(v)
+    candidates.next_order[q] = kl.int32(v)
+    candidates.place[first + v] = kl.int32(q - first)
     candidates.part[first + v] = label[v]
 
 
-@kernel
+@kl.kernel
 def begin_segment(i, begin, num_blocks, segment):
     """Where the vertices of a block begin in the order of a candidate."""
     segment[i] = begin[i % (num_blocks + 1)]

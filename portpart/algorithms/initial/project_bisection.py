@@ -14,24 +14,14 @@ from portpart.algorithms.initial.bisection_state import (
 )
 from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally, key_of, mask_of
 from portpart.algorithms.initial.gain_rule import GainRule
-from portpart.backends.language import (
-    atomic_add,
-    device,
-    int8,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 STRAY = 4
 """The side of a vertex whose cluster is in neither half: refinement has moved the vertex here."""
 
 
-@kernel
+@kl.kernel
 def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
                  handover: Handover, state: Splitting):
     """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
@@ -39,58 +29,58 @@ def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
     k = state.sizes.blocks
     c = i // state.recursion.splits
     split = state.recursion.first_split + i % state.recursion.splits
-    first = int64(splits.first[split])
-    last = int64(splits.last[split])
+    first = kl.int64(splits.first[split])
+    last = kl.int64(splits.last[split])
     lower = candidates.segment[c * (k + 1) + first]
     upper = candidates.segment[c * (k + 1) + last]
-    for p in range(lower + lane(), upper, team_size()):
+    for p in range(lower + kl.lane(), upper, kl.team_size()):
         v = candidates.order[c * n + p]
-        b = int64(handover.coarse_part[c * state.sizes.coarse_vertices + handover.cluster[v]])
-        there = int64(STRAY)
+        b = kl.int64(handover.coarse_part[c * state.sizes.coarse_vertices + handover.cluster[v]])
+        there = kl.int64(STRAY)
         if first <= b and b < last:
-            there = int64(b >= splits.middle[split])
-        attempts.side[c * n + p] = int8(there)
-    if lane() == 0:
+            there = kl.int64(b >= splits.middle[split])
+        attempts.side[c * n + p] = kl.int8(there)
+    if kl.lane() == 0:
         attempts.tally[TALLY * (c * k + first) + Tally.cut] = 0
 
 
-@kernel
+@kl.kernel
 def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed,
                      rule: GainRule):
     """Vertex i, a stray, wants to the side it is better connected to; noted in `moves`."""
     p = i // state.sizes.vertices * state.sizes.vertices + candidates.place[i]
     if attempts.side[p] == STRAY:
-        pull = team_sum(rule.pull(i, graph, candidates, attempts, state))
-        if lane() == 0:
-            attempts.moves[p] = int32(pull > 0)
+        pull = kl.team_sum(rule.pull(i, graph, candidates, attempts, state))
+        if kl.lane() == 0:
+            attempts.moves[p] = kl.int32(pull > 0)
 
 
-@device
+@kl.device
 def side_at(q, attempts: Attempts):
     """The side of a vertex, strays where they want to be."""
-    there = int64(attempts.side[q])
+    there = kl.int64(attempts.side[q])
     if there == STRAY:
-        there = int64(attempts.moves[q])
+        there = kl.int64(attempts.moves[q])
     return there
 
 
-@device
+@kl.device
 def store_key(i, here, gain, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Store side and key of vertex i; returns its candidate."""
     n = state.sizes.vertices
     c = i // n
     p = c * n + candidates.place[i]
-    attempts.side[p] = int8(here)
+    attempts.side[p] = kl.int8(here)
     attempts.key[p] = key_of(p - c * n, gain, mask_of(c, state.keys), state.keys.key_bits)
     return c
 
 
-@device
+@kl.device
 def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempts, state: Keyed):
     """Store side and key of vertex i, and add its share of the cut; the first lane does."""
-    if lane() == 0:
+    if kl.lane() == 0:
         c = store_key(i, here, gain, candidates, attempts, state)
         if cut > 0:
             begin = TALLY * (c * state.sizes.blocks + candidates.part[i])
-            atomic_add(attempts.tally, begin + Tally.cut, cut)
+            kl.atomic_add(attempts.tally, begin + Tally.cut, cut)
     return 0

@@ -8,16 +8,8 @@ from portpart.algorithms.initial.bisection_state import (
     Splits,
 )
 from portpart.algorithms.initial.fm_gains import Bisection, Tally, Working, store_tally
-from portpart.backends.language import (
-    Record,
-    device,
-    float64,
-    int64,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Record
 from portpart.graphs.rows import Csr
 
 NO_LIMIT = 4.0e18
@@ -46,78 +38,78 @@ class SideLimits(Record):
     min_count1: int
 
 
-@device
+@kl.device
 def goal_of(total, split, splits: Splits):
     """What side 0 of a bisection should weigh."""
     before = splits.goal_sum[splits.first[split]]
     inside = splits.goal_sum[splits.last[split]] - before
     share = (splits.goal_sum[splits.middle[split]] - before) / inside
-    return int64(float64(total) * share + 0.5)
+    return kl.int64(kl.float64(total) * share + 0.5)
 
 
-@device
+@kl.device
 def cap_of(first, last, splits: Splits):
     """What the blocks first ... last - 1 may weigh together."""
-    return int64(min(splits.limit_sum[last] - splits.limit_sum[first], NO_LIMIT))
+    return kl.int64(min(splits.limit_sum[last] - splits.limit_sum[first], NO_LIMIT))
 
 
-@device
+@kl.device
 def limit_of(goal, cap, levels):
     """Limit of a side: of the room above its goal, what is due for one of `levels` bisections."""
-    return goal + max(int64(0), cap - goal) // levels
+    return goal + max(kl.int64(0), cap - goal) // levels
 
 
-@device
+@kl.device
 def levels_for(blocks):
     """Levels of bisection that make so many blocks."""
-    result = int64(0)
-    while (int64(1) << result) < blocks:
+    result = kl.int64(0)
+    while (kl.int64(1) << result) < blocks:
         result += 1
     return result
 
 
-@device
+@kl.device
 def min_vertices(blocks, recursion: Recursion):
     """How many vertices a side of `blocks` blocks needs."""
-    return int64(blocks) if recursion.finest != 0 else int64(1)
+    return kl.int64(blocks) if recursion.finest != 0 else kl.int64(1)
 
 
-@device
+@kl.device
 def excess(weight, count, size, limits: SideLimits):
     """By how much the sides, of which the first weighs `weight`, are too heavy.
 
     More than the total if one of them has too few vertices.
     """
-    above0 = max(int64(0), weight - limits.max_weight0)
-    above1 = max(int64(0), limits.total - weight - limits.max_weight1)
+    above0 = max(kl.int64(0), weight - limits.max_weight0)
+    above1 = max(kl.int64(0), limits.total - weight - limits.max_weight1)
     result = above0 + above1
-    missing0 = max(int64(0), limits.min_count0 - count)
-    missing = missing0 + max(int64(0), limits.min_count1 - (size - count))
+    missing0 = max(kl.int64(0), limits.min_count0 - count)
+    missing = missing0 + max(kl.int64(0), limits.min_count1 - (size - count))
     if missing > 0:
         result = limits.total + missing
     return result
 
 
-@device
+@kl.device
 def weight_at(p, base, vertex_weights, order):
     """Weight of the vertex at position p."""
-    return value_or(vertex_weights, order[base + p], 1)
+    return kl.value_or(vertex_weights, order[base + p], 1)
 
 
-@device
+@kl.device
 def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Working):
     """Tell the tally what side 0 weighs; returns the weight of both sides."""
-    total = int64(0)
-    weight = int64(0)
-    count = int64(0)
-    for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+    total = kl.int64(0)
+    weight = kl.int64(0)
+    count = kl.int64(0)
+    for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
         heavy = weight_at(p, bisection.base, graph.vertex_weights, candidates.order)
         total += heavy
         if (attempts.side[bisection.own + p] & 1) == 0:
             weight += heavy
             count += 1
-    weight = team_sum(weight)
-    count = team_sum(count)
+    weight = kl.team_sum(weight)
+    count = kl.team_sum(count)
     store_tally(attempts.tally, bisection.tally, weight, count,
                 attempts.tally[bisection.tally + Tally.cut])
-    return team_sum(total)
+    return kl.team_sum(total)

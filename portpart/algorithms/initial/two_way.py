@@ -38,20 +38,8 @@ from portpart.algorithms.initial.side_weights import (
     weigh,
     weight_at,
 )
-from portpart.backends.language import (
-    StaticValue,
-    device,
-    float64,
-    int8,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_max,
-    team_size,
-    team_sync,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import StaticValue
 from portpart.graphs.rows import Csr
 
 MIN_STALL = 8
@@ -61,13 +49,13 @@ DRIFT = 3.0
 """How many spreads of a random walk, squared, its drift must be to end a pass."""
 
 
-@device
+@kl.device
 def position_or(other, key, mask, bits):
     """The position that a key names, or `other` if it is the lowest of all."""
-    return position_in(key, mask, bits) if key != LOWEST else int64(other)
+    return position_in(key, mask, bits) if key != LOWEST else kl.int64(other)
 
 
-@device
+@kl.device
 def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
                   bisection: Bisection):
     """The side (0 or 1) whose best vertex, of such a key and weight, is to move next, or -1.
@@ -80,19 +68,19 @@ def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
     may1 = top1 != LOWEST and size - count > limits.min_count1
     fits0 = may0 and limits.total - weight + heavy0 <= limits.max_weight1
     fits1 = may1 and weight + heavy1 <= limits.max_weight0
-    result = int64(-1)
+    result = kl.int64(-1)
     if fits0 and fits1:
         gain0 = top0 >> bisection.bits
         gain1 = top1 >> bisection.bits
-        result = int64(gain0 < gain1 or (gain0 == gain1 and weight <= limits.goal))
+        result = kl.int64(gain0 < gain1 or (gain0 == gain1 and weight <= limits.goal))
     elif fits0 or fits1:
-        result = int64(fits1)
+        result = kl.int64(fits1)
     elif may0 or may1:
-        result = int64(may1 and (weight <= limits.goal or not may0))
+        result = kl.int64(may1 and (weight <= limits.goal or not may0))
     return result
 
 
-@device
+@kl.device
 def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Csr,
               candidates: Candidates, attempts: Working):
     """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
@@ -100,34 +88,34 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
     A key has a bit to spare, and whoever moves the vertex must not read its key anew: another lane
     may have changed it by then.
     """
-    top0 = int64(LOWEST)
-    top1 = int64(LOWEST)
-    if team_size() == 1:
+    top0 = kl.int64(LOWEST)
+    top1 = kl.int64(LOWEST)
+    if kl.team_size() == 1:
         top0 = best_of_side(0, bisection, attempts)
         top1 = best_of_side(1, bisection, attempts)
     else:
-        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
+        for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
             found = attempts.key[bisection.own + p]
             there = attempts.side[bisection.own + p]
             if there == 0:
                 top0 = max(top0, found)
             elif there == 1:
                 top1 = max(top1, found)
-        top0 = team_max(top0)
-        top1 = team_max(top1)
+        top0 = kl.team_max(top0)
+        top1 = kl.team_max(top1)
     # both weights are asked for at once: each is two accesses one after the other
     p0 = position_or(bisection.lower, top0, bisection.mask, bisection.bits)
     p1 = position_or(bisection.lower, top1, bisection.mask, bisection.bits)
     heavy0 = weight_at(p0, bisection.base, graph.vertex_weights, candidates.order)
     heavy1 = weight_at(p1, bisection.base, graph.vertex_weights, candidates.order)
     here = side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits, bisection)
-    result = int64(LOWEST)
+    result = kl.int64(LOWEST)
     if here >= 0:
         result = 2 * (top0 if here == 0 else top1) + here
     return result
 
 
-@device
+@kl.device
 def may_still_pay(moves, stall_limit, gain_sum, square_sum):
     """Whether a new best prefix is likely after so many moves without one, by their gains.
 
@@ -135,12 +123,12 @@ def may_still_pay(moves, stall_limit, gain_sum, square_sum):
     back (V. Osipov, P. Sanders, ESA 2010).
     """
     squared = gain_sum * gain_sum
-    spread = square_sum - squared / max(float64(1), float64(moves))
+    spread = square_sum - squared / max(kl.float64(1), kl.float64(moves))
     hopeless = moves >= MIN_STALL and gain_sum < 0.0 and squared > DRIFT * spread
     return moves < stall_limit and not hopeless
 
 
-@device
+@kl.device
 def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
              attempts: Working, passes: Passes, rule: GainRule):
     """Move vertices one by one; returns how many were moved, and how many moves to keep."""
@@ -151,11 +139,11 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
     cut = attempts.tally[bisection.tally + Tally.cut]
     best_excess = excess(weight, count, size, limits)
     best_cut = cut
-    made = int64(0)
-    kept = int64(0)
-    gain_sum = float64(0)
-    square_sum = float64(0)
-    team_sync()
+    made = kl.int64(0)
+    kept = kl.int64(0)
+    gain_sum = kl.float64(0)
+    square_sum = kl.float64(0)
+    kl.team_sync()
     while made < end and may_still_pay(made - kept, passes.stall_limit, gain_sum, square_sum):
         chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
         if chosen == LOWEST:
@@ -167,32 +155,32 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
         count += 2 * here - 1
         gain = (chosen >> 1) >> bisection.bits
         cut -= gain
-        gain_sum += float64(gain)
-        square_sum += float64(gain) * float64(gain)
+        gain_sum += kl.float64(gain)
+        square_sum += kl.float64(gain) * kl.float64(gain)
         move(p, here, -1, bisection, graph, candidates, attempts, rule)
-        attempts.moves[bisection.own + bisection.lower + made] = int32(p)
+        attempts.moves[bisection.own + bisection.lower + made] = kl.int32(p)
         made += 1
         now = excess(weight, count, size, limits)
         if now < best_excess or (now == best_excess and cut < best_cut):
             best_excess = now
             best_cut = cut
             kept = made
-            gain_sum = float64(0)
-            square_sum = float64(0)
+            gain_sum = kl.float64(0)
+            square_sum = kl.float64(0)
             store_tally(attempts.tally, bisection.tally, weight, count, cut)
-    team_sync()
+    kl.team_sync()
     return (made << 32) | kept
 
 
-@device
+@kl.device
 def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
            attempts: Working, passes: Passes, rule: GainRule):
     """Passes, `most` of them, until one brings nothing."""
     own = bisection.own
     for turn in range(most):
-        for p in range(bisection.lower + lane(), bisection.upper, team_size()):
-            attempts.side[own + p] = int8(attempts.side[own + p] & 1)
-        team_sync()
+        for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
+            attempts.side[own + p] = kl.int8(attempts.side[own + p] & 1)
+        kl.team_sync()
         find_best_of_groups(bisection, attempts)
         result = one_pass(limits, bisection, graph, candidates, attempts, passes, rule)
         made = result >> 32
@@ -204,24 +192,24 @@ def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidate
     return 0
 
 
-@device
+@kl.device
 def passes_for(attempt, first, tally, state: Attempting):
     """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
     k = state.sizes.blocks
     begin = attempt // state.recursion.trials * state.recursion.trials
     mine = tally[TALLY * (attempt * k + first) + Tally.grown_cut]
-    better = int64(0)
+    better = kl.int64(0)
     for other in range(begin, begin + state.recursion.trials):
         cut = tally[TALLY * (other * k + first) + Tally.grown_cut]
-        better += int64(cut < mine or (cut == mine and other < attempt))
-    return state.passes.max_passes if better < state.passes.refined_trials else int64(0)
+        better += kl.int64(cut < mine or (cut == mine and other < attempt))
+    return state.passes.max_passes if better < state.passes.refined_trials else kl.int64(0)
 
 
-@device
+@kl.device
 def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
                    candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
     """Refine a bisection, and tell its tally how heavy the sides are then."""
-    first = int64(splits.first[bisection.split])
+    first = kl.int64(splits.first[bisection.split])
     middle = splits.middle[bisection.split]
     last = splits.last[bisection.split]
     total = weigh(bisection, graph, candidates, attempts)
@@ -239,19 +227,20 @@ def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     weight = attempts.tally[bisection.tally + Tally.weight]
     count = attempts.tally[bisection.tally + Tally.count]
     attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
-    zero = int64(0)
+    zero = kl.int64(0)
     caps = SideLimits(total, goal, cap0, cap1, zero, zero)
     attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
     return 0
 
 
-@kernel
+@kl.kernel
 def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
                  state: Attempting, rule: GainRule, room: StaticValue):
     """Refine bisection i."""
-    working = Working(side=attempts.side, key=attempts.key, moves=attempts.moves,
-                      best=attempts.best, tally=attempts.tally, stops=team_array(int32, room),
-                      shifts=team_array(int64, room), beside=team_array(int32, room),
-                      across=team_array(int32, room), change_beside=team_array(int64, room),
-                      change_across=team_array(int64, room))
+    working = Working(
+        side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
+        tally=attempts.tally, stops=kl.team_array(kl.int32, room),
+        shifts=kl.team_array(kl.int64, room), beside=kl.team_array(kl.int32, room),
+        across=kl.team_array(kl.int32, room), change_beside=kl.team_array(kl.int64, room),
+        change_across=kl.team_array(kl.int64, room))
     on_attempt(i, splits, graph, candidates, working, state, refine_attempt, rule)

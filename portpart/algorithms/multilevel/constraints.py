@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int32, kernel
 
 FREE = -1
 """The block of a vertex that is not fixed."""
@@ -89,9 +89,9 @@ def _pairs(space: ExecutionSpace, home: Array, part: Array | None) -> Array:
 UNCONSTRAINED = Constraints()
 
 
-@kernel
+@kl.kernel
 def mark_fixed(v, fixed, part, label):
     """The label of v is its own, and one for each block if it is fixed."""
     label[v] = part[v]
     if fixed[v] >= 0:
-        label[v] = int32(-2) - fixed[v]
+        label[v] = kl.int32(-2) - fixed[v]

@@ -21,8 +21,8 @@ from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
 from portpart.algorithms.initial.deep_multilevel import grown_partitions, seen_by_vertex
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.objectives.candidates import Parts
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int32, kernel
 from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.copies import copies_of, repeated
 from portpart.graphs.graph import Graph
@@ -180,7 +180,7 @@ def _guess(graph: Graph) -> list[int]:
     return [n // 3, kept, graph.max_degree, graph.total_arc_weight]
 
 
-@kernel
+@kl.kernel
 def number_from_zero(i, parts, n, count, num_blocks, result):
     """result[i] = the block of entry i, of which each of `count` copies in turn has its own."""
-    result[i] = int32(parts[i] - i // n % count * num_blocks)
+    result[i] = kl.int32(parts[i] - i // n % count * num_blocks)

@@ -17,8 +17,8 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import FREE
 from portpart.algorithms.multilevel.grown import grown_parts
 from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import kernel
 from portpart.graphs.graph import Graph
 from portpart.graphs.induced import induced
 
@@ -67,7 +67,7 @@ def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,
     return [] if part is None else [space.asarray(part)]
 
 
-@kernel
+@kl.kernel
 def name_blocks(i, vertices, blocks, names, part):
     """part[v] = the number of the block of vertex i of the list."""
     part[vertices[i]] = names[blocks[i]]

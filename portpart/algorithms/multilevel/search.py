@@ -17,8 +17,8 @@ import numpy as np
 
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import int64, kernel
 
 MAX_COMBINED_BLOCKS = 46340
 """Pairs of blocks of more than so many have no int32 number."""
@@ -109,7 +109,7 @@ def overlay(space: ExecutionSpace, part: Array, other: Array, num_blocks: int) -
     return label
 
 
-@kernel
+@kl.kernel
 def label_pair(v, part, other, num_blocks, label):
     """label[v] = number of the pair of v's blocks."""
-    label[v] = int64(part[v]) * num_blocks + other[v]
+    label[v] = kl.int64(part[v]) * num_blocks + other[v]

@@ -10,24 +10,9 @@ import numpy as np
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import BITS, MAX_SMALL, bit_of, size_of_net
 from portpart.algorithms.objectives.total import add_costs
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    StaticValue,
-    atomic_add,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    popcount,
-    team_array,
-    team_atomic_add,
-    team_size,
-    team_sum,
-    team_sync,
-    uint64,
-    value_or,
-)
+from portpart.backends.language import StaticValue
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph, Nets
 from portpart.graphs.structure import NetStructure
 from portpart.graphs.teams import team_for_all
@@ -106,54 +91,55 @@ def costs_and_weights(graph: EitherGraph, parts: Parts, num_blocks: int,
             found[costs:].reshape(count, num_blocks))
 
 
-@kernel
+@kl.kernel
 def weigh_in_parts(i, vertex_weights, parts, n, num_blocks, weights):
     """Add vertex i % n to the weight of its block in partition i // n; atomic, order-free."""
-    atomic_add(weights, i // n * num_blocks + parts[i], value_or(vertex_weights, i % n, 1))
+    kl.atomic_add(weights, i // n * num_blocks + parts[i], kl.value_or(vertex_weights, i % n, 1))
 
 
-@device
+@kl.device
 def spread_of_small(net, nets: Nets, parts, first, num_blocks):
     """Number of blocks that a net touches in the partition that begins at `first`, by one lane."""
-    spread = int64(0)
+    spread = kl.int64(0)
     for low in range(0, num_blocks, BITS):
-        once = uint64(0)
+        once = kl.uint64(0)
         for place in range(nets.begin[net], nets.end[net]):
-            block = int64(parts[first + nets.pins[place]]) - low
+            block = kl.int64(parts[first + nets.pins[place]]) - low
             if block >= 0 and block < BITS:
                 once |= bit_of(block)
-        spread += popcount(once)
+        spread += kl.popcount(once)
     return spread
 
 
-@device
+@kl.device
 def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
     """The same by all lanes of a team together, with counters in its own memory."""
-    spread = int64(0)
+    spread = kl.int64(0)
     for low in range(0, num_blocks, BITS):
-        for block in range(lane(), BITS, team_size()):
+        for block in range(kl.lane(), BITS, kl.team_size()):
             counts[block] = 0
-        team_sync()
-        for place in range(nets.begin[net] + lane(), nets.end[net], team_size()):
-            block = int64(parts[first + nets.pins[place]]) - low
+        kl.team_sync()
+        for place in range(nets.begin[net] + kl.lane(), nets.end[net], kl.team_size()):
+            block = kl.int64(parts[first + nets.pins[place]]) - low
             if block >= 0 and block < BITS:
-                team_atomic_add(counts, block, 1)
-        team_sync()
-        for block in range(lane(), BITS, team_size()):
-            spread += int64(counts[block] != 0)
-        team_sync()
-    return team_sum(spread)
+                kl.team_atomic_add(counts, block, 1)
+        kl.team_sync()
+        for block in range(kl.lane(), BITS, kl.team_size()):
+            spread += kl.int64(counts[block] != 0)
+        kl.team_sync()
+    return kl.team_sum(spread)
 
 
-@device
+@kl.device
 def add_cost(cost, which, net, nets: Nets, sums):
     """Add twice what a net of that price costs in a partition; atomic, order-free."""
     if cost > 0:
-        atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * value_or(nets.weights, net, 1))
+        kl.atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * kl.value_or(nets.weights,
+                                                                                    net, 1))
     return cost
 
 
-@kernel
+@kl.kernel
 def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: StaticValue):
     """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
     net = i % num_nets
@@ -163,13 +149,13 @@ def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: St
         add_cost(price(spread), which, net, nets, sums)
 
 
-@kernel
+@kl.kernel
 def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: StaticValue):
     """The same for nets of many pins, by a team."""
-    counts = team_array(int32, BITS)
+    counts = kl.team_array(kl.int32, BITS)
     net = i % num_nets
     which = i // num_nets
     if size_of_net(net, nets) > MAX_SMALL:
         spread = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
-        if lane() == 0:
+        if kl.lane() == 0:
             add_cost(price(spread), which, net, nets, sums)

@@ -26,8 +26,8 @@ from portpart.algorithms.objectives.distances import (
 )
 from portpart.algorithms.objectives.objective import Objective, Rules, Shape, Valuation
 from portpart.algorithms.objectives.total import total_cost
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import device, int32, int64
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
@@ -80,34 +80,34 @@ def max_of_few(shape: Shape) -> int:
     """Most neighbours of a vertex that has few: for whom elements are not counted."""
     if shape.widest_team == 1:
         return ONE_LANE_FEW
-    tabled = shape.counter is int32 and shape.max_degree > MAX_ALONG
+    tabled = shape.counter is kl.int32 and shape.max_degree > MAX_ALONG
     return MAX_IN_TABLE if tabled else MAX_ALONG
 
 
-@device
+@kl.device
 def value_in_tree(block, count, v, graph: Csr, part, ties: Ties, tables: TreeDistances):
     """Less the cost of v in one of `count` blocks of a hierarchy."""
-    cost = int64(0)
-    level = int64(0)
-    begin = int64(tables.bounds[2 * block])
-    end = int64(tables.bounds[2 * block + 1])
+    cost = kl.int64(0)
+    level = kl.int64(0)
+    begin = kl.int64(tables.bounds[2 * block])
+    end = kl.int64(tables.bounds[2 * block + 1])
     while end - begin < count:
         longer = tables.lengths[level + 1] - tables.lengths[level]
-        cost -= longer * (int64(ties.weights[end]) - int64(ties.weights[begin]))
+        cost -= longer * (kl.int64(ties.weights[end]) - kl.int64(ties.weights[begin]))
         level += 1
-        begin = int64(tables.bounds[2 * (level * count + block)])
-        end = int64(tables.bounds[2 * (level * count + block) + 1])
-    return -(cost + tables.lengths[level] * int64(ties.weights[count]))
+        begin = kl.int64(tables.bounds[2 * (level * count + block)])
+        end = kl.int64(tables.bounds[2 * (level * count + block) + 1])
+    return -(cost + tables.lengths[level] * kl.int64(ties.weights[count]))
 
 
-@device
+@kl.device
 def value_in_matrix(block, count, v, graph: Csr, part, ties: Ties, tables: MatrixDistances):
     """Less the cost of v in one of `count` blocks, by a matrix of distances."""
-    cost = int64(0)
+    cost = kl.int64(0)
     for other in range(count):
-        weight_there = int64(ties.weights[other + 1]) - int64(ties.weights[other])
+        weight_there = kl.int64(ties.weights[other + 1]) - kl.int64(ties.weights[other])
         if weight_there > 0:
-            cost += weight_there * tables.lengths[int64(block) * count + other]
+            cost += weight_there * tables.lengths[kl.int64(block) * count + other]
     return -cost
 
 

@@ -20,26 +20,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    DeviceFunction,
-    Record,
-    Static,
-    StaticValue,
-    device,
-    int8,
-    int32,
-    int64,
-    lane,
-    team_atomic_add,
-    team_atomic_cas,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends.language import DeviceFunction, Record, Static, StaticValue
 from portpart.graphs.rows import Csr, degree_of
 
 EMPTY = -1
@@ -89,46 +72,46 @@ class Connectivity(Static):
     order: int = 1
 
 
-@device
+@kl.device
 def has_arc_outside(v, graph: Csr, part):
     """Whether an arc of positive weight leaves v's block; all lanes of a team together."""
     here = part[v]
-    outside = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    outside = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         if part[graph.targets[arc]] != here:
-            outside += value_or(graph.weights, arc, 1)
-    return team_sum(outside) > 0
+            outside += kl.value_or(graph.weights, arc, 1)
+    return kl.team_sum(outside) > 0
 
 
 # few arcs: their heads are compared ----------------------------------------------------------
 
 
-@device
+@kl.device
 def bring_heads(v, first, graph: Csr, part, ties: Ties, num_blocks):
     """Bring block and weight of each arc to scratch memory."""
-    for j in range(lane(), degree_of(v, graph), team_size()):
+    for j in range(kl.lane(), degree_of(v, graph), kl.team_size()):
         ties.blocks[j] = part[graph.targets[graph.begin[v] + j]]
-        ties.weights[j] = value_or(graph.weights, graph.begin[v] + j, 1)
-    team_sync()
+        ties.weights[j] = kl.value_or(graph.weights, graph.begin[v] + j, 1)
+    kl.team_sync()
     return num_blocks
 
 
-@device
+@kl.device
 def number_of_arcs(v, first, end, graph: Csr, ties: Ties):
     """One candidate an arc."""
     return degree_of(v, graph)
 
 
-@device
+@kl.device
 def block_of_head(j, v, first, end, graph: Csr, part, ties: Ties):
     """Block of arc j."""
     return ties.blocks[j]
 
 
-@device
+@kl.device
 def weight_of_head(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of the arcs into the block of head j; 0 if an earlier head is there."""
-    total = int64(0)
+    total = kl.int64(0)
     for other in range(count):
         if ties.blocks[other] == block:
             if other < j:
@@ -143,10 +126,10 @@ def pairwise(max_arcs: int) -> Connectivity:
                         max_arcs)
 
 
-@device
+@kl.device
 def weight_of_one(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
-    return int64(ties.weights[j])
+    return kl.int64(ties.weights[j])
 
 
 def one_by_one(max_arcs: int) -> Connectivity:
@@ -161,48 +144,49 @@ def one_by_one(max_arcs: int) -> Connectivity:
 # few arcs: a hash table of their blocks ------------------------------------------------------
 
 
-@device
+@kl.device
 def bring_table(v, first, graph: Csr, part, ties: Ties, num_blocks, slots: StaticValue):
     """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
 
     The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
     """
-    for slot in range(lane(), slots, team_size()):
-        ties.blocks[slot] = int32(EMPTY)
+    for slot in range(kl.lane(), slots, kl.team_size()):
+        ties.blocks[slot] = kl.int32(EMPTY)
         ties.weights[slot] = 0
-    if lane() == 0:
+    if kl.lane() == 0:
         ties.weights[slots] = 0
-    team_sync()
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    kl.team_sync()
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         block = part[graph.targets[arc]]
-        slot = int64(block) & (slots - 1)
-        found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
+        slot = kl.int64(block) & (slots - 1)
+        found = kl.team_atomic_cas(ties.blocks, slot, EMPTY, block)
         while found != EMPTY and found != block:
             slot = (slot + 1) & (slots - 1)
-            found = team_atomic_cas(ties.blocks, slot, EMPTY, block)
+            found = kl.team_atomic_cas(ties.blocks, slot, EMPTY, block)
         if found == EMPTY:
-            ties.order[int64(team_atomic_add(ties.weights, int64(slots), 1))] = int8(slot)
-        team_atomic_add(ties.weights, slot, value_or(graph.weights, arc, 1))
-    team_sync()
+            ties.order[kl.int64(kl.team_atomic_add(ties.weights, kl.int64(slots),
+                                                   1))] = kl.int8(slot)
+        kl.team_atomic_add(ties.weights, slot, kl.value_or(graph.weights, arc, 1))
+    kl.team_sync()
     return num_blocks
 
 
-@device
+@kl.device
 def number_in_table(v, first, end, graph: Csr, ties: Ties, slots: StaticValue):
     """One candidate a block."""
-    return int64(ties.weights[slots])
+    return kl.int64(ties.weights[slots])
 
 
-@device
+@kl.device
 def block_in_table(j, v, first, end, graph: Csr, part, ties: Ties):
     """Block of the slot that is listed at j."""
-    return ties.blocks[int64(ties.order[j])]
+    return ties.blocks[kl.int64(ties.order[j])]
 
 
-@device
+@kl.device
 def weight_in_table(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of the arcs into that block."""
-    return int64(ties.weights[int64(ties.order[j])])
+    return kl.int64(ties.weights[kl.int64(ties.order[j])])
 
 
 def in_table(slots: int) -> Connectivity:
@@ -214,51 +198,51 @@ def in_table(slots: int) -> Connectivity:
 # many arcs: the weights into all blocks, some at a time --------------------------------------
 
 
-@device
+@kl.device
 def are_blocks(v, first, end, graph: Csr):
     """Whether the candidates among the blocks first ... end-1 are these blocks, not v's arcs."""
     return 2 * degree_of(v, graph) >= end - first
 
 
-@device
+@kl.device
 def count_weights(v, first, graph: Csr, part, ties: Ties, num_blocks):
     """Add up the weights of the arcs into CAPACITY blocks from `first`."""
     end = min(num_blocks, first + CAPACITY)
-    for place in range(lane(), end - first, team_size()):
+    for place in range(kl.lane(), end - first, kl.team_size()):
         ties.weights[place] = 0
-    team_sync()
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    kl.team_sync()
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         place = part[graph.targets[arc]] - first
         if place >= 0 and place < end - first:
-            team_atomic_add(ties.weights, place, value_or(graph.weights, arc, 1))
-    team_sync()
+            kl.team_atomic_add(ties.weights, place, kl.value_or(graph.weights, arc, 1))
+    kl.team_sync()
     return end
 
 
-@device
+@kl.device
 def number_counted(v, first, end, graph: Csr, ties: Ties):
     """Candidates among the blocks first ... end-1."""
     return end - first if are_blocks(v, first, end, graph) else degree_of(v, graph)
 
 
-@device
+@kl.device
 def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
     """Block number j of these, or the block of arc j."""
-    block = int32(first + j)
+    block = kl.int32(first + j)
     if not are_blocks(v, first, end, graph):
         block = part[graph.targets[graph.begin[v] + j]]
     return block
 
 
-@device
+@kl.device
 def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
-    total = int64(0)
+    total = kl.int64(0)
     if block >= first and block < end:
         total = ties.weights[block - first]
         if total != 0 and not are_blocks(v, first, end, graph):
-            if team_atomic_cas(ties.weights, block - first, total, 0) != total:
-                total = int64(0)
+            if kl.team_atomic_cas(ties.weights, block - first, total, 0) != total:
+                total = kl.int64(0)
     return total
 
 
@@ -270,46 +254,46 @@ COUNTED = Connectivity(count_weights, number_counted, block_counted, weight_coun
 # many arcs: the weights into all blocks before each ------------------------------------------
 
 
-@device
+@kl.device
 def sum_up_weights(v, first, graph: Csr, part, ties: Ties, num_blocks):
     """Set ties.weights[b] to the weight of v's arcs into the blocks before b, for b up to k."""
-    for b in range(lane(), num_blocks + 1, team_size()):
+    for b in range(kl.lane(), num_blocks + 1, kl.team_size()):
         ties.weights[b] = 0
-    team_sync()
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
-        block = int64(part[graph.targets[arc]])
-        team_atomic_add(ties.weights, block, value_or(graph.weights, arc, 1))
-    team_sync()
-    running = int64(0)
-    for base in range(0, num_blocks + 1, team_size()):
-        b = base + lane()
-        weight = int64(0)
+    kl.team_sync()
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        block = kl.int64(part[graph.targets[arc]])
+        kl.team_atomic_add(ties.weights, block, kl.value_or(graph.weights, arc, 1))
+    kl.team_sync()
+    running = kl.int64(0)
+    for base in range(0, num_blocks + 1, kl.team_size()):
+        b = base + kl.lane()
+        weight = kl.int64(0)
         if b <= num_blocks:
-            weight = int64(ties.weights[b])
-        until = team_scan(weight)
+            weight = kl.int64(ties.weights[b])
+        until = kl.team_scan(weight)
         if b <= num_blocks:
             ties.weights[b] = running + until - weight
-        running += team_last(until)
-    team_sync()
+        running += kl.team_last(until)
+    kl.team_sync()
     return num_blocks
 
 
-@device
+@kl.device
 def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
     """One candidate a block."""
     return end
 
 
-@device
+@kl.device
 def block_at(j, v, first, end, graph: Csr, part, ties: Ties):
     """Block j."""
-    return int32(j)
+    return kl.int32(j)
 
 
-@device
+@kl.device
 def weight_between(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of the arcs into block j."""
-    return int64(ties.weights[j + 1]) - int64(ties.weights[j])
+    return kl.int64(ties.weights[j + 1]) - kl.int64(ties.weights[j])
 
 
 def summed_up(capacity: int) -> Connectivity:
@@ -321,22 +305,22 @@ def summed_up(capacity: int) -> Connectivity:
 # any number of arcs, one by one --------------------------------------------------------------
 
 
-@device
+@kl.device
 def bring_nothing(v, first, graph: Csr, part, ties: Ties, num_blocks):
     """Leave the arcs where they are."""
     return num_blocks
 
 
-@device
+@kl.device
 def block_of_arc(j, v, first, end, graph: Csr, part, ties: Ties):
     """Block of arc j."""
     return part[graph.targets[graph.begin[v] + j]]
 
 
-@device
+@kl.device
 def weight_of_arc(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
-    return value_or(graph.weights, graph.begin[v] + j, 1)
+    return kl.value_or(graph.weights, graph.begin[v] + j, 1)
 
 
 ALONG_ARCS = Connectivity(bring_nothing, number_of_arcs, block_of_arc, weight_of_arc)

@@ -18,7 +18,8 @@ from portpart.algorithms.objectives.objective import (
     Tables,
     Valuation,
 )
-from portpart.backends.language import Word, device, int32, int64
+from portpart.backends import language as kl
+from portpart.backends.language import Word
 
 COUNTING_TEAM = 32
 """Lanes that count the neighbours of a vertex in scratch memory."""
@@ -41,16 +42,16 @@ MAX_IN_TABLE = 48
 """Most neighbours whose blocks are put into a table of `SLOTS` slots."""
 
 
-@device
+@kl.device
 def one_distance(a, b, tables: Tables):
     """1 for two different blocks."""
-    return int64(a != b)
+    return kl.int64(a != b)
 
 
-@device
+@kl.device
 def mean_of_admitted(found: Found, tables: Tables):
     """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
-    result = int64(0)
+    result = kl.int64(0)
     if found.admitted > 0:
         result = found.total // found.admitted
     return result
@@ -67,18 +68,18 @@ def max_of_few(shape: Shape) -> int:
 
     A single lane always counts, unless that takes several rounds: -1, even where there are none.
     """
-    room = PAIRWISE_BYTES if shape.counter is int32 else PAIRWISE_BYTES // 4
+    room = PAIRWISE_BYTES if shape.counter is kl.int32 else PAIRWISE_BYTES // 4
     max_degree = min(MAX_PAIRWISE, room // (HUB_TEAM // shape.team * entry_bytes(shape.counter)))
     if shape.widest_team == 1:
         return min(ONE_LANE_PAIRWISE, max_degree) if shape.num_blocks > CAPACITY else -1
-    if shape.team > 1 and shape.counter is int32 and shape.mean_degree > PAIRWISE_DEGREE:
+    if shape.team > 1 and shape.counter is kl.int32 and shape.mean_degree > PAIRWISE_DEGREE:
         return MAX_IN_TABLE
     return max_degree
 
 
 def entry_bytes(counter: Word) -> int:
     """Bytes of a block and a weight."""
-    return 4 + (4 if counter is int32 else 8)
+    return 4 + (4 if counter is kl.int32 else 8)
 
 
 CUT = Objective(

@@ -16,7 +16,8 @@ from portpart.algorithms.objectives.connectivity import (
     one_by_one,
 )
 from portpart.algorithms.objectives.objective import Found, Tables, Valuation
-from portpart.backends.language import DeviceFunction, StaticValue, device, int64, value_or
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs.rows import Csr
 
 MAX_ALONG = 8
@@ -26,41 +27,41 @@ FEW_SLOTS = 16
 """Slots for so many arcs at most."""
 
 
-@device
+@kl.device
 def far_from_all(found: Found, tables: Tables):
     """The value of a block that is as far from all neighbours as blocks can be."""
     return -(tables.max_distance * found.total)
 
 
-@device
+@kl.device
 def value_by_heads(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
                    distance: StaticValue):
     """Less the cost of v in a block."""
-    cost = int64(0)
+    cost = kl.int64(0)
     for j in range(count):
         cost += ties.weights[j] * distance(block, ties.blocks[j], tables)
     return -cost
 
 
-@device
+@kl.device
 def value_by_table(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
                    distance: StaticValue):
     """Less the cost of v in a block."""
-    cost = int64(0)
+    cost = kl.int64(0)
     for other in range(count):
-        slot = int64(ties.order[other])
+        slot = kl.int64(ties.order[other])
         cost += ties.weights[slot] * distance(block, ties.blocks[slot], tables)
     return -cost
 
 
-@device
+@kl.device
 def value_along_arcs(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
                      distance: StaticValue):
     """Less the cost of v in a block."""
-    cost = int64(0)
+    cost = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
         there = part[graph.targets[arc]]
-        cost += value_or(graph.weights, arc, 1) * distance(block, there, tables)
+        cost += kl.value_or(graph.weights, arc, 1) * distance(block, there, tables)
     return -cost
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.objectives.objective import Tables
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import clz, device, int64, uint64
 from portpart.graphs.topology import Topology
 
 MAX_COUNTED = 4096
@@ -114,16 +114,16 @@ def _matrix(space: ExecutionSpace, topology: Topology) -> MatrixDistances:
                            space.asarray(topology.matrix.reshape(-1), np.int64))
 
 
-@device
+@kl.device
 def tree_distance(a, b, tables: TreeDistances):
     """Distance of elements a and b of a hierarchy."""
-    return tables.apart[64 - clz(uint64(tables.codes[a] ^ tables.codes[b]))]
+    return tables.apart[64 - kl.clz(kl.uint64(tables.codes[a] ^ tables.codes[b]))]
 
 
-@device
+@kl.device
 def matrix_distance(a, b, tables: MatrixDistances):
     """Distance of elements a and b by the matrix."""
-    return tables.lengths[int64(a) * tables.num_elements + int64(b)]
+    return tables.lengths[kl.int64(a) * tables.num_elements + kl.int64(b)]
 
 
 DISTANCE = {"tree": tree_distance, "matrix": matrix_distance}

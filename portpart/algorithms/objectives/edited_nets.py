@@ -13,74 +13,66 @@ from portpart.algorithms.objectives.pin_state import (
     PinCounts,
     PinSets,
 )
-from portpart.backends.language import (
-    device,
-    int32,
-    int64,
-    lane,
-    team_size,
-    team_sum,
-    team_sync,
-)
+from portpart.backends import language as kl
 
 
-@device
+@kl.device
 def reserved_row(row):
     """What stands for a row of counters of a net that needs none now; and the row for that."""
-    return int32(-2 - row)
+    return kl.int32(-2 - row)
 
 
-@device
+@kl.device
 def row_for(net, row, sets: PinSets):
     """The row of a net that needs counters: that reserved for it, or one that is free.
 
     In any order.
     """
-    taken = int64(0)
+    taken = kl.int64(0)
     if row == NONE:
-        taken = int64(take_row(net, sets))
+        taken = kl.int64(take_row(net, sets))
     else:
-        taken = int64(reserved_row(row))
-        sets.row[net] = int32(taken)
+        taken = kl.int64(reserved_row(row))
+        sets.row[net] = kl.int32(taken)
     return taken
 
 
-@device
+@kl.device
 def find_small(net, size, blocks, graph: NetRows, part):
     """Make the sets of a net without counters anew; returns what changes.
 
     What it lists is written in any case: its pins may have moved.  All lanes of a team together.
     """
-    begin = int64(graph.nets.begin[net])
-    row = int64(graph.sets.row[net])
-    team_sync()
-    if lane() == 0:
+    begin = kl.int64(graph.nets.begin[net])
+    row = kl.int64(graph.sets.row[net])
+    kl.team_sync()
+    if kl.lane() == 0:
         if row >= 0:
             graph.sets.row[net] = reserved_row(row)
         if graph.sets.width != 1:
-            graph.sets.spread[net] = int32(0)
-    for j in range(lane(), size, team_size()):
+            graph.sets.spread[net] = kl.int32(0)
+    for j in range(kl.lane(), size, kl.team_size()):
         blocks[j] = part[graph.nets.pins[begin + j]]
-    team_sync()
+    kl.team_sync()
     return store_small(net, size, blocks, graph)
 
 
-@device
+@kl.device
 def find_large(net, graph: NetRows, pin_counts: PinCounts, part):
     """Make the sets of a net with counters anew, which are counted if they have not been.
 
     Returns what changes.  All lanes of a team together.
     """
-    row = int64(graph.sets.row[net])
-    changed = int64(0)
-    team_sync()
+    row = kl.int64(graph.sets.row[net])
+    changed = kl.int64(0)
+    kl.team_sync()
     if row < 0:
-        taken = int64(0)
-        if lane() == 0:
+        taken = kl.int64(0)
+        if kl.lane() == 0:
             taken = row_for(net, row, graph.sets)
-        first = clear_counters(team_sum(taken), graph.sets, pin_counts)
+        first = clear_counters(kl.team_sum(taken), graph.sets, pin_counts)
         count_pins(net, first, graph, pin_counts, part)
     changed = store_large(net, graph.sets, pin_counts)
     if row < 0 and graph.sets.width != 1:
-        changed = int64(PRESENT_CHANGED)
+        changed = kl.int64(PRESENT_CHANGED)
     return changed

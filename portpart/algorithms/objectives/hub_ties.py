@@ -15,51 +15,40 @@ from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, spread_of
 from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
-from portpart.backends.language import (
-    Static,
-    Word,
-    atomic_add,
-    device,
-    int32,
-    int64,
-    lane,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Static, Word
 
 
-@device
+@kl.device
 def first_sum(v, graph: NetRows):
     """Where the row of sums of a hub begins."""
-    return int64(graph.hub_sums.row[v]) * (2 * graph.sets.blocks + 2)
+    return kl.int64(graph.hub_sums.row[v]) * (2 * graph.sets.blocks + 2)
 
 
-@device
+@kl.device
 def take_row_of_sums(v, row, hub_sums: HubSums):
     """Give a hub a row of sums."""
-    hub_sums.row[v] = int32(row)
+    hub_sums.row[v] = kl.int32(row)
     return row
 
 
-@device
+@kl.device
 def clear_sums_of(v, graph: NetRows):
     """What ties a hub to blocks is to be summed up anew.  All lanes of a team together."""
     first = first_sum(v, graph)
-    for j in range(lane(), 2 * graph.sets.blocks + 2, team_size()):
+    for j in range(kl.lane(), 2 * graph.sets.blocks + 2, kl.team_size()):
         graph.hub_sums.sums[first + j] = 0
     return first
 
 
-@device
+@kl.device
 def weight_of_split(begin, end, graph: NetRows):
     """The weight of a lane's nets at places begin ... end-1 that touch several blocks."""
-    outside = int64(0)
-    for place in range(begin + lane(), end, team_size()):
+    outside = kl.int64(0)
+    for place in range(begin + kl.lane(), end, kl.team_size()):
         net = graph.targets[place]
         if spread_of(net, graph.sets) > 1:
-            outside += value_or(graph.nets.weights, net, 1)
+            outside += kl.value_or(graph.nets.weights, net, 1)
     return outside
 
 
@@ -83,7 +72,7 @@ class PieceSums(Static):
     @property
     def copies(self) -> int:
         """How many there are."""
-        return COPIES if self.counter is int32 else 1
+        return COPIES if self.counter is kl.int32 else 1
 
     @property
     def words(self) -> int:
@@ -91,63 +80,63 @@ class PieceSums(Static):
         return self.copies * COPY
 
 
-@device
+@kl.device
 def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, sums: PieceSums):
     """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
 
     Nobody asks for the weight of split nets where it is known that there are some.  All lanes
     of a team together.
     """
-    num_blocks = int64(graph.sets.blocks)
-    for b in range(lane(), num_blocks, team_size()):
+    num_blocks = kl.int64(graph.sets.blocks)
+    for b in range(kl.lane(), num_blocks, kl.team_size()):
         for copy in range(sums.copies):
             ties.weights[copy * COPY + b] = 0
             ties.weights[copy * COPY + STAYING + b] = 0
-    team_sync()
-    copy_begin = lane() % sums.copies * COPY
-    staying = team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, ties,
+    kl.team_sync()
+    copy_begin = kl.lane() % sums.copies * COPY
+    staying = kl.team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, ties,
                                             sums.rules.price, True))
-    split = int64(0)
+    split = kl.int64(0)
     if not knows_split:
-        split = team_sum(weight_of_split(begin, end, graph))
-    team_sync()
+        split = kl.team_sum(weight_of_split(begin, end, graph))
+    kl.team_sync()
     first = first_sum(v, graph)
-    for b in range(lane(), num_blocks, team_size()):
-        leaves = int64(0)
-        stays = int64(0)
+    for b in range(kl.lane(), num_blocks, kl.team_size()):
+        leaves = kl.int64(0)
+        stays = kl.int64(0)
         for copy in range(sums.copies):
             leaves += ties.weights[copy * COPY + b]
             stays += ties.weights[copy * COPY + STAYING + b]
         if leaves != 0:
-            atomic_add(graph.hub_sums.sums, first + b, leaves)
+            kl.atomic_add(graph.hub_sums.sums, first + b, leaves)
         if stays != 0:
-            atomic_add(graph.hub_sums.sums, first + num_blocks + b, stays)
-    if lane() == 0:
-        atomic_add(graph.hub_sums.sums, first + 2 * num_blocks, staying)
-        atomic_add(graph.hub_sums.sums, first + 2 * num_blocks + 1, split)
-    team_sync()
+            kl.atomic_add(graph.hub_sums.sums, first + num_blocks + b, stays)
+    if kl.lane() == 0:
+        kl.atomic_add(graph.hub_sums.sums, first + 2 * num_blocks, staying)
+        kl.atomic_add(graph.hub_sums.sums, first + 2 * num_blocks + 1, split)
+    kl.team_sync()
     return staying
 
 
-@device
+@kl.device
 def bring_nothing(v, first, graph: NetRows, part, ties: Ties, num_blocks):
     """The sums are there."""
-    return int64(num_blocks)
+    return kl.int64(num_blocks)
 
 
-@device
+@kl.device
 def number_of_blocks(v, first, end, graph: NetRows, ties: Ties):
     """One candidate a block."""
     return end
 
 
-@device
+@kl.device
 def block_at(j, v, first, end, graph: NetRows, part, ties: Ties):
     """Block j."""
-    return int32(j)
+    return kl.int32(j)
 
 
-@device
+@kl.device
 def summed_tie(j, count, v, block, first, end, graph: NetRows, ties: Ties):
     """What ties v to block j."""
     place = first_sum(v, graph) + j
@@ -158,18 +147,18 @@ SUMMED_TIES = Connectivity(bring_nothing, number_of_blocks, block_at, summed_tie
 """The blocks that a hub is tied to by its sums."""
 
 
-@device
+@kl.device
 def is_split_by_sums(v, graph: NetRows, part):
     """Whether a net of hub v with some weight touches several blocks."""
     first = first_sum(v, graph)
     return graph.hub_sums.sums[first + 2 * graph.sets.blocks + 1] > 0
 
 
-@device
+@kl.device
 def note_loss_by_sums(v, graph: NetRows, part, found: Found):
     """found.own = what nets cost more that hub v brings to its best block, if it moves there."""
-    if lane() == 0:
-        loss = int64(0)
+    if kl.lane() == 0:
+        loss = kl.int64(0)
         if found.block >= 0:
             stays = first_sum(v, graph) + graph.sets.blocks
             loss = (graph.hub_sums.sums[stays + graph.sets.blocks]

@@ -40,18 +40,8 @@ from portpart.algorithms.objectives.pin_state import (
     spread_of,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at, weight_at
-from portpart.backends.language import (
-    DeviceFunction,
-    StaticValue,
-    device,
-    int64,
-    lane,
-    popcount,
-    static_range,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.errors import InputError
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
@@ -63,22 +53,22 @@ MAX_ROUNDS = 4
 """A few lanes count no more nets each: all wait for the vertex that takes them longest."""
 
 
-@device
+@kl.device
 def km1_price(spread):
     """Blocks beyond the first."""
-    return max(int64(0), spread - 1)
+    return max(kl.int64(0), spread - 1)
 
 
-@device
+@kl.device
 def cut_price(spread):
     """1 if there are several."""
-    return int64(spread > 1)
+    return kl.int64(spread > 1)
 
 
-@device
+@kl.device
 def soed_price(spread):
     """Blocks, if there are several."""
-    price = int64(0)
+    price = kl.int64(0)
     if spread > 1:
         price = spread
     return price
@@ -114,18 +104,18 @@ def check_net_costs(hypergraph: Hypergraph, num_blocks: int, of_what: str) -> No
                              "must be below 2**62: divide them by a common factor")
 
 
-@device
+@kl.device
 def is_split(v, graph: NetRows, part):
     """Whether a net of v with some weight touches several blocks; all lanes of a team together."""
-    outside = int64(0)
-    for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    outside = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
         if spread_of(net, graph.sets) > 1:
-            outside += value_or(graph.nets.weights, net, 1)
-    return team_sum(outside) > 0
+            outside += kl.value_or(graph.nets.weights, net, 1)
+    return kl.team_sum(outside) > 0
 
 
-@device
+@kl.device
 def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
     """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
 
@@ -134,53 +124,53 @@ def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
     net = net_at(place, end, graph)
     present = graph.sets.bits[2 * net]
     stays = graph.sets.bits[2 * net + 1] & here == 0
-    counts = int64(stays) * int64(present & there == 0)
-    spread = popcount(present)
+    counts = kl.int64(stays) * kl.int64(present & there == 0)
+    spread = kl.popcount(present)
     return counts * (price(spread + 1) - price(spread)) * weight_at(place, end, net, graph)
 
 
-@device
+@kl.device
 def losses_of_one_word(v, here, block, graph: NetRows, price: StaticValue):
     """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
-    begin = int64(graph.begin[v]) + lane()
-    end = int64(graph.end[v])
-    width = team_size()
+    begin = kl.int64(graph.begin[v]) + kl.lane()
+    end = kl.int64(graph.end[v])
+    width = kl.team_size()
     bit = bit_of(here)
     there = bit_of(block)
-    total = int64(0)
+    total = kl.int64(0)
     losses = AtOnce()
     for place in range(begin, end, AT_ONCE * width):
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             losses[j] = loss_at(place + j * width, end, bit, there, graph, price)
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             total += losses[j]
     return total
 
 
-@device
+@kl.device
 def note_losses(v, graph: NetRows, part, found: Found, price: StaticValue):
     """found.own = what nets cost more that v brings to its best block, if it moves there.
 
     These are what a move really loses: a net that is in both blocks and stays there loses
     nothing.  All lanes of a team together.
     """
-    block = int64(0)
-    if lane() == 0:
+    block = kl.int64(0)
+    if kl.lane() == 0:
         block = found.block
-    block = team_sum(block)
-    here = int64(part[v])
-    loss = int64(0)
+    block = kl.team_sum(block)
+    here = kl.int64(part[v])
+    loss = kl.int64(0)
     if block >= 0:
-        if graph.sets.width == 1 and team_size() > 1:
+        if graph.sets.width == 1 and kl.team_size() > 1:
             loss = losses_of_one_word(v, here, block, graph, price)
         else:
-            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
                 net = graph.targets[place]
                 if not is_present(net, block, graph):
                     if not is_alone(net, here, graph):
                         loss += tie_of(net, here, graph, price)
-    loss = team_sum(loss)
-    if lane() == 0:
+    loss = kl.team_sum(loss)
+    if kl.lane() == 0:
         found.own = loss
     return loss
 

@@ -17,50 +17,34 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
     size_of_net,
 )
-from portpart.backends.language import (
-    atomic_next,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    popcount,
-    team_array,
-    team_last,
-    team_max,
-    team_scan,
-    team_size,
-    team_sum,
-    team_sync,
-    uint64,
-)
+from portpart.backends import language as kl
 
 NONE = -1
 
 
-@device
+@kl.device
 def store_word(net, word, once, alone, sets: PinSets):
     """Set a word of both sets of a net; returns what changes."""
     place = place_of_word(net, word * BITS, sets)
     once_before = sets.bits[place]
     alone_before = sets.bits[place + 1]
-    changed = int64(0)
+    changed = kl.int64(0)
     if alone_before != alone:
-        changed = int64(ALONE_CHANGED)
+        changed = kl.int64(ALONE_CHANGED)
         sets.bits[place + 1] = alone
     if once_before != once:
-        changed = int64(PRESENT_CHANGED)
+        changed = kl.int64(PRESENT_CHANGED)
         sets.bits[place] = once
     return changed
 
 
-@device
+@kl.device
 def store_small(net, size, blocks, graph: NetRows):
     """Set what a net touches from the blocks of its pins, in scratch memory.
 
     All lanes of a team together; returns what changes.
     """
-    changed = int64(0)
+    changed = kl.int64(0)
     if graph.sets.width == 1:
         changed = store_one_word(net, size, blocks, graph.sets)
     else:
@@ -68,91 +52,91 @@ def store_small(net, size, blocks, graph: NetRows):
     return changed
 
 
-@device
+@kl.device
 def store_one_word(net, size, blocks, sets: PinSets):
     """The same, where a word has all blocks."""
-    changed = int64(0)
-    if lane() == 0:
-        once = uint64(0)
-        twice = uint64(0)
+    changed = kl.int64(0)
+    if kl.lane() == 0:
+        once = kl.uint64(0)
+        twice = kl.uint64(0)
         for j in range(size):
             bit = bit_of(blocks[j])
             twice |= once & bit
             once |= bit
         changed = store_word(net, 0, once, once & ~twice, sets)
-        sets.spread[net] = int32(popcount(once))
-    return team_max(changed)
+        sets.spread[net] = kl.int32(kl.popcount(once))
+    return kl.team_max(changed)
 
 
-@device
+@kl.device
 def entry_for(j, size, blocks):
     """What a net lists of the block of its pin j, if that is the first one there; else -1."""
-    count = int64(0)
-    entry = int64(blocks[j]) << 1
+    count = kl.int64(0)
+    entry = kl.int64(blocks[j]) << 1
     for other in range(size):
         if blocks[other] == blocks[j]:
             count += 1
             if other < j:
-                entry = int64(NONE)
+                entry = kl.int64(NONE)
     if entry >= 0 and count == 1:
         entry += 1
     return entry
 
 
-@device
+@kl.device
 def change_by(entry, net, graph: NetRows):
     """What changes for a net whose list gets this entry."""
     before = listed_as(net, entry >> 1, graph)
-    changed = int64(0)
+    changed = kl.int64(0)
     if before == 0:
-        changed = int64(PRESENT_CHANGED)
+        changed = kl.int64(PRESENT_CHANGED)
     elif before != TOUCHED + (entry & 1):
-        changed = int64(ALONE_CHANGED)
+        changed = kl.int64(ALONE_CHANGED)
     return changed
 
 
-@device
+@kl.device
 def store_list(net, size, blocks, graph: NetRows):
     """The same, where the net lists the blocks that it touches."""
-    changed = int64(0)
-    spread = int64(0)
-    for j in range(lane(), size, team_size()):
+    changed = kl.int64(0)
+    spread = kl.int64(0)
+    for j in range(kl.lane(), size, kl.team_size()):
         entry = entry_for(j, size, blocks)
         if entry >= 0:
             spread += 1
             changed = max(changed, change_by(entry, net, graph))
-    spread = team_sum(spread)
+    spread = kl.team_sum(spread)
     if spread != graph.sets.spread[net]:
-        changed = int64(PRESENT_CHANGED)
-    changed = team_max(changed)
-    team_sync()
+        changed = kl.int64(PRESENT_CHANGED)
+    changed = kl.team_max(changed)
+    kl.team_sync()
     if changed != 0:
         write_list(net, size, blocks, graph)
-        if lane() == 0:
-            graph.sets.spread[net] = int32(spread)
+        if kl.lane() == 0:
+            graph.sets.spread[net] = kl.int32(spread)
     return changed
 
 
-@device
+@kl.device
 def write_list(net, size, blocks, graph: NetRows):
     """Write what a net lists; all lanes of a team together."""
-    place = int64(graph.nets.begin[net])
-    for base in range(0, size, team_size()):
-        entry = int64(NONE)
-        if base + lane() < size:
-            entry = entry_for(base + lane(), size, blocks)
-        until = team_scan(int64(entry >= 0))
+    place = kl.int64(graph.nets.begin[net])
+    for base in range(0, size, kl.team_size()):
+        entry = kl.int64(NONE)
+        if base + kl.lane() < size:
+            entry = entry_for(base + kl.lane(), size, blocks)
+        until = kl.team_scan(kl.int64(entry >= 0))
         if entry >= 0:
-            graph.sets.touched[place + until - 1] = int32(entry)
-        place += team_last(until)
+            graph.sets.touched[place + until - 1] = kl.int32(entry)
+        place += kl.team_last(until)
     return place
 
 
-@device
+@kl.device
 def store_large(net, sets: PinSets, pin_counts: PinCounts):
     """Set the sets of a net from its counters; else as `store_small`."""
-    first = int64(sets.row[net]) * sets.blocks
-    changed = int64(0)
+    first = kl.int64(sets.row[net]) * sets.blocks
+    changed = kl.int64(0)
     if sets.width == 1:
         changed = store_counted_word(net, first, sets, pin_counts)
     else:
@@ -160,34 +144,34 @@ def store_large(net, sets: PinSets, pin_counts: PinCounts):
     return changed
 
 
-@device
+@kl.device
 def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
     """The same, where a word has all blocks: a lane looks at one of them."""
-    once = uint64(0)
-    alone = uint64(0)
-    for block in range(lane(), sets.blocks, team_size()):
+    once = kl.uint64(0)
+    alone = kl.uint64(0)
+    for block in range(kl.lane(), sets.blocks, kl.team_size()):
         count = pin_counts.counts[first + block]
         if count > 0:
             once |= bit_of(block)
         if count == 1:
             alone |= bit_of(block)
-    once = uint64(team_sum(int64(once)))
-    alone = uint64(team_sum(int64(alone)))
-    changed = int64(0)
-    if lane() == 0:
+    once = kl.uint64(kl.team_sum(kl.int64(once)))
+    alone = kl.uint64(kl.team_sum(kl.int64(alone)))
+    changed = kl.int64(0)
+    if kl.lane() == 0:
         changed = store_word(net, 0, once, alone, sets)
-        sets.spread[net] = int32(popcount(once))
-    return team_max(changed)
+        sets.spread[net] = kl.int32(kl.popcount(once))
+    return kl.team_max(changed)
 
 
-@device
+@kl.device
 def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
     """The same, where it takes several: a lane looks at all blocks of one."""
-    changed = int64(0)
-    spread = int64(0)
-    for word in range(lane(), sets.width, team_size()):
-        once = uint64(0)
-        alone = uint64(0)
+    changed = kl.int64(0)
+    spread = kl.int64(0)
+    for word in range(kl.lane(), sets.width, kl.team_size()):
+        once = kl.uint64(0)
+        alone = kl.uint64(0)
         for block in range(word * BITS, min(word * BITS + BITS, sets.blocks)):
             count = pin_counts.counts[first + block]
             if count > 0:
@@ -195,37 +179,37 @@ def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
             if count == 1:
                 alone |= bit_of(block)
         changed = max(changed, store_word(net, word, once, alone, sets))
-        spread += popcount(once)
-    spread = team_sum(spread)
-    changed = team_max(changed)
-    if lane() == 0:
-        sets.spread[net] = int32(spread)
+        spread += kl.popcount(once)
+    spread = kl.team_sum(spread)
+    changed = kl.team_max(changed)
+    if kl.lane() == 0:
+        sets.spread[net] = kl.int32(spread)
     return changed
 
 
-@device
+@kl.device
 def take_row(net, sets: PinSets):
     """Give a net a row of counters that is free, in any order, and return it."""
-    row = atomic_next(sets, PinSets.large)
-    sets.net_of_row[row] = int32(net)
-    sets.row[net] = int32(row)
+    row = kl.atomic_next(sets, PinSets.large)
+    sets.net_of_row[row] = kl.int32(net)
+    sets.row[net] = kl.int32(row)
     return row
 
 
-@kernel
+@kl.kernel
 def begin_net(net, graph: NetRows, part):
     """Find the state of a net that has words for it, or give it a row of counters that is free.
 
     One lane is enough: most nets have few pins, and few have many.
     """
     size = size_of_net(net, graph.nets)
-    graph.sets.spread[net] = int32(0)
-    graph.sets.row[net] = int32(NONE)
+    graph.sets.spread[net] = kl.int32(0)
+    graph.sets.row[net] = kl.int32(NONE)
     if size > MAX_SMALL:
         take_row(net, graph.sets)
     elif graph.sets.width == 1:
-        once = uint64(0)
-        twice = uint64(0)
+        once = kl.uint64(0)
+        twice = kl.uint64(0)
         for place in range(graph.nets.begin[net], graph.nets.end[net]):
             bit = bit_of(part[graph.nets.pins[place]])
             twice |= once & bit
@@ -234,42 +218,42 @@ def begin_net(net, graph: NetRows, part):
         first = place_of_word(net, 0, graph.sets)
         graph.sets.bits[first] = once
         graph.sets.bits[first + 1] = once & ~twice
-        graph.sets.spread[net] = int32(popcount(once))
+        graph.sets.spread[net] = kl.int32(kl.popcount(once))
 
 
-@kernel
+@kl.kernel
 def begin_listing_net(net, graph: NetRows, part):
     """Find what a net touches that has no words for it, and lists it."""
-    blocks = team_array(int32, MAX_SMALL)
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
-    begin = int64(graph.nets.begin[net])
+    begin = kl.int64(graph.nets.begin[net])
     if size <= MAX_SMALL:
-        for j in range(lane(), size, team_size()):
+        for j in range(kl.lane(), size, kl.team_size()):
             blocks[j] = part[graph.nets.pins[begin + j]]
-        team_sync()
+        kl.team_sync()
         store_list(net, size, blocks, graph)
 
 
-@kernel
+@kl.kernel
 def forget_large_nets(_, graph: NetRows):
     """Take back all rows of counters."""
     graph.sets.large = 0
 
 
-@device
+@kl.device
 def clear_row(row, sets: PinSets, pin_counts: PinCounts):
     """Counters of a row are zero, and its net, of which nothing is known, touches nothing.
 
     Returns where they begin.  All lanes of a team together.
     """
-    for word in range(lane(), sets.width, team_size()):
+    for word in range(kl.lane(), sets.width, kl.team_size()):
         place = place_of_word(sets.net_of_row[row], word * BITS, sets)
-        sets.bits[place] = uint64(0)
-        sets.bits[place + 1] = uint64(0)
+        sets.bits[place] = kl.uint64(0)
+        sets.bits[place + 1] = kl.uint64(0)
     return clear_counters(row, sets, pin_counts)
 
 
-@kernel
+@kl.kernel
 def begin_large_net(i, graph: NetRows, pin_counts: PinCounts, part):
     """Count the pins of net i of those with counters, if there is one, in every block."""
     if i < graph.sets.large:
@@ -279,14 +263,14 @@ def begin_large_net(i, graph: NetRows, pin_counts: PinCounts, part):
         store_large(net, graph.sets, pin_counts)
 
 
-@kernel
+@kl.kernel
 def begin_counting(i, graph: NetRows, pin_counts: PinCounts):
     """The counters of net i of those that have some are zero, if there is one."""
     if i < graph.sets.large:
         clear_row(i, graph.sets, pin_counts)
 
 
-@kernel
+@kl.kernel
 def store_counted_net(i, graph: NetRows, pin_counts: PinCounts):
     """Set what net i of those with counters touches, if there is one."""
     if i < graph.sets.large:

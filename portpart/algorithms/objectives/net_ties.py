@@ -20,21 +20,8 @@ from portpart.algorithms.objectives.pin_state import (
     spread_without,
 )
 from portpart.algorithms.objectives.word_ties import add_ties_of_one_word
-from portpart.backends.language import (
-    DeviceFunction,
-    StaticValue,
-    ctz,
-    device,
-    int32,
-    int64,
-    lane,
-    team_atomic_add,
-    team_min,
-    team_size,
-    team_sync,
-    uint64,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs.rows import Csr
 
 CAPACITY = BITS
@@ -45,17 +32,17 @@ BASE, WIDEST, NOTES = 0, 1, 2
 that makes them candidates; and how much that is."""
 
 
-@device
+@kl.device
 def tie_of(net, here, graph: NetRows, price: StaticValue):
     """What a pin in block `here` ties to each block of the net's other pins."""
     others = spread_without(net, here, graph)
     step = price(others + 1) - price(others)
     if step != 0:
-        step *= value_or(graph.nets.weights, net, 1)
+        step *= kl.value_or(graph.nets.weights, net, 1)
     return step
 
 
-@device
+@kl.device
 def blocks_in_word(net, here, base, graph: NetRows):
     """The blocks from `base` on that a net with words has other pins in than one `here`."""
     blocks = graph.sets.bits[place_of_word(net, base, graph.sets)]
@@ -64,101 +51,101 @@ def blocks_in_word(net, here, base, graph: NetRows):
     return blocks
 
 
-@device
+@kl.device
 def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
     """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
     if has_words(net, graph.sets):
         blocks = blocks_in_word(net, here, first, graph)
         while blocks != 0:
-            team_atomic_add(ties.weights, ctz(blocks), tie)
-            blocks &= blocks - uint64(1)
+            kl.team_atomic_add(ties.weights, kl.ctz(blocks), tie)
+            blocks &= blocks - kl.uint64(1)
     else:
-        begin = int64(graph.nets.begin[net])
+        begin = kl.int64(graph.nets.begin[net])
         for place in range(begin, begin + graph.sets.spread[net]):
-            entry = int64(graph.sets.touched[place])
+            entry = kl.int64(graph.sets.touched[place])
             block = entry >> 1
             if block >= first and block < end and entry != 2 * here + 1:
-                team_atomic_add(ties.weights, block - first, tie)
+                kl.team_atomic_add(ties.weights, block - first, tie)
     return tie
 
 
-@device
+@kl.device
 def add_wide_tie(net, here, tie, first, graph: NetRows, ties: Ties):
     """The same for a net of many blocks: to those that others tie to, and to `here`."""
     blocks = blocks_in_word(net, here, first, graph)
     while blocks != 0:
-        place = ctz(blocks)
+        place = kl.ctz(blocks)
         if ties.weights[place] != 0 or first + place == here:
-            team_atomic_add(ties.weights, place, tie)
-        blocks &= blocks - uint64(1)
+            kl.team_atomic_add(ties.weights, place, tie)
+        blocks &= blocks - kl.uint64(1)
     return tie
 
 
-@device
+@kl.device
 def first_touched(net, first, end, graph: NetRows):
     """The first word of blocks first ... end-1 that a net touches, or `end`."""
-    found = int64(end)
+    found = kl.int64(end)
     if has_words(net, graph.sets):
         for base in range(first, end, BITS):
             if graph.sets.bits[place_of_word(net, base, graph.sets)] != 0:
-                found = int64(base)
+                found = kl.int64(base)
                 break
     else:
-        begin = int64(graph.nets.begin[net])
+        begin = kl.int64(graph.nets.begin[net])
         for place in range(begin, begin + graph.sets.spread[net]):
-            block = int64(graph.sets.touched[place]) >> 1
+            block = kl.int64(graph.sets.touched[place]) >> 1
             if block >= first:
                 found = min(found, (block >> WORD_SHIFT) << WORD_SHIFT)
     return found
 
 
-@device
+@kl.device
 def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: StaticValue):
     """Note the next word of blocks, from `first` on, and how many a net may touch.
 
     With a single word it is that one.  All lanes of a team together.
     """
-    found = int64(first)
-    widest = int64(BITS)
+    found = kl.int64(first)
+    widest = kl.int64(BITS)
     if graph.sets.width != 1:
         if first == 0:
-            narrowest = int64(num_blocks)
-            for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            narrowest = kl.int64(num_blocks)
+            for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
                 spread = spread_of(graph.targets[place], graph.sets)
                 if spread < narrowest and tie_of(graph.targets[place], here, graph, price) != 0:
                     narrowest = spread
-            widest = max(widest, team_min(narrowest))
+            widest = max(widest, kl.team_min(narrowest))
         else:
-            widest = int64(ties.blocks[WIDEST])
-        found = int64(num_blocks)
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+            widest = kl.int64(ties.blocks[WIDEST])
+        found = kl.int64(num_blocks)
+        for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if spread_of(net, graph.sets) <= widest:
                 found = first_touched(net, first, found, graph)
-        found = team_min(found)
-    if lane() == 0:
-        ties.blocks[BASE] = int32(found)
+        found = kl.team_min(found)
+    if kl.lane() == 0:
+        ties.blocks[BASE] = kl.int32(found)
         if first == 0:
-            ties.blocks[WIDEST] = int32(widest)
+            ties.blocks[WIDEST] = kl.int32(widest)
     return found
 
 
-@device
+@kl.device
 def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: StaticValue):
     """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
-    here = int64(part[v])
+    here = kl.int64(part[v])
     base = note_words(v, first, here, graph, ties, num_blocks, price)
     end = min(num_blocks, base + CAPACITY)
-    for place in range(lane(), end - base, team_size()):
+    for place in range(kl.lane(), end - base, kl.team_size()):
         ties.weights[place] = 0
-    team_sync()
-    widest = int64(ties.blocks[WIDEST])
-    wide = int64(0)
+    kl.team_sync()
+    widest = kl.int64(ties.blocks[WIDEST])
+    wide = kl.int64(0)
     if graph.sets.width == 1:
-        add_ties_of_one_word(int64(graph.begin[v]), int64(graph.end[v]), here, 0, graph, ties,
+        add_ties_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph, ties,
                              price, False)
     else:
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if spread_of(net, graph.sets) > widest:
                 wide += 1
@@ -166,32 +153,32 @@ def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: St
                 tie = tie_of(net, here, graph, price)
                 if tie != 0:
                     add_tie(net, here, tie, base, end, graph, ties)
-    team_sync()
+    kl.team_sync()
     if wide != 0 and base < end:
-        for place in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+        for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if spread_of(net, graph.sets) > widest:
                 add_wide_tie(net, here, tie_of(net, here, graph, price), base, graph, ties)
-    team_sync()
+    kl.team_sync()
     return end
 
 
-@device
+@kl.device
 def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
     """One candidate a block."""
-    return end - int64(ties.blocks[BASE])
+    return end - kl.int64(ties.blocks[BASE])
 
 
-@device
+@kl.device
 def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
     """Block number j of these."""
-    return int32(ties.blocks[BASE] + j)
+    return kl.int32(ties.blocks[BASE] + j)
 
 
-@device
+@kl.device
 def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
     """What ties v to it."""
-    return int64(ties.weights[j])
+    return kl.int64(ties.weights[j])
 
 
 def counted_ties(price: DeviceFunction) -> Connectivity:

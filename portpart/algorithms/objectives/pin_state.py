@@ -12,15 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    device,
-    int64,
-    popcount,
-    uint64,
-    word,
-)
 from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
@@ -114,11 +108,11 @@ class PinSets(WorkRecord):
     row: Array = work(np.int32, lambda size: size.nets)
     net_of_row: Array = work(np.int32, lambda size: size.large)
 
-    nets: int = word()
-    listing: int = word()  # all nets, where those of few pins list what they touch; else none
-    blocks: int = word()
-    width: int = word()  # words of a set of blocks
-    large: int = word()  # nets with counters
+    nets: int = kl.word()
+    listing: int = kl.word()  # all nets, where those of few pins list what they touch; else none
+    blocks: int = kl.word()
+    width: int = kl.word()  # words of a set of blocks
+    large: int = kl.word()  # nets with counters
 
 
 class PinCounts(WorkRecord):
@@ -197,19 +191,19 @@ def net_rows(graph: Hypergraph, num_blocks: int) -> NetRows:
                    PinCounts.allocate(space, sizes), HubSums.allocate(space, sizes), words)
 
 
-@device
+@kl.device
 def size_of_net(net, nets: Nets):
     """Number of pins."""
-    return int64(nets.end[net]) - int64(nets.begin[net])
+    return kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
 
 
-@device
+@kl.device
 def bit_of(block):
     """The bit of a block in its word."""
-    return uint64(1) << uint64(int64(block) & (BITS - 1))
+    return kl.uint64(1) << kl.uint64(kl.int64(block) & (BITS - 1))
 
 
-@device
+@kl.device
 def has_words(net, sets: PinSets):
     """Whether a net has sets of words; else it lists the blocks that it touches."""
     result = sets.width == 1
@@ -218,28 +212,28 @@ def has_words(net, sets: PinSets):
     return result
 
 
-@device
+@kl.device
 def place_of_word(net, block, sets: PinSets):
     """Where the word of a block stands in the set of blocks that a net touches."""
-    first = int64(net)
+    first = kl.int64(net)
     if sets.width != 1:
-        first = int64(sets.row[net]) * sets.width
-    return 2 * (first + (int64(block) >> WORD_SHIFT))
+        first = kl.int64(sets.row[net]) * sets.width
+    return 2 * (first + (kl.int64(block) >> WORD_SHIFT))
 
 
-@device
+@kl.device
 def listed_as(net, block, graph: NetRows):
     """What a net lists of a block: `TOUCHED`, `ALONE`, or 0 if nothing."""
-    found = int64(0)
-    begin = int64(graph.nets.begin[net])
+    found = kl.int64(0)
+    begin = kl.int64(graph.nets.begin[net])
     for place in range(begin, begin + graph.sets.spread[net]):
-        entry = int64(graph.sets.touched[place])
+        entry = kl.int64(graph.sets.touched[place])
         if entry >> 1 == block:
             found = TOUCHED + (entry & 1)
     return found
 
 
-@device
+@kl.device
 def is_present(net, block, graph: NetRows):
     """Whether a net touches a block."""
     result = False
@@ -250,7 +244,7 @@ def is_present(net, block, graph: NetRows):
     return result
 
 
-@device
+@kl.device
 def is_alone(net, block, graph: NetRows):
     """Whether a net has one pin in a block."""
     result = False
@@ -261,18 +255,18 @@ def is_alone(net, block, graph: NetRows):
     return result
 
 
-@device
+@kl.device
 def spread_of(net, sets: PinSets):
     """Number of blocks that a net touches; a single word tells it sooner than another array."""
-    spread = int64(0)
+    spread = kl.int64(0)
     if sets.width == 1:
-        spread = popcount(sets.bits[2 * int64(net)])
+        spread = kl.popcount(sets.bits[2 * kl.int64(net)])
     else:
-        spread = int64(sets.spread[net])
+        spread = kl.int64(sets.spread[net])
     return spread
 
 
-@device
+@kl.device
 def spread_without(net, here, graph: NetRows):
     """Number of blocks that a net touches without one of its pins in block `here`."""
-    return spread_of(net, graph.sets) - int64(is_alone(net, here, graph))
+    return spread_of(net, graph.sets) - kl.int64(is_alone(net, here, graph))

@@ -23,19 +23,9 @@ from portpart.algorithms.objectives.pin_state import (
     NetRows,
     net_rows,
 )
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    DeviceFunction,
-    StaticValue,
-    atomic_add,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
@@ -110,29 +100,29 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     space.parallel_for(large, store_counted_net, rows, counts, team=SMALL_TEAM)
 
 
-@kernel
+@kl.kernel
 def add_net_costs(net, graph: NetRows, sums, price: StaticValue):
     """Add twice what a net costs; atomic, order-free."""
-    cost = price(int64(graph.sets.spread[net])) * value_or(graph.nets.weights, net, 1)
+    cost = price(kl.int64(graph.sets.spread[net])) * kl.value_or(graph.nets.weights, net, 1)
     if cost > 0:
-        atomic_add(sums, net % STRIPES, 2 * cost)
+        kl.atomic_add(sums, net % STRIPES, 2 * cost)
 
 
-@device
+@kl.device
 def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: StaticValue):
     """What v's arcs cost in the partition from `first` on; all lanes of a team together."""
-    cost = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    cost = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         length = distance(part[first + v], part[first + graph.targets[arc]], tables)
         if length != 0:
-            cost += value_or(graph.weights, arc, 1) * length
-    return team_sum(cost)
+            cost += kl.value_or(graph.weights, arc, 1) * length
+    return kl.team_sum(cost)
 
 
-@kernel
+@kl.kernel
 def add_costs(i, graph: Csr, parts, n, tables: Tables, sums, distance: StaticValue):
     """Add what the arcs of vertex i % n cost in partition i // n; atomic, order-free."""
     v = i % n
     cost = cost_of_arcs(v, graph, parts, i - v, tables, distance)
-    if lane() == 0 and cost > 0:
-        atomic_add(sums, i // n * STRIPES + v % STRIPES, cost)
+    if kl.lane() == 0 and cost > 0:
+        kl.atomic_add(sums, i // n * STRIPES + v % STRIPES, cost)

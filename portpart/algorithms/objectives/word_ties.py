@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of
-from portpart.backends.language import (
-    StaticArray,
-    StaticValue,
-    ctz,
-    device,
-    int64,
-    lane,
-    popcount,
-    static_range,
-    team_atomic_add,
-    team_max,
-    team_size,
-    team_sum,
-    team_sync,
-    uint64,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import StaticArray, StaticValue
 
 AT_ONCE = 4
 """Nets or pins that a lane of several asks for at once, as each access takes very long."""
@@ -40,91 +25,91 @@ STAYING, BOTH_KINDS = BITS, 2 * BITS
 """Where the ties of nets that stay begin, if they are added up apart, and where they end."""
 
 
-@device
+@kl.device
 def net_at(place, end, graph: NetRows):
     """The net at a place of a row that ends at `end`; behind it the last one, for no branch."""
-    return int64(graph.targets[min(place, end - 1)])
+    return kl.int64(graph.targets[min(place, end - 1)])
 
 
-@device
+@kl.device
 def weight_at(place, end, net, graph: NetRows):
     """The weight of this net; 0 behind the end."""
-    return int64(place < end) * value_or(graph.nets.weights, net, 1)
+    return kl.int64(place < end) * kl.value_or(graph.nets.weights, net, 1)
 
 
-@device
+@kl.device
 def tie_to_others(blocks, weight, price: StaticValue):
     """What a net of this weight ties to each of the blocks where its other pins are."""
-    others = popcount(blocks)
+    others = kl.popcount(blocks)
     return (price(others + 1) - price(others)) * weight
 
 
-@device
+@kl.device
 def add_to_blocks(blocks, tie, place, ties: Ties):
     """Add a tie to each of these blocks, of which the first is at a place."""
-    left = uint64(blocks)
+    left = kl.uint64(blocks)
     while left != 0:
-        team_atomic_add(ties.weights, place + ctz(left), tie)
-        left &= left - uint64(1)
+        kl.team_atomic_add(ties.weights, place + kl.ctz(left), tie)
+        left &= left - kl.uint64(1)
     return tie
 
 
-@device
+@kl.device
 def add_if_few(blocks, tie, place, ties: Ties):
     """The same if a lane does not take long for it, or is alone; else the blocks are left."""
-    left = uint64(blocks)
+    left = kl.uint64(blocks)
     if tie == 0:
-        left = uint64(0)
-    elif team_size() > MOST_TOGETHER or popcount(left) <= FEW_BLOCKS:
+        left = kl.uint64(0)
+    elif kl.team_size() > MOST_TOGETHER or kl.popcount(left) <= FEW_BLOCKS:
         add_to_blocks(left, tie, place, ties)
-        left = uint64(0)
+        left = kl.uint64(0)
     return left
 
 
-@device
+@kl.device
 def add_together(blocks, tie, place, ties: Ties):
     """Add what lanes have left, one after the other: every lane to blocks of its own."""
-    turns = team_sum(int64(blocks != 0) << lane())
+    turns = kl.team_sum(kl.int64(blocks != 0) << kl.lane())
     while turns != 0:
-        mine = int64(ctz(uint64(turns)) == lane())
-        given = uint64(team_sum(int64(blocks) * mine))
-        added = team_sum(tie * mine)
-        first = team_sum(place * mine)
-        for block in range(lane(), BITS, team_size()):
-            if (given >> uint64(block)) & uint64(1) != 0:
+        mine = kl.int64(kl.ctz(kl.uint64(turns)) == kl.lane())
+        given = kl.uint64(kl.team_sum(kl.int64(blocks) * mine))
+        added = kl.team_sum(tie * mine)
+        first = kl.team_sum(place * mine)
+        for block in range(kl.lane(), BITS, kl.team_size()):
+            if (given >> kl.uint64(block)) & kl.uint64(1) != 0:
                 ties.weights[first + block] += added
         turns &= turns - 1
     return blocks
 
 
-@device
+@kl.device
 def place_of(alone, first, apart: StaticValue):
     """Where the ties of a net begin; it stays if no pin is alone in its block."""
-    place = int64(first)
+    place = kl.int64(first)
     if apart:
-        place += STAYING * int64(alone == 0)
+        place += STAYING * kl.int64(alone == 0)
     return place
 
 
-@device
+@kl.device
 def add_ties_of_lane(begin, end, here, first, graph: NetRows, ties: Ties, price: StaticValue,
                      apart: StaticValue):
     """Add up the ties of a vertex net by net."""
     bit = bit_of(here)
-    staying = int64(0)
+    staying = kl.int64(0)
     for place in range(begin, end):
-        net = int64(graph.targets[place])
-        weight = value_or(graph.nets.weights, net, 1)
+        net = kl.int64(graph.targets[place])
+        weight = kl.value_or(graph.nets.weights, net, 1)
         alone = graph.sets.bits[2 * net + 1] & bit
-        blocks = uint64(graph.sets.bits[2 * net] & ~alone)
+        blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
         tie = tie_to_others(blocks, weight, price)
         if tie != 0:
             add_to_blocks(blocks, tie, place_of(alone, first, apart), ties)
-        staying += tie * int64(alone == 0)
+        staying += tie * kl.int64(alone == 0)
     return staying
 
 
-@device
+@kl.device
 def add_ties_of_lanes(begin, end, here, first, graph: NetRows, ties: Ties, price: StaticValue,
                       apart: StaticValue):
     """Add up the ties of a vertex, AT_ONCE nets of a lane at a time.
@@ -133,38 +118,38 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, ties: Ties, price
     that was asked before them, so nothing else would overlap.
     """
     bit = bit_of(here)
-    width = team_size()
-    staying = int64(0)
+    width = kl.team_size()
+    staying = kl.int64(0)
     nets = AtOnce()
     blocks = AtOnce()
     alone = AtOnce()
     ties_of = AtOnce()
     left = AtOnce()
     for tile in range(begin, end, AT_ONCE * width):
-        place = tile + lane()
-        for j in static_range(AT_ONCE):
+        place = tile + kl.lane()
+        for j in kl.static_range(AT_ONCE):
             nets[j] = net_at(place + j * width, end, graph)
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             blocks[j] = graph.sets.bits[2 * nets[j]]
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             alone[j] = graph.sets.bits[2 * nets[j] + 1] & bit
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             blocks[j] &= ~alone[j]
             weight = weight_at(place + j * width, end, nets[j], graph)
             ties_of[j] = tie_to_others(blocks[j], weight, price)
-            staying += ties_of[j] * int64(alone[j] == 0)
-        for j in static_range(AT_ONCE):
+            staying += ties_of[j] * kl.int64(alone[j] == 0)
+        for j in kl.static_range(AT_ONCE):
             left[j] = add_if_few(blocks[j], ties_of[j], place_of(alone[j], first, apart), ties)
         if width <= MOST_TOGETHER:
-            if team_max(int64(left[0] | left[1] | left[2] | left[3] != 0)) != 0:
-                team_sync()
-                for j in static_range(AT_ONCE):
+            if kl.team_max(kl.int64(left[0] | left[1] | left[2] | left[3] != 0)) != 0:
+                kl.team_sync()
+                for j in kl.static_range(AT_ONCE):
                     add_together(left[j], ties_of[j], place_of(alone[j], first, apart), ties)
-                team_sync()
+                kl.team_sync()
     return staying
 
 
-@device
+@kl.device
 def add_ties_of_one_word(begin, end, here, first, graph: NetRows, ties: Ties, price: StaticValue,
                          apart: StaticValue):
     """Add up what ties a vertex in block `here` to all blocks, where a word has them.
@@ -172,8 +157,8 @@ def add_ties_of_one_word(begin, end, here, first, graph: NetRows, ties: Ties, pr
     By its nets in the places begin ... end-1; block b is at first + b.  Returns the lane's ties
     of nets that stay.
     """
-    staying = int64(0)
-    if team_size() == 1:
+    staying = kl.int64(0)
+    if kl.team_size() == 1:
         staying = add_ties_of_lane(begin, end, here, first, graph, ties, price, apart)
     else:
         staying = add_ties_of_lanes(begin, end, here, first, graph, ties, price, apart)

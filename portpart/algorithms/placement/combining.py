@@ -12,15 +12,9 @@ from portpart.algorithms.multilevel.search import Partition
 from portpart.algorithms.objectives.communication import cost_of
 from portpart.algorithms.objectives.distances import DISTANCE, Distances, DistanceTables
 from portpart.algorithms.objectives.total import cost_of_arcs
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    atomic_add,
-    kernel,
-    lane,
-    value_or,
-)
+from portpart.backends.language import Record, StaticValue
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
@@ -85,17 +79,17 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
     return worst
 
 
-@kernel
+@kl.kernel
 def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums,
                       distance: StaticValue):
     """Add what v's arcs cost to its section; atomic, order-free."""
     cost = cost_of_arcs(v, graph, part, 0, tables, distance)
-    if lane() == 0 and cost > 0:
-        atomic_add(sums, value_or(sections.first_block, v, 0) // sections.width, cost)
+    if kl.lane() == 0 and cost > 0:
+        kl.atomic_add(sums, kl.value_or(sections.first_block, v, 0) // sections.width, cost)
 
 
-@kernel
+@kl.kernel
 def take_section(v, sections: Sections, chosen, index, other, part):
     """Put v where it is in partition `index` if that was chosen for its section."""
-    if chosen[value_or(sections.first_block, v, 0) // sections.width] == index:
+    if chosen[kl.value_or(sections.first_block, v, 0) // sections.width] == index:
         part[v] = other[v]

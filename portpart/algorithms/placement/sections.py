@@ -25,8 +25,8 @@ from portpart.algorithms.multilevel.walk import Recipe, StartRule, search_multil
 from portpart.algorithms.placement.anchors import start_mapping
 from portpart.algorithms.placement.combining import Sections, best_of_each
 from portpart.algorithms.placement.tree import splits_of_ranges
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import int32, kernel
 
 if TYPE_CHECKING:
     from portpart.algorithms.portpart import PortpartConfig
@@ -103,12 +103,12 @@ def _first_blocks(level: Level, sections: Sections, wanted: Constraints) -> Arra
     return first
 
 
-@kernel
+@kl.kernel
 def find_first_block(v, label, width, first):
     """first[v] = first block of the section of v, that of the block to which v is fixed."""
     first[v] = label[v]
     if label[v] < 0:
-        first[v] = (int32(-2) - label[v]) // width * width
+        first[v] = (kl.int32(-2) - label[v]) // width * width
 
 
 def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,

@@ -14,8 +14,8 @@ from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.placement.combining import Sections
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import int32, int64, kernel
 from portpart.graphs.graph import Graph
 from portpart.graphs.induced import induced
 
@@ -86,16 +86,16 @@ def _fixed_inside(problem: Problem, vertices: Array, begin: int) -> Array | None
     return inside
 
 
-@kernel
+@kl.kernel
 def find_fixed(i, vertices, fixed, begin, inside):
     """inside[i] = block of its section that vertex i of the list is fixed to, or -1."""
-    block = int64(fixed[vertices[i]])
-    inside[i] = int32(-1)
+    block = kl.int64(fixed[vertices[i]])
+    inside[i] = kl.int32(-1)
     if block >= 0:
-        inside[i] = int32(block - begin)
+        inside[i] = kl.int32(block - begin)
 
 
-@kernel
+@kl.kernel
 def write_blocks(i, vertices, blocks, begin, part):
     """part[v] = block of vertex i of the list, among those of all sections."""
-    part[vertices[i]] = int32(int64(blocks[i]) + begin)
+    part[vertices[i]] = kl.int32(kl.int64(blocks[i]) + begin)

@@ -5,22 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.objectives.objective import Tables
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import (
-    StaticValue,
-    Words,
-    atomic_add,
-    atomic_max,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    value_or,
-)
+from portpart.backends.language import StaticValue, Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import pair_hash
@@ -98,44 +86,44 @@ class Proposals(WorkRecord):
     winner: Array = work(np.int32, of_blocks)
 
 
-@kernel
+@kl.kernel
 def fill_table(i, graph: Csr, tables: Tables, places: Places, rounds: Rounds,
                distance: StaticValue):
     """table[a * k + p] = what block a would cost on element p."""
     a = i // rounds.blocks
     p = i % rounds.blocks
-    cost = int64(0)
+    cost = kl.int64(0)
     for arc in range(graph.begin[a], graph.end[a]):
         there = places.place[graph.targets[arc]]
-        cost += value_or(graph.weights, arc, 1) * distance(p, there, tables)
+        cost += kl.value_or(graph.weights, arc, 1) * distance(p, there, tables)
     places.table[i] = cost
 
 
-@device
+@kl.device
 def weight_between(a, b, graph: Csr):
     """Weight of the arc from a to b, 0 if there is none; the row is sorted."""
-    low = int64(graph.begin[a])
-    high = int64(graph.end[a])
+    low = kl.int64(graph.begin[a])
+    high = kl.int64(graph.end[a])
     while low < high:
         middle = (low + high) >> 1
         if graph.targets[middle] < b:
             low = middle + 1
         else:
             high = middle
-    found = int64(0)
+    found = kl.int64(0)
     if low < graph.end[a]:
         if graph.targets[low] == b:
-            found = int64(value_or(graph.weights, low, 1))
+            found = kl.int64(kl.value_or(graph.weights, low, 1))
     return found
 
 
-@device
+@kl.device
 def may_swap(here, there, places: Places):
     """Whether blocks on the two elements may change places."""
-    return value_or(places.group, here, 0) == value_or(places.group, there, 0)
+    return kl.value_or(places.group, here, 0) == kl.value_or(places.group, there, 0)
 
 
-@kernel
+@kl.kernel
 def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
                  rounds: Rounds, distance: StaticValue):
     """Find the block whose place block a should best take in exchange for its own.
@@ -143,12 +131,12 @@ def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Propo
     By the table the arc between the two would vanish: it counts too much in both rows.
     """
     k = rounds.blocks
-    here = int64(places.place[a])
-    best = int64(0)
-    best_hash = int64(LOWEST)
-    best_block = int32(NONE)
-    for b in range(lane(), k, team_size()):
-        there = int64(places.place[b])
+    here = kl.int64(places.place[a])
+    best = kl.int64(0)
+    best_hash = kl.int64(LOWEST)
+    best_block = kl.int32(NONE)
+    for b in range(kl.lane(), k, kl.team_size()):
+        there = kl.int64(places.place[b])
         saved = places.table[a * k + here] - places.table[a * k + there]
         saved += places.table[b * k + there] - places.table[b * k + here]
         if saved > 0 and saved >= best and b != a and may_swap(here, there, places):
@@ -157,31 +145,31 @@ def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Propo
             if saved > best or (saved == best and saved > 0 and hashed > best_hash):
                 best = saved
                 best_hash = hashed
-                best_block = int32(b)
-    top = team_max(best)
+                best_block = kl.int32(b)
+    top = kl.team_max(best)
     best_block = team_winner(best, best_hash, best_block)
-    if lane() == 0:
+    if kl.lane() == 0:
         proposals.gain[a] = top
         proposals.partner[a] = best_block
-        proposals.lead[a] = int64(NONE)
-        proposals.winner[a] = int32(NONE)
+        proposals.lead[a] = kl.int64(NONE)
+        proposals.winner[a] = kl.int32(NONE)
 
 
-@device
+@kl.device
 def priority_of(a, proposals: Proposals, rounds: Rounds):
     """Proposals of larger gains go first; no two have the same priority."""
-    return ((proposals.gain[a] >> rounds.shift) << 32) | int64(a)
+    return ((proposals.gain[a] >> rounds.shift) << 32) | kl.int64(a)
 
 
-@kernel
+@kl.kernel
 def claim_both(a, proposals: Proposals, rounds: Rounds):
     """lead[b] = highest priority of the proposals that would move block b; atomic, order-free."""
     if proposals.partner[a] != NONE:
-        atomic_max(proposals.lead, a, priority_of(a, proposals, rounds))
-        atomic_max(proposals.lead, proposals.partner[a], priority_of(a, proposals, rounds))
+        kl.atomic_max(proposals.lead, a, priority_of(a, proposals, rounds))
+        kl.atomic_max(proposals.lead, proposals.partner[a], priority_of(a, proposals, rounds))
 
 
-@device
+@kl.device
 def leads_around(b, priority, graph: Csr, lead):
     """Whether no proposal for b or a block that it talks to goes before this one."""
     goes_first = lead[b] <= priority
@@ -190,7 +178,7 @@ def leads_around(b, priority, graph: Csr, lead):
     return goes_first
 
 
-@kernel
+@kl.kernel
 def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
     """winner[a] = partner of a if their swap is carried out; atomic, order-free."""
     b = proposals.partner[a]
@@ -199,10 +187,10 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
         if leads_around(a, priority, graph, proposals.lead):
             if leads_around(b, priority, graph, proposals.lead):
                 proposals.winner[a] = b
-                atomic_add(rounds, Rounds.swaps, 1)
+                kl.atomic_add(rounds, Rounds.swaps, 1)
 
 
-@kernel
+@kl.kernel
 def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
                  rounds: Rounds, distance: StaticValue):
     """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
@@ -210,20 +198,20 @@ def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Propo
     if proposals.winner[a] != NONE:
         here = places.place[a]
         there = places.place[proposals.winner[a]]
-        for p in range(lane(), k, team_size()):
+        for p in range(kl.lane(), k, kl.team_size()):
             change = distance(p, there, tables)
             change -= distance(p, here, tables)
             if change != 0:
                 for arc in range(graph.begin[a], graph.end[a]):
-                    weight = int64(value_or(graph.weights, arc, 1))
-                    atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
-                b = int64(proposals.winner[a])
+                    weight = kl.int64(kl.value_or(graph.weights, arc, 1))
+                    kl.atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
+                b = kl.int64(proposals.winner[a])
                 for arc in range(graph.begin[b], graph.end[b]):
-                    weight = int64(value_or(graph.weights, arc, 1))
-                    atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
+                    weight = kl.int64(kl.value_or(graph.weights, arc, 1))
+                    kl.atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
 
 
-@kernel
+@kl.kernel
 def carry_out(a, proposals: Proposals, places: Places):
     """Swap the places of a and its partner; no other swap touches either."""
     b = proposals.winner[a]
@@ -233,9 +221,9 @@ def carry_out(a, proposals: Proposals, places: Places):
         places.place[b] = here
 
 
-@kernel
+@kl.kernel
 def end_round(_, rounds: Rounds):
     """Go on while blocks swap."""
     rounds.left -= 1
-    rounds.running = int64(rounds.swaps > 0 and rounds.left > 0)
+    rounds.running = kl.int64(rounds.swaps > 0 and rounds.left > 0)
     rounds.swaps = 0

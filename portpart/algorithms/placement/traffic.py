@@ -11,8 +11,8 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.contraction import Clusters, contract
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.placement.swaps import MAX_SWAPPED, swapped_places
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, value_or
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
@@ -60,14 +60,15 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
     return csr_array((weights, columns, offsets), shape=(num_elements, num_elements))
 
 
-@kernel
+@kl.kernel
 def add_traffic(v, graph: Csr, part, num_elements, table):
     """Add the arcs of v that leave its block to the table; atomic, order-free."""
     here = part[v]
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         there = part[graph.targets[arc]]
         if there != here:
-            atomic_add(table, int64(here) * num_elements + there, value_or(graph.weights, arc, 1))
+            kl.atomic_add(table, kl.int64(here) * num_elements + there, kl.value_or(graph.weights,
+                                                                                    arc, 1))
 
 
 def with_swaps(graph: Graph, part: Array, traffic: csr_array, objective: Objective,

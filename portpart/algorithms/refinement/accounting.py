@@ -17,20 +17,11 @@ from portpart.algorithms.refinement.state import (
     Incumbent,
     Moves,
 )
-from portpart.backends.language import (
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr, degree_of
 
 
-@device
+@kl.device
 def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
                  incumbent: Incumbent, blocks: Blocks, figures: Figures):
     """Account for what v weighs, and for its tie to home, as it goes to its target; list it.
@@ -42,7 +33,7 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
     mark_dirty(v, cache)
     list_on_boundary(v, active)
     list_unsaved(v, incumbent)
-    weight = value_or(graph.vertex_weights, v, 1)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
     shift_weight(v, here, there, weight, moves, figures)
     change = pull_of(v, here, blocks) - pull_of(v, there, blocks)
     if change != 0:
@@ -50,7 +41,7 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
     return weight
 
 
-@device
+@kl.device
 def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
     """Account for the move of v to its target; the gains of its neighbours are out of date.
 
@@ -59,11 +50,11 @@ def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
     """
     here = state.moves.part[v]
     there = state.moves.target[v]
-    iteration = int32(state.figures.iteration)
-    change = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    iteration = kl.int32(state.figures.iteration)
+    change = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
-        weight = value_or(graph.weights, arc, 1)
+        weight = kl.value_or(graph.weights, arc, 1)
         before = state.moves.part[u]
         after = before
         if state.moves.moved_in[u] == iteration:
@@ -73,8 +64,8 @@ def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
         farther = rules.distance(there, after, tables) - rules.distance(here, before, tables)
         change += weight * farther
         mark_dirty(u, state.cache)
-    change = team_sum(change)
-    if lane() == 0:
+    change = kl.team_sum(change)
+    if kl.lane() == 0:
         weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
                      state.blocks, state.figures)
         if change != 0:
@@ -82,7 +73,7 @@ def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
     return change
 
 
-@kernel
+@kl.kernel
 def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rules: Rules):
     """Account for a move, unless a hub makes it."""
     v = state.moves.listed[i]
@@ -91,9 +82,9 @@ def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rule
         weigh_move(v, graph, state, tables, rules)
 
 
-@kernel
+@kl.kernel
 def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
     """Account for the move of a hub, if it moves."""
     v = state.active.hub_list[i]
-    if int64(state.moves.moved_in[v]) == state.figures.iteration:
+    if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
         weigh_move(v, graph, state, tables, rules)

@@ -16,23 +16,8 @@ from portpart.algorithms.refinement.state import (
     Figures,
     More,
 )
-from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
-    Static,
-    Word,
-    ctz,
-    device,
-    int8,
-    int32,
-    int64,
-    kernel,
-    lane,
-    lane_array,
-    team_array,
-    team_sum,
-    uint64,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Kernel, Static, Word
 from portpart.graphs.rows import Csr, degree_of
 
 Body = Callable[[Rules, Valuation], DeviceFunction]
@@ -63,13 +48,13 @@ class Asking(Static):
     hub: DeviceFunction
 
 
-@device
+@kl.device
 def has_few(v, graph: Csr, figures: Figures):
     """Whether v has few neighbours."""
     return degree_of(v, graph) <= figures.few_arcs
 
 
-@device
+@kl.device
 def has_many(v, graph: Csr, figures: Figures):
     """Whether v has many neighbours and is no hub."""
     degree = degree_of(v, graph)
@@ -132,39 +117,39 @@ class ByDegree:
         return Job(self.body(rules, valuation), self.asking, valuation.connectivity, counter)
 
 
-@kernel
+@kl.kernel
 def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: Job):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
-    ties = Ties(blocks=team_array(int32, job.ties.blocks),
-                weights=team_array(job.counter, job.ties.weights),
-                order=team_array(int8, job.ties.order))
-    found = Found(lane_array(int64, NUM_FOUND))
+    ties = Ties(blocks=kl.team_array(kl.int32, job.ties.blocks),
+                weights=kl.team_array(job.counter, job.ties.weights),
+                order=kl.team_array(kl.int8, job.ties.order))
+    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
     v = job.asking.few(i, one_lane, graph, state)
     if v >= 0:
         job.body(v, graph, state, ties, tables, found, more)
 
 
-@kernel
+@kl.kernel
 def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
     """Do what there is to do for the vertices of group i that have many neighbours."""
-    ties = Ties(blocks=team_array(int32, job.ties.blocks),
-                weights=team_array(job.counter, job.ties.weights),
-                order=team_array(int8, job.ties.order))
-    found = Found(lane_array(int64, NUM_FOUND))
+    ties = Ties(blocks=kl.team_array(kl.int32, job.ties.blocks),
+                weights=kl.team_array(job.counter, job.ties.weights),
+                order=kl.team_array(kl.int8, job.ties.order))
+    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
     chosen = job.asking.many(i, graph, state)
     while chosen != 0:
-        v = job.asking.member(i, ctz(uint64(chosen)), state)
+        v = job.asking.member(i, kl.ctz(kl.uint64(chosen)), state)
         job.body(v, graph, state, ties, tables, found, more)
         chosen &= chosen - 1
 
 
-@kernel
+@kl.kernel
 def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
     """Do what there is to do for hub i."""
-    ties = Ties(blocks=team_array(int32, job.ties.blocks),
-                weights=team_array(job.counter, job.ties.weights),
-                order=team_array(int8, job.ties.order))
-    found = Found(lane_array(int64, NUM_FOUND))
+    ties = Ties(blocks=kl.team_array(kl.int32, job.ties.blocks),
+                weights=kl.team_array(job.counter, job.ties.weights),
+                order=kl.team_array(kl.int8, job.ties.order))
+    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
     v = job.asking.hub(i, state)
     if v >= 0:
         job.body(v, graph, state, ties, tables, found, more)
@@ -173,43 +158,43 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job)
 # vertices whose best target is out of date ---------------------------------------------------
 
 
-@device
+@kl.device
 def dirty_with_few(i, one_lane, graph: Csr, state: Dirty):
     """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
     v = state.cache.dirty_list[i]
     if not is_for(one_lane, state.cache.dirty, state.figures):
-        v = int32(-1)
+        v = kl.int32(-1)
     elif not has_few(v, graph, state.figures):
-        v = int32(-1)
+        v = kl.int32(-1)
     return v
 
 
-@device
+@kl.device
 def dirty_with_many(i, graph: Csr, state: Dirty):
     """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
 
     Seldom many have: a team looks at several at once and works on those.  All lanes together.
     """
     first = i * state.cache.group
-    chosen = int64(0)
-    if lane() < state.cache.group and first + lane() < state.cache.dirty:
-        if has_many(state.cache.dirty_list[first + lane()], graph, state.figures):
-            chosen = int64(1) << lane()
-    return team_sum(chosen)
+    chosen = kl.int64(0)
+    if kl.lane() < state.cache.group and first + kl.lane() < state.cache.dirty:
+        if has_many(state.cache.dirty_list[first + kl.lane()], graph, state.figures):
+            chosen = kl.int64(1) << kl.lane()
+    return kl.team_sum(chosen)
 
 
-@device
+@kl.device
 def dirty_member(i, bit, state: Dirty):
     """Dirty vertex of a group."""
     return state.cache.dirty_list[i * state.cache.group + bit]
 
 
-@device
+@kl.device
 def dirty_hub(i, state: Dirty):
     """Hub i, if it is dirty."""
     v = state.active.hub_list[i]
     if state.cache.is_dirty[v] == 0:
-        v = int32(-1)
+        v = kl.int32(-1)
     return v
 
 
@@ -219,28 +204,28 @@ DIRTY = Asking(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
 # vertices that have been listed to be rated --------------------------------------------------
 
 
-@device
+@kl.device
 def unrated_with_few(i, one_lane, graph: Csr, state: Unrated):
     """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
     v = state.unrated.vertices[i]
     if not has_few(v, graph, state.figures):
-        v = int32(-1)
+        v = kl.int32(-1)
     return v
 
 
-@device
+@kl.device
 def unrated_with_many(i, graph: Csr, state: Unrated):
     """1 if unrated vertex i has many neighbours and is no hub, else 0."""
-    return int64(has_many(state.unrated.vertices[i], graph, state.figures))
+    return kl.int64(has_many(state.unrated.vertices[i], graph, state.figures))
 
 
-@device
+@kl.device
 def unrated_member(i, bit, state: Unrated):
     """Unrated vertex i."""
     return state.unrated.vertices[i]
 
 
-@device
+@kl.device
 def unrated_hub(i, state: Unrated):
     """Unrated hub i."""
     return state.unrated.hub_vertices[i]

@@ -45,19 +45,7 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.backends.language import (
-    device,
-    int8,
-    int64,
-    kernel,
-    lane,
-    team_array,
-    team_max,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 LOWEST = -(2**63)
@@ -66,33 +54,33 @@ CROWDED = 8
 """If more than 1 / CROWDED of all weight is too much for its block, too many have moved at once."""
 
 
-@kernel
+@kl.kernel
 def begin_with(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
     set_touched(v, 1, incumbent)
-    add_weight(v, moves.part[v], value_or(graph.vertex_weights, v, 1), moves, figures)
+    add_weight(v, moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves, figures)
 
 
-@kernel
+@kl.kernel
 def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Set the weight of block b to that of the best partition."""
     set_weight(b, incumbent.best_weight[b], moves, figures)
 
 
-@kernel
+@kl.kernel
 def restore_cost(stripe, moves: Moves, before: Level):
     """Set the cost to that of the best partition of the run before."""
     set_cost(stripe, before.best_cost, moves)
 
 
-@device
+@kl.device
 def allow_no_iteration(figures: Figures):
     """Let the partition only be evaluated: no iteration is to come."""
     figures.iteration_limit = 0
     return figures.iteration_limit
 
 
-@device
+@kl.device
 def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Rebalancing,
                     figures: Figures, relief: Relief):
     """Vertices have moved for gains: those that did are locked for the next time."""
@@ -105,7 +93,7 @@ def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Reb
     return too_many
 
 
-@device
+@kl.device
 def end_iteration(too_many, moves: Moves, cache: GainCache, active: ActiveSets,
                   rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """Count what was done, and tell whether nobody can move any more."""
@@ -118,28 +106,28 @@ def end_iteration(too_many, moves: Moves, cache: GainCache, active: ActiveSets,
     return at_rest
 
 
-@device
+@kl.device
 def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures: Figures,
               relief: Relief):
     """Count the iteration, and say what the next one is, if there is one."""
     iteration = figures.iteration
-    counts = int64(1)
+    counts = kl.int64(1)
     if relief.until_balanced:
         if not balanced and rebalancing.rebalancings < rebalancing.weak_limit:
-            counts = int64(0)
+            counts = kl.int64(0)
     figures.stalled = 0 if improvement == MUCH_BETTER else figures.stalled + counts
     figures.iteration = iteration + 1
-    figures.balanced = int64(balanced)
-    figures.overloaded = 1 - int64(balanced)
+    figures.balanced = kl.int64(balanced)
+    figures.overloaded = 1 - kl.int64(balanced)
     plan_strength(balanced, rebalancing)
-    figures.running = int64(
+    figures.running = kl.int64(
         figures.stalled < figures.stall_limit and iteration + 1 < figures.iteration_limit
         and not at_rest
     )
     return iteration
 
 
-@device
+@kl.device
 def plan_work(heavily, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
               unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
     """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
@@ -150,76 +138,76 @@ def plan_work(heavily, cache: GainCache, active: ActiveSets, incumbent: Incumben
     return plan_leaving(heavily, unrated, rebalancing, figures)
 
 
-@device
+@kl.device
 def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, relief: Relief):
     """Whether block b weighs far more than it may."""
     too_heavy = weight > blocks.limits[b] + figures.slack
     return too_heavy and weight - blocks.means[b] > blocks.limits[b] // relief.slight_share
 
 
-@kernel
+@kl.kernel
 def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level, relief: Relief):
     """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
 
     The overload is the most by which a block exceeds its limit.  The words are read and written
     as a whole: one word after the other would wait for memory each time.
     """
-    now = Level(team_array(int64, SIZE))
-    for word in range(lane(), SIZE, team_size()):
+    now = Level(kl.team_array(kl.int64, SIZE))
+    for word in range(kl.lane(), SIZE, kl.team_size()):
         now[word] = level[word]
     sum_copies(moves.weight_sums, blocks.weight, level, level)
     twice = twice_the_cost(moves)
-    overload = int64(LOWEST)
-    heavily = int64(0)
-    surplus = int64(0)
-    total = int64(0)
-    for b in range(lane(), level.blocks, team_size()):
+    overload = kl.int64(LOWEST)
+    heavily = kl.int64(0)
+    surplus = kl.int64(0)
+    total = kl.int64(0)
+    for b in range(kl.lane(), level.blocks, kl.team_size()):
         weight = blocks.weight[b]
         relief.rooms.note_weight(b, weight, blocks, level)
         overload = max(overload, weight - blocks.limits[b] - level.slack)
         total += weight
-        surplus += max(int64(0), weight - blocks.limits[b] - level.slack)
+        surplus += max(kl.int64(0), weight - blocks.limits[b] - level.slack)
         if is_heavily_overloaded(b, weight, blocks, level, relief):
-            heavily = int64(1)
-    overload = team_max(overload)
-    heavily = team_max(heavily)
+            heavily = kl.int64(1)
+    overload = kl.team_max(overload)
+    heavily = kl.team_max(heavily)
     if relief.until_balanced:
-        surplus = team_sum(surplus)
-        total = team_sum(total)
-    team_sync()
+        surplus = kl.team_sum(surplus)
+        total = kl.team_sum(total)
+    kl.team_sync()
     if overload > 0:
         opened = relief.rooms.find(blocks, now, now)
-        if opened and lane() == 0:
+        if opened and kl.lane() == 0:
             ask_for_strong(now)
-    if lane() == 0:
+    if kl.lane() == 0:
         balanced = overload <= 0
         improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)
         keep_if_better(improvement, twice // 2, overload, now, now)
         at_rest = end_iteration(surplus > total // CROWDED, now, now, now, now, now, relief)
         plan_next(improvement, balanced, at_rest and balanced, now, now, relief)
         plan_work(heavily, now, now, now, now, now, now)
-    team_sync()
-    for word in range(lane(), SIZE, team_size()):
+    kl.team_sync()
+    for word in range(kl.lane(), SIZE, kl.team_size()):
         level[word] = now[word]
 
 
-@device
+@kl.device
 def may_touch(v, cache: GainCache, active: ActiveSets):
     """Whether v may be on a boundary of the best partition: all others are surely not.
 
     The last moves may be the best ones, and what they have changed is not listed yet.
     """
-    return int8(active.flags[v] != 0 or cache.is_dirty[v] != 0)
+    return kl.int8(active.flags[v] != 0 or cache.is_dirty[v] != 0)
 
 
-@kernel
+@kl.kernel
 def project(v, cluster, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in the block of its cluster, and inside it if that was."""
     join_block(v, incumbent.best[cluster[v]], moves)
     set_touched(v, may_touch(cluster[v], cache, active), incumbent)
 
 
-@kernel
+@kl.kernel
 def go_back(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in its best block."""
     join_block(v, incumbent.best[v], moves)

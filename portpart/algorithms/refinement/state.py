@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Words, word
+from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 from portpart.primitives.reduce import STRIPES
 from portpart.primitives.scan import tiles_of
@@ -118,10 +119,10 @@ class Moves(WorkRecord):
     weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes)
     cost_sums: Array = work(np.int64, lambda size: STRIPES)
 
-    moves: int = word()  # vertices that move in this iteration
-    last_propagation: int = word()  # iteration of the last label propagation: its moves are locked
-    thinned: int = word()  # few of those that want to move may at a time: all were too many
-    weight_stripes: int = word()  # copies of the block weights that moves are added to
+    moves: int = kl.word()  # vertices that move in this iteration
+    last_propagation: int = kl.word()  # the last label propagation, whose moves are locked
+    thinned: int = kl.word()  # few of those that want to move may at a time: all were too many
+    weight_stripes: int = kl.word()  # copies of the block weights that moves are added to
 
 
 class GainCache(WorkRecord):
@@ -145,11 +146,11 @@ class GainCache(WorkRecord):
     dirty_list: Array = work(np.int32, _of_vertices)
     filter_ratio: float = 0.0
 
-    dirty: int = word()  # vertices whose best target is out of date
-    dirty_groups: int = word()  # groups of these
-    group: int = word()  # and now
-    max_in_group: int = word()  # vertices in a group, at most
-    marked: int = word()  # vertices put on the list of dirty ones
+    dirty: int = kl.word()  # vertices whose best target is out of date
+    dirty_groups: int = kl.word()  # groups of these
+    group: int = kl.word()  # and now
+    max_in_group: int = kl.word()  # vertices in a group, at most
+    marked: int = kl.word()  # vertices put on the list of dirty ones
 
 
 class ActiveSets(WorkRecord):
@@ -170,15 +171,15 @@ class ActiveSets(WorkRecord):
     movable_list: Array = work(np.int32, _two_halves)
     hub_list: Array = work(np.int32, lambda size: size.hubs)
 
-    on_boundary: int = word()  # of low degree, or that are, or were, on a boundary or moved
-    movable: int = word()  # those whose best target passes the filter, and some that did
-    next_movable: int = word()  # those of them that the next propagation starts from
-    hubs: int = word()  # vertices of high degree
-    boundary_begin: int = word()  # where the first list begins: the next one is in the other half
-    movable_begin: int = word()  # the same for the second list
-    next_on_boundary: int = word()  # length of the next list
-    kept: int = word()  # length of the first list when it was made
-    crowded: int = word()  # the first list has grown and is to be rid of what is in the interior
+    on_boundary: int = kl.word()  # of low degree, or that are or were on a boundary
+    movable: int = kl.word()  # those whose best target passes the filter, and some that did
+    next_movable: int = kl.word()  # those of them that the next propagation starts from
+    hubs: int = kl.word()  # vertices of high degree
+    boundary_begin: int = kl.word()  # where the first list begins, in one half of its array
+    movable_begin: int = kl.word()  # the same for the second list
+    next_on_boundary: int = kl.word()  # length of the next list
+    kept: int = kl.word()  # length of the first list when it was made
+    crowded: int = kl.word()  # the first list has grown and is to be rid of what is in the interior
 
 
 class Incumbent(WorkRecord):
@@ -204,15 +205,15 @@ class Incumbent(WorkRecord):
     unsaved_list: Array = work(np.int32, _of_vertices)
     tolerance: float = 1.0
 
-    restored_blocks: int = word()  # blocks whose weights start from those of the best partition
-    restored_stripes: int = word()  # words of the cost that start from it
-    saves: int = word()  # work items of `save_best`: the most of the next two, and one at least
-    saved_vertices: int = word()  # to copy to the best partition: those that have moved or none
-    saved_blocks: int = word()
-    unsaved: int = word()  # vertices that have moved since the best partition
-    best_is_balanced: int = word()
-    best_cost: int = word()
-    best_overload: int = word()
+    restored_blocks: int = kl.word()  # blocks whose weights start from those of the best partition
+    restored_stripes: int = kl.word()  # words of the cost that start from it
+    saves: int = kl.word()  # work items of `save_best`: the most of the next two, and one at least
+    saved_vertices: int = kl.word()  # to copy to the best partition: those that have moved or none
+    saved_blocks: int = kl.word()
+    unsaved: int = kl.word()  # vertices that have moved since the best partition
+    best_is_balanced: int = kl.word()
+    best_cost: int = kl.word()
+    best_overload: int = kl.word()
 
 
 class Blocks(WorkRecord):
@@ -249,7 +250,7 @@ class Blocks(WorkRecord):
     destination: Array = work(np.int32, _of_blocks)
     room: Array = work(np.int64, lambda size: size.blocks + 1)
 
-    destinations: int = word()  # blocks with room
+    destinations: int = kl.word()  # blocks with room
 
 
 class UnratedList(WorkRecord):
@@ -264,8 +265,8 @@ class UnratedList(WorkRecord):
     vertices: Array = work(np.int32, _of_vertices)
     hub_vertices: Array = work(np.int32, lambda size: size.hubs)
 
-    unrated: int = word()  # vertices on the list
-    unrated_hubs: int = word()  # hubs among them
+    unrated: int = kl.word()  # vertices on the list
+    unrated_hubs: int = kl.word()  # hubs among them
 
 
 class Rebalancing(WorkRecord):
@@ -304,21 +305,21 @@ class Rebalancing(WorkRecord):
     tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices))
     sub_buckets: int = 1
 
-    leavers: int = word()  # vertices that may leave a block that is too heavy
-    swept: int = word()  # vertices that may leave heavily overloaded blocks: all or none
-    rated: int = word()  # so many of those that may leave have been rated
-    single: int = word()  # listed vertices, at most, that are looked at one by one; 0 if it gathers
-    batches: int = word()  # batches of them, at most, that it gathers from; or 0
-    many_on_boundary: int = word()  # from a longer list those that may leave are gathered first
-    strong: int = word()  # the next rebalancing is the strong one
-    short: int = word()  # a block has to give up more than the movable vertices rated so far
-    wide: int = word()  # this rebalancing rates others, too, from the start
-    next_wide: int = word()
-    rebalancings: int = word()  # weak ones since the last label propagation
-    weak_limit: int = word()
-    loss_unit: int = word()  # losses are sorted into buckets in multiples of this
-    mean_vertex_weight: int = word()
-    tiles: int = word()
+    leavers: int = kl.word()  # vertices that may leave a block that is too heavy
+    swept: int = kl.word()  # vertices that may leave heavily overloaded blocks: all or none
+    rated: int = kl.word()  # so many of those that may leave have been rated
+    single: int = kl.word()  # listed vertices that are looked at one by one; 0 if it gathers
+    batches: int = kl.word()  # batches of them, at most, that it gathers from; or 0
+    many_on_boundary: int = kl.word()  # from a longer list those that may leave are gathered first
+    strong: int = kl.word()  # the next rebalancing is the strong one
+    short: int = kl.word()  # a block has to give up more than the movable vertices rated so far
+    wide: int = kl.word()  # this rebalancing rates others, too, from the start
+    next_wide: int = kl.word()
+    rebalancings: int = kl.word()  # weak ones since the last label propagation
+    weak_limit: int = kl.word()
+    loss_unit: int = kl.word()  # losses are sorted into buckets in multiples of this
+    mean_vertex_weight: int = kl.word()
+    tiles: int = kl.word()
 
 
 class Level(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,

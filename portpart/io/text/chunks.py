@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, atomic_min, device, int64, kernel
+from portpart.backends.language import Record
 from portpart.io.text.decimal import NOT_AN_INTEGER, integer_value
 
 BYTES_PER_ITEM = 1 << 16
@@ -90,57 +91,57 @@ class Output(Record):
     num_lines: int
 
 
-@device
+@kl.device
 def is_gap(letter):
     """Blank, tab, carriage return, comma or semicolon; no control character is."""
     blank = letter == SPACE or (letter >= TAB and letter <= RETURN and letter != NEWLINE)
     return blank or letter == COMMA or letter == SEMICOLON
 
 
-@device
+@kl.device
 def gap_end(text, start, size):
     """First position from start on that is no gap."""
-    at = int64(start)
-    while at < size and is_gap(int64(text[at])):
+    at = kl.int64(start)
+    while at < size and is_gap(kl.int64(text[at])):
         at += 1
     return at
 
 
-@device
+@kl.device
 def word_end(text, start, size):
     """First position from start on that is a gap or a newline."""
-    at = int64(start)
+    at = kl.int64(start)
     while at < size:
-        letter = int64(text[at])
+        letter = kl.int64(text[at])
         if letter == NEWLINE or is_gap(letter):
             break
         at += 1
     return at
 
 
-@device
+@kl.device
 def line_end(text, start, size):
     """Position of the first newline from start on, or size."""
-    at = int64(start)
+    at = kl.int64(start)
     while at < size and text[at] != NEWLINE:
         at += 1
     return at
 
 
-@device
+@kl.device
 def is_comment(letter, comments):
     """Whether a line that begins so is left out."""
     return letter == comments[0] or letter == comments[1] or letter == comments[2]
 
 
-@device
+@kl.device
 def first_number(start, text: Text):
     """Position of the first number of the line at start, or its end; -1 for a comment."""
     at = gap_end(text.letters, start, text.size)
     if at < text.size and text.letters[at] != NEWLINE:
         letter = text.letters[at]
         if is_comment(letter, text.comments):
-            return int64(-1)
+            return kl.int64(-1)
         if letter == text.words[0] or letter == text.words[1]:
             end = word_end(text.letters, at, text.size)
             if end == at + 1:
@@ -148,16 +149,16 @@ def first_number(start, text: Text):
     return at
 
 
-@device
+@kl.device
 def number_at(text, start, stop, first_bad):
     """The integer text[start:stop]; first_bad[0] gets the smallest start where there is none."""
     value = integer_value(text, start, stop)
     if value == NOT_AN_INTEGER:
-        atomic_min(first_bad, 0, start)
+        kl.atomic_min(first_bad, 0, start)
     return value
 
 
-@kernel
+@kl.kernel
 def read_chunk(item, text: Text, columns: ColumnSlots, counts: Counts, fill, output: Output):
     """Count (fill false) or write the lines and numbers of the lines that begin in this item.
 
@@ -178,7 +179,7 @@ def read_chunk(item, text: Text, columns: ColumnSlots, counts: Counts, fill, out
         elif text.keep_blank or (here < size and text.letters[here] != NEWLINE):
             if fill and columns.width == ANY_WIDTH:
                 output.starts[line] = number
-            column = int64(0)
+            column = kl.int64(0)
             while here < size and text.letters[here] != NEWLINE:
                 end = word_end(text.letters, here, size)
                 if fill and columns.width == ANY_WIDTH:
@@ -193,7 +194,7 @@ def read_chunk(item, text: Text, columns: ColumnSlots, counts: Counts, fill, out
                 column += 1
                 here = gap_end(text.letters, end, size)
             if columns.width != ANY_WIDTH and column != columns.width:
-                atomic_min(counts.firsts, 1, at)
+                kl.atomic_min(counts.firsts, 1, at)
             line += 1
         at = here + 1
     if not fill:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.backends.language import device, int64
+from portpart.backends import language as kl
 
 NOT_AN_INTEGER = -(2**62)
 """Result for a word that is not an integer in value or is too large."""
@@ -14,21 +14,21 @@ PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9"
 UPPER_E, LOWER_E = ord("E"), ord("e")
 
 
-@device
+@kl.device
 def after_sign(text, start, stop):
     """Position after a sign at start, if there is one."""
     if start < stop:
-        letter = int64(text[start])
+        letter = kl.int64(text[start])
         if letter == PLUS or letter == MINUS:
-            return int64(start + 1)
-    return int64(start)
+            return kl.int64(start + 1)
+    return kl.int64(start)
 
 
-@device
+@kl.device
 def scaled(mantissa, scale):
     """The value mantissa * 10**scale if that is an integer of at most 62 bits."""
-    value = int64(mantissa)
-    power = int64(scale)
+    value = kl.int64(mantissa)
+    power = kl.int64(scale)
     if value == 0:
         return value
     while power < 0 and value % 10 == 0:
@@ -38,38 +38,38 @@ def scaled(mantissa, scale):
         value = value * 10
         power -= 1
     if power != 0:
-        return int64(NOT_AN_INTEGER)
+        return kl.int64(NOT_AN_INTEGER)
     return value
 
 
-@device
+@kl.device
 def exponent_value(text, start, stop):
     """Value of ``e+12``; NOT_AN_INTEGER if it is none or has more than three digits."""
     at = after_sign(text, start + 1, stop)
-    letter = int64(text[start])
+    letter = kl.int64(text[start])
     if (letter != LOWER_E and letter != UPPER_E) or at >= stop or stop - at > 3:
-        return int64(NOT_AN_INTEGER)
-    value = int64(0)
+        return kl.int64(NOT_AN_INTEGER)
+    value = kl.int64(0)
     for place in range(at, stop):
-        digit = int64(text[place]) - ZERO
+        digit = kl.int64(text[place]) - ZERO
         if digit < 0 or digit > 9:
-            return int64(NOT_AN_INTEGER)
+            return kl.int64(NOT_AN_INTEGER)
         value = value * 10 + digit
-    if int64(text[start + 1]) == MINUS:
+    if kl.int64(text[start + 1]) == MINUS:
         value = -value
     return value
 
 
-@device
+@kl.device
 def decimal_value(text, start, stop):
     """Value of a decimal number with sign, point and exponent, if it is an integer."""
     at = after_sign(text, start, stop)
-    mantissa = int64(0)
-    scale = int64(0)
-    digits = int64(0)
+    mantissa = kl.int64(0)
+    scale = kl.int64(0)
+    digits = kl.int64(0)
     after_point = False
     while at < stop:
-        letter = int64(text[at])
+        letter = kl.int64(text[at])
         if letter == POINT and not after_point:
             after_point = True
         elif letter < ZERO or letter > NINE:
@@ -81,29 +81,29 @@ def decimal_value(text, start, stop):
                 if after_point:
                     scale -= 1
             elif letter != ZERO:
-                return int64(NOT_AN_INTEGER)
+                return kl.int64(NOT_AN_INTEGER)
             elif not after_point:
                 scale += 1
         at += 1
     if digits == 0:
-        return int64(NOT_AN_INTEGER)
+        return kl.int64(NOT_AN_INTEGER)
     if at < stop:
         exponent = exponent_value(text, at, stop)
         if exponent == NOT_AN_INTEGER:
-            return int64(NOT_AN_INTEGER)
+            return kl.int64(NOT_AN_INTEGER)
         scale += exponent
     value = scaled(mantissa, scale)
-    if int64(text[start]) == MINUS and value != NOT_AN_INTEGER:
+    if kl.int64(text[start]) == MINUS and value != NOT_AN_INTEGER:
         value = -value
     return value
 
 
-@device
+@kl.device
 def integer_value(text, start, stop):
     """Value of the word text[start:stop]: plain digits at once, all else by decimal_value."""
-    value = int64(0)
+    value = kl.int64(0)
     for at in range(start, stop):
-        digit = int64(text[at]) - ZERO
+        digit = kl.int64(text[at]) - ZERO
         if digit < 0 or digit > 9 or value > ROOM:
             return decimal_value(text, start, stop)
         value = value * 10 + digit

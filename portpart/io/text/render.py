@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart import backends
-from portpart.backends.language import device, int64, kernel
+from portpart.backends import language as kl
 
 SPACE, NEWLINE, MINUS, ZERO = ord(" "), ord("\n"), ord("-"), ord("0")
 
@@ -31,11 +31,11 @@ def rendered_rows(values: np.ndarray, starts: np.ndarray, word: str = "") -> np.
     return text
 
 
-@device
+@kl.device
 def width_of(value):
     """Characters of a number."""
-    width = int64(1)
-    rest = int64(value)
+    width = kl.int64(1)
+    rest = kl.int64(value)
     if rest < 0:
         width += 1
         rest = -rest
@@ -45,10 +45,10 @@ def width_of(value):
     return width
 
 
-@kernel
+@kl.kernel
 def measure_row(row, values, starts, letter, ends):
     """ends[row + 1] = length of the row's line: each number and the letter have one byte after."""
-    length = int64(0)
+    length = kl.int64(0)
     if letter != 0:
         length = 2
     for i in range(starts[row], starts[row + 1]):
@@ -56,10 +56,10 @@ def measure_row(row, values, starts, letter, ends):
     ends[row + 1] = max(length, 1)
 
 
-@kernel
+@kl.kernel
 def write_row(row, values, starts, letter, ends, text):
     """Write the row's line; the blank after its last number becomes the newline."""
-    at = int64(ends[row])
+    at = kl.int64(ends[row])
     if letter != 0:
         text[at] = letter
         text[at + 1] = SPACE
@@ -68,7 +68,7 @@ def write_row(row, values, starts, letter, ends, text):
         width = width_of(values[i])
         if values[i] < 0:
             text[at] = MINUS
-        rest = abs(int64(values[i]))
+        rest = abs(kl.int64(values[i]))
         place = at + width - 1
         text[place] = ZERO + rest % 10
         while rest >= 10:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement.state import Blocks
-from portpart.backends.language import atomic_add, device, int64
+from portpart.backends import language as kl
 
 
-@device
+@kl.device
 def add_block_weight(block, weight, blocks: Blocks):
     """Add to what a block weighs; atomic, order-free."""
-    atomic_add(blocks.weight, int64(block), weight)
+    kl.atomic_add(blocks.weight, kl.int64(block), weight)
     return weight
 
 
-@device
+@kl.device
 def set_tie(v, price, blocks: Blocks):
     """Set what v costs elsewhere than at home; there must be such prices."""
     blocks.tie[v] = price  # type: ignore[index]
     return price
 
 
-@device
+@kl.device
 def set_limit(b, limit, blocks: Blocks):
     """Set what block b may weigh."""
-    blocks.limits[b] = int64(limit)
+    blocks.limits[b] = kl.int64(limit)
     return limit
 
 
-@device
+@kl.device
 def set_limits(b, limit, mean, open_below, blocks: Blocks):
     """Set what block b may weigh, its share of all weight, and when it takes vertices of others."""
     blocks.limits[b] = limit

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import atomic_add, int32, int64, kernel, value_or
 from portpart.graphs.rows import Csr
 from portpart.graphs.structure import Structure
 from portpart.primitives.reduce import max_of
@@ -67,25 +67,25 @@ def with_heavy(graph: Structure, part: Array, limits: Array, min_limit: int,
     return held
 
 
-@kernel
+@kl.kernel
 def weigh_heavy(v, graph: Csr, light, heavy):
     """heavy[v] = the weight of v, if it is more than that of a light vertex."""
-    weight = value_or(graph.vertex_weights, v, 1)
-    heavy[v] = weight if weight > light else int64(0)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    heavy[v] = weight if weight > light else kl.int64(0)
 
 
-@kernel
+@kl.kernel
 def add_heavy(v, graph: Csr, light, part, block_weights):
     """Add a heavy vertex, of which there are few, to what its block has of those; order-free."""
-    weight = value_or(graph.vertex_weights, v, 1)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
     if weight > light:
-        atomic_add(block_weights, part[v], weight)
+        kl.atomic_add(block_weights, part[v], weight)
 
 
-@kernel
+@kl.kernel
 def hold_vertex(v, graph: Csr, light, part, block_weights, limits, fixed, held):
     """held[v] = the block in which v stays, if it does."""
     block = part[v]
-    heavy = value_or(graph.vertex_weights, v, 1) > light
+    heavy = kl.value_or(graph.vertex_weights, v, 1) > light
     stays = heavy and block_weights[block] <= limits[block]
-    held[v] = block if stays or value_or(fixed, v, NONE) != NONE else int32(NONE)
+    held[v] = block if stays or kl.value_or(fixed, v, NONE) != NONE else kl.int32(NONE)

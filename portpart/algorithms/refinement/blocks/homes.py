@@ -16,8 +16,8 @@ import numpy as np
 
 from portpart.algorithms.coarsening.hierarchy import Level, label_of_clusters
 from portpart.algorithms.refinement.state import Blocks
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import atomic_add, device, int64, kernel, value_or
 from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import STRIPES, sum_of
 
@@ -64,27 +64,27 @@ def homes_on(levels: Sequence[Level[Any]], homes: Homes) -> list[Homes]:
     return found
 
 
-@device
+@kl.device
 def pull_of(v, block, blocks: Blocks):
     """What ties v to a block: its tie if that is its home, else nothing."""
-    tie = value_or(blocks.tie, v, 0)
+    tie = kl.value_or(blocks.tie, v, 0)
     if tie > 0:
-        if int64(block) != value_or(blocks.home, v, NONE):
-            tie = int64(0)
+        if kl.int64(block) != kl.value_or(blocks.home, v, NONE):
+            tie = kl.int64(0)
     return tie
 
 
-@device
+@kl.device
 def is_away(v, part, blocks: Blocks):
     """Whether v is not at home and costs something."""
-    result = value_or(blocks.tie, v, 0) > 0
+    result = kl.value_or(blocks.tie, v, 0) > 0
     if result:
-        result = int64(part[v]) != value_or(blocks.home, v, NONE)
+        result = kl.int64(part[v]) != kl.value_or(blocks.home, v, NONE)
     return result
 
 
-@kernel
+@kl.kernel
 def add_cost_of_moving(v, part, home, tie, sums):
     """Add twice what v costs where it is; atomic, order-free."""
     if part[v] != home[v] and tie[v] > 0:
-        atomic_add(sums, v % STRIPES, 2 * tie[v])
+        kl.atomic_add(sums, v % STRIPES, 2 * tie[v])

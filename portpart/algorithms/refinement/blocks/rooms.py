@@ -11,19 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.refinement.state import Blocks, Figures
-from portpart.backends.language import (
-    DeviceFunction,
-    Static,
-    StaticValue,
-    device,
-    int32,
-    int64,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sync,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Static, StaticValue
 
 
 @dataclass(frozen=True)
@@ -46,32 +35,32 @@ class Rooms(Static):
     find: DeviceFunction
 
 
-@device
+@kl.device
 def room_below(b, blocks: Blocks, figures: Figures):
     """What block b is short of the weight below which it takes vertices."""
     return blocks.open_below[b] + figures.slack - blocks.weight[b]
 
 
-@device
+@kl.device
 def room_if_open(b, blocks: Blocks, figures: Figures):
     """The same if block b was never too heavy since vertices last moved for gains."""
     return blocks.opening[b] - blocks.weight[b]
 
 
-@device
+@kl.device
 def ignore_weight(b, weight, blocks: Blocks, figures: Figures):
     """Nobody asks later what a block weighed."""
     return weight
 
 
-@device
+@kl.device
 def open_block(b, blocks: Blocks, figures: Figures):
     """Block b takes vertices."""
     blocks.opening[b] = blocks.open_below[b] + figures.slack
     return b
 
 
-@device
+@kl.device
 def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
     """Block b takes nobody from now on if it is too heavy; after moves for gains all begin anew."""
     if figures.iteration < 0 or figures.balanced != 0:
@@ -81,53 +70,53 @@ def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
     return weight
 
 
-@device
+@kl.device
 def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, room_of: StaticValue):
     """List the blocks with room in their order, and where the room of each one starts.
 
     All lanes of one team together; returns the number of blocks listed.
     """
-    listed = int64(0)
-    total = int64(0)
-    base = int64(0)
+    listed = kl.int64(0)
+    total = kl.int64(0)
+    base = kl.int64(0)
     num_blocks = figures.blocks
     while base < num_blocks:
-        b = base + lane()
-        free = int64(0)
+        b = base + kl.lane()
+        free = kl.int64(0)
         if b < num_blocks:
-            free = max(int64(0), room_of(b, blocks, figures))
-        opens = int64(0)
+            free = max(kl.int64(0), room_of(b, blocks, figures))
+        opens = kl.int64(0)
         if free > 0:
-            opens = int64(1)
-        place = team_scan(opens)
-        until = team_scan(free)
+            opens = kl.int64(1)
+        place = kl.team_scan(opens)
+        until = kl.team_scan(free)
         if free > 0:
-            blocks.destination[listed + place - 1] = int32(b)
+            blocks.destination[listed + place - 1] = kl.int32(b)
             blocks.room[listed + place - 1] = total + until - free
-        listed += team_last(place)
-        total += team_last(until)
-        base += team_size()
-    if lane() == 0:
+        listed += kl.team_last(place)
+        total += kl.team_last(until)
+        base += kl.team_size()
+    if kl.lane() == 0:
         blocks.room[listed] = total
         now.destinations = listed
     return listed
 
 
-@device
+@kl.device
 def find_open(blocks: Blocks, now: Blocks, figures: Figures):
     """List the blocks with room, which are always open."""
     list_destinations(blocks, now, figures, room_below)
     return False
 
 
-@device
+@kl.device
 def find_or_open(blocks: Blocks, now: Blocks, figures: Figures):
     """List the blocks with room; if none is left, open all again, and tell so."""
     found = list_destinations(blocks, now, figures, room_if_open)
     if found == 0:
-        for b in range(lane(), figures.blocks, team_size()):
+        for b in range(kl.lane(), figures.blocks, kl.team_size()):
             open_block(b, blocks, figures)
-        team_sync()
+        kl.team_sync()
         list_destinations(blocks, now, figures, room_if_open)
     return found == 0
 

@@ -13,7 +13,7 @@ from portpart.algorithms.refinement.state import (
     Figures,
     GainCache,
 )
-from portpart.backends.language import atomic_next, device, int8, int32, int64, kernel
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 ON_BOUNDARY = 1
@@ -40,89 +40,89 @@ which takes longer than all the rest."""
 NONE = -1
 
 
-@device
+@kl.device
 def is_for(one_lane, length, figures: Figures):
     """Whether a list of that length is work for single lanes, or for teams, as asked."""
-    return int64(length > figures.long) == one_lane
+    return kl.int64(length > figures.long) == one_lane
 
 
-@device
+@kl.device
 def list_on_boundary(v, active: ActiveSets):
     """Put v on the list of vertices on a boundary, once."""
     if active.flags[v] & ON_BOUNDARY == 0:
-        active.flags[v] |= int8(ON_BOUNDARY)
-        place = atomic_next(active, ActiveSets.on_boundary)
-        active.boundary[active.boundary_begin + place] = int32(v)
+        active.flags[v] |= kl.int8(ON_BOUNDARY)
+        place = kl.atomic_next(active, ActiveSets.on_boundary)
+        active.boundary[active.boundary_begin + place] = kl.int32(v)
     return v
 
 
-@device
+@kl.device
 def boundary_vertex(i, active: ActiveSets):
     """Vertex i of the first list."""
     return active.boundary[active.boundary_begin + i]
 
 
-@device
+@kl.device
 def reset_flags(v, active: ActiveSets):
     """Vertex v is on no list."""
-    active.flags[v] = int8(0)
+    active.flags[v] = kl.int8(0)
     return v
 
 
-@device
+@kl.device
 def has_low_degree(v, graph: Csr, figures: Figures):
     """Whether v leaves a heavy block for little: such vertices are always listed."""
-    return 2 * (int64(graph.end[v]) - int64(graph.begin[v])) <= figures.mean_degree
+    return 2 * (kl.int64(graph.end[v]) - kl.int64(graph.begin[v])) <= figures.mean_degree
 
 
-@device
+@kl.device
 def is_movable(v, cache: GainCache):
     """Whether v, which is on the first list, belongs on the second."""
     return cache.best_target[v] >= 0 or cache.gain[v] >= 0
 
 
-@device
+@kl.device
 def list_movable(v, active: ActiveSets):
     """Put v on the list of movable vertices, once."""
     if active.flags[v] & IS_MOVABLE == 0:
-        active.flags[v] |= int8(IS_MOVABLE)
-        place = atomic_next(active, ActiveSets.movable)
-        active.movable_list[active.movable_begin + place] = int32(v)
+        active.flags[v] |= kl.int8(IS_MOVABLE)
+        place = kl.atomic_next(active, ActiveSets.movable)
+        active.movable_list[active.movable_begin + place] = kl.int32(v)
     return v
 
 
-@device
+@kl.device
 def movable_vertex(i, active: ActiveSets):
     """Vertex i of the list of movable ones."""
     return active.movable_list[active.movable_begin + i]
 
 
-@device
+@kl.device
 def list_movable_at(place, v, active: ActiveSets):
     """Put v at a place of the lists of movable vertices, which lie side by side."""
-    active.movable_list[place] = int32(v)
+    active.movable_list[place] = kl.int32(v)
     return v
 
 
-@device
+@kl.device
 def keep_if_movable(v, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry v over to the next list of movable vertices, if it still is one."""
     if is_movable(v, cache):
         begin = figures.vertices - active.movable_begin
-        place = atomic_next(active, ActiveSets.next_movable)
-        active.movable_list[begin + place] = int32(v)
+        place = kl.atomic_next(active, ActiveSets.next_movable)
+        active.movable_list[begin + place] = kl.int32(v)
     else:
-        active.flags[v] = int8(ON_BOUNDARY)
+        active.flags[v] = kl.int8(ON_BOUNDARY)
     return v
 
 
-@kernel
+@kl.kernel
 def keep_movable(i, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry movable vertex i over to the next list, if it still is one."""
     keep_if_movable(movable_vertex(i, active), cache, active, figures)
 
 
-@device
+@kl.device
 def turn_movable(active: ActiveSets, figures: Figures):
     """The list of movable vertices that has been kept takes the place of the other."""
     active.movable = active.next_movable
@@ -131,26 +131,26 @@ def turn_movable(active: ActiveSets, figures: Figures):
     return active.movable
 
 
-@device
+@kl.device
 def is_at_rest(cache: GainCache, active: ActiveSets):
     """Whether nobody can move any more: no vertex is movable, and none is to be looked at."""
     return active.movable == 0 and cache.marked == 0
 
 
-@device
+@kl.device
 def is_crowded(active: ActiveSets):
     """Whether the first list has become much longer than what it kept."""
     return active.on_boundary > FEW and active.on_boundary > 2 * active.kept
 
 
-@device
+@kl.device
 def plan_tidying(active: ActiveSets):
     """Say whether the first list is to be rid of what is in the interior."""
-    active.crowded = int64(is_crowded(active))
+    active.crowded = kl.int64(is_crowded(active))
     return active.crowded
 
 
-@device
+@kl.device
 def turn_on_boundary(active: ActiveSets, figures: Figures):
     """The first list that has been kept takes the place of the other."""
     active.on_boundary = active.next_on_boundary
@@ -160,14 +160,14 @@ def turn_on_boundary(active: ActiveSets, figures: Figures):
     return active.on_boundary
 
 
-@kernel
+@kl.kernel
 def keep_on_boundary(i, graph: Csr, cache: GainCache, active: ActiveSets, figures: Figures):
     """Carry vertex i over to the next list, unless it is in the interior and on no other."""
     v = boundary_vertex(i, active)
     inside = cache.best_target[v] == NONE and active.flags[v] & IS_MOVABLE == 0
     if inside and not has_low_degree(v, graph, figures):
-        active.flags[v] = int8(WAS_ON_BOUNDARY)
+        active.flags[v] = kl.int8(WAS_ON_BOUNDARY)
     else:
         begin = figures.vertices - active.boundary_begin
-        place = atomic_next(active, ActiveSets.next_on_boundary)
+        place = kl.atomic_next(active, ActiveSets.next_on_boundary)
         active.boundary[begin + place] = v

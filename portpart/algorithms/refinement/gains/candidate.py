@@ -9,19 +9,8 @@ from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valua
 from portpart.algorithms.refinement.blocks.homes import pull_of
 from portpart.algorithms.refinement.scopes import Searching
 from portpart.algorithms.refinement.state import Blocks, Figures, Moves
-from portpart.backends.language import (
-    DeviceFunction,
-    Static,
-    device,
-    int32,
-    int64,
-    lane,
-    team_max,
-    team_size,
-    team_sum,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Static
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import team_winner
@@ -55,43 +44,43 @@ class Search(Static):
         return self.valuation.connectivity
 
 
-@device
+@kl.device
 def note_found(own, total, cost, block, value, found: Found, rules: Rules):
     """Tell the first lane of a team what has been found; nothing is admitted so far."""
-    if lane() == 0:
+    if kl.lane() == 0:
         found.own = own
         found.here = own if rules.is_cut else -cost
         if not rules.is_cut:
             found.total = total
-        found.block = int64(block)
+        found.block = kl.int64(block)
         found.value = value
         found.admitted = 0
     return block
 
 
-@device
+@kl.device
 def note_admitted(admitted, weight, found: Found):
     """Tell the first lane of a team how many blocks are admitted, and the weight of the ties there.
 
     All lanes together.
     """
-    admitted_by_all = team_sum(admitted)
-    weight_by_all = team_sum(weight)
-    if lane() == 0:
+    admitted_by_all = kl.team_sum(admitted)
+    weight_by_all = kl.team_sum(weight)
+    if kl.lane() == 0:
         found.admitted = admitted_by_all
         found.total = weight_by_all
     return admitted_by_all
 
 
-@device
+@kl.device
 def note_home(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, found: Found,
               search: Search):
     """Set right what has been found where v touches nobody at home.  One lane.
 
     Blocks that v touches have their pull already: home could not win for its tie alone.
     """
-    tie = value_or(blocks.tie, v, 0)
-    home = int32(value_or(blocks.home, v, NONE))
+    tie = kl.value_or(blocks.tie, v, 0)
+    home = kl.int32(kl.value_or(blocks.home, v, NONE))
     if home == moves.part[v]:
         if found.own == 0:
             found.own = tie
@@ -99,42 +88,42 @@ def note_home(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, fou
     elif search.admits(v, home, graph, blocks, figures) and tie >= found.value:
         seed = figures.seed
         if tie > found.value or pair_hash(v, home, seed) > pair_hash(v, found.block, seed):
-            found.block = int64(home)
+            found.block = kl.int64(home)
             found.value = tie
     return tie
 
 
-@device
+@kl.device
 def best_candidate(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
                    search: Search):
     """Find out, all lanes together, what `Found` says about v; a hash breaks ties."""
     best_touched(v, graph, state, ties, tables, found, search)
-    if value_or(state.blocks.tie, v, 0) > 0 and lane() == 0:
+    if kl.value_or(state.blocks.tie, v, 0) > 0 and kl.lane() == 0:
         note_home(v, graph, state.moves, state.blocks, state.figures, found, search)
     return v
 
 
-@device
+@kl.device
 def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
                  search: Search):
     """The same, for a home only if v has ties there beside the one to home."""
     num_blocks = state.figures.blocks
     seed = state.figures.seed
     here = state.moves.part[v]
-    own = int64(0)
-    total = int64(0)
-    cost = int64(0)
-    best = int64(LOWEST)
-    best_hash = int64(LOWEST)
-    best_block = int32(NONE)
+    own = kl.int64(0)
+    total = kl.int64(0)
+    cost = kl.int64(0)
+    best = kl.int64(LOWEST)
+    best_hash = kl.int64(LOWEST)
+    best_block = kl.int32(NONE)
     if search.counts:
-        admitted = int64(0)
-        admitted_weight = int64(0)
-    first = int64(0)
+        admitted = kl.int64(0)
+        admitted_weight = kl.int64(0)
+    first = kl.int64(0)
     while first < num_blocks:
         end = search.ties.bring(v, first, graph, state.moves.part, ties, num_blocks)
         count = search.ties.number(v, first, end, graph, ties)
-        for j in range(lane(), count, team_size()):
+        for j in range(kl.lane(), count, kl.team_size()):
             block = search.ties.block_of(j, v, first, end, graph, state.moves.part, ties)
             weight = search.ties.weight_of(j, count, v, block, first, end, graph, ties)
             if weight > 0:
@@ -160,13 +149,13 @@ def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, fo
                             best = value
                             best_hash = hashed
                             best_block = block
-        team_sync()
+        kl.team_sync()
         first = end
-    own = team_sum(own)
+    own = kl.team_sum(own)
     if not search.rules.is_cut:
-        total = team_sum(total)
-        cost = team_sum(cost)
-    top = team_max(best)
+        total = kl.team_sum(total)
+        cost = kl.team_sum(cost)
+    top = kl.team_max(best)
     note_found(own, total, cost, team_winner(best, best_hash, best_block), top, found, search.rules)
     if search.counts:
         note_admitted(admitted, admitted_weight, found)

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement.state import GainCache
-from portpart.backends.language import (
-    atomic_cas,
-    atomic_load,
-    atomic_next,
-    device,
-    int32,
-)
+from portpart.backends import language as kl
 
 NONE = -1
 
@@ -17,38 +11,38 @@ ENOUGH_GROUPS = 2048
 """Teams to look through a list at the same time: more would take turns on a GPU."""
 
 
-@device
+@kl.device
 def mark_dirty(v, cache: GainCache):
     """Put v on the list of vertices to refresh, once."""
-    if atomic_load(cache.is_dirty, v) == 0:
-        if atomic_cas(cache.is_dirty, v, int32(0), int32(1)) == 0:
-            cache.dirty_list[atomic_next(cache, GainCache.marked)] = int32(v)
+    if kl.atomic_load(cache.is_dirty, v) == 0:
+        if kl.atomic_cas(cache.is_dirty, v, kl.int32(0), kl.int32(1)) == 0:
+            cache.dirty_list[kl.atomic_next(cache, GainCache.marked)] = kl.int32(v)
     return v
 
 
-@device
+@kl.device
 def unmark(v, cache: GainCache):
     """Vertex v, which is on no list any more, is not out of date."""
-    cache.is_dirty[v] = int32(0)
+    cache.is_dirty[v] = kl.int32(0)
     return v
 
 
-@device
+@kl.device
 def reset_gain(v, cache: GainCache):
     """Nothing is known of v, which is on no list."""
-    cache.best_target[v] = int32(NONE)
+    cache.best_target[v] = kl.int32(NONE)
     cache.gain[v] = 0
     return unmark(v, cache)
 
 
-@device
+@kl.device
 def empty_marked(cache: GainCache):
     """No vertex is marked any more, or all that are have been dealt with."""
     cache.marked = 0
     return cache.marked
 
 
-@device
+@kl.device
 def plan_refreshing(cache: GainCache):
     """Those that have been marked are out of date; set how a team shares them."""
     cache.dirty = cache.marked

@@ -32,23 +32,14 @@ from portpart.algorithms.refinement.state import (
     More,
     Moves,
 )
-from portpart.backends.language import (
-    DeviceFunction,
-    atomic_next,
-    device,
-    float64,
-    int32,
-    int64,
-    kernel,
-    lane,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction
 from portpart.graphs.rows import Csr, degree_of
 
 NONE = -1
 
 
-@kernel
+@kl.kernel
 def begin_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
                  incumbent: Incumbent, figures: Figures):
     """Nothing is locked; targets are to be found, but not inside blocks."""
@@ -61,25 +52,25 @@ def begin_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
     if leaves_for_little:
         list_on_boundary(v, active)
     if leaves_for_little or incumbent.touched[v] != 0:
-        cache.is_dirty[v] = int32(1)
-        cache.dirty_list[atomic_next(cache, GainCache.marked)] = int32(v)
+        cache.is_dirty[v] = kl.int32(1)
+        cache.dirty_list[kl.atomic_next(cache, GainCache.marked)] = kl.int32(v)
     if degree_of(v, graph) > figures.hub_degree:
-        active.hub_list[atomic_next(active, ActiveSets.hubs)] = int32(v)
+        active.hub_list[kl.atomic_next(active, ActiveSets.hubs)] = kl.int32(v)
 
 
-@device
+@kl.device
 def failed(block):
     """What the cache holds of a best target that fails the filter; and that from this."""
-    return int32(-2 - block)
+    return kl.int32(-2 - block)
 
 
-@device
+@kl.device
 def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
     """Every block may be a target."""
     return True
 
 
-@device
+@kl.device
 def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, blocks: Blocks,
                      tables: Tables, found: Found, rules: Rules):
     """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  One lane.
@@ -87,26 +78,26 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
     What a move loses is compared with what v's arcs inside its block gain in distance; with a
     filter ratio of 0 no move may lose.  Fixed vertices fail.
     """
-    block = int32(found.block)
+    block = kl.int32(found.block)
     value = found.value
-    kept = int64(0)
+    kept = kl.int64(0)
     if block == NONE:
         value = rules.unknown(found, tables)
     else:
         kept = found.own * rules.distance(moves.part[v], block, tables)
     gain = value - found.here
-    passes = gain >= 0 or -gain < int64(cache.filter_ratio * float64(kept))
-    passes = passes and value_or(blocks.fixed, v, NONE) == NONE
+    passes = gain >= 0 or -gain < kl.int64(cache.filter_ratio * kl.float64(kept))
+    passes = passes and kl.value_or(blocks.fixed, v, NONE) == NONE
     cache.best_target[v] = block if passes else failed(block)
     cache.gain[v] = gain
-    cache.is_dirty[v] = int32(0)
+    cache.is_dirty[v] = kl.int32(0)
     list_on_boundary(v, active)
     if is_movable(v, cache):
         list_movable(v, active)
     return gain
 
 
-@device
+@kl.device
 def refresh_gain(v, graph: Csr, state: Propagating, ties: Ties, tables: Tables, found: Found,
                  more: More, search: Search):
     """Bring the best target of v up to date.  All lanes of a team together.
@@ -122,10 +113,10 @@ def refresh_gain(v, graph: Csr, state: Propagating, ties: Ties, tables: Tables, 
         best_candidate(v, graph, state, ties, tables, found, search)
         if search.rules.note:
             search.rules.note(v, graph, state.moves.part, found)
-        if lane() == 0:
+        if kl.lane() == 0:
             keep_best_target(v, state.moves, state.cache, state.active, state.blocks, tables, found,
                              search.rules)
-    elif lane() == 0:
+    elif kl.lane() == 0:
         reset_gain(v, state.cache)
     return crosses
 

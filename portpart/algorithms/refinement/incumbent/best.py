@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement.state import Figures, Incumbent
-from portpart.backends.language import device, float64, int64
+from portpart.backends import language as kl
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
 
 
-@device
+@kl.device
 def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: Figures):
     """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
 
     Iteration -1 judges the partition that refinement starts from, which is the best so far.
     """
-    result = int64(NOT_BETTER)
+    result = kl.int64(NOT_BETTER)
     best_cost = incumbent.best_cost
     if figures.iteration < 0:
-        result = int64(MUCH_BETTER)
+        result = kl.int64(MUCH_BETTER)
     elif incumbent.best_is_balanced == 0:
         if overload < incumbent.best_overload:
-            result = int64(MUCH_BETTER)
+            result = kl.int64(MUCH_BETTER)
     elif overload <= 0 and cost < best_cost:
-        result = int64(BETTER)
-        if float64(cost) < tolerance * float64(best_cost):
-            result = int64(MUCH_BETTER)
+        result = kl.int64(BETTER)
+        if kl.float64(cost) < tolerance * kl.float64(best_cost):
+            result = kl.int64(MUCH_BETTER)
     return result
 
 
-@device
+@kl.device
 def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: Figures):
     """Record the values of a new best partition, and what is to be copied."""
     incumbent.saved_vertices = 0
@@ -36,14 +36,14 @@ def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: F
     if improvement != NOT_BETTER:
         incumbent.best_cost = cost
         incumbent.best_overload = overload
-        incumbent.best_is_balanced = int64(overload <= 0)
+        incumbent.best_is_balanced = kl.int64(overload <= 0)
         incumbent.saved_vertices = incumbent.unsaved
         incumbent.unsaved = 0
         incumbent.saved_blocks = figures.blocks
     return improvement
 
 
-@device
+@kl.device
 def plan_saving(incumbent: Incumbent):
     """Set how much of the best partition is to be copied."""
     incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from portpart.algorithms.refinement.state import Figures, Incumbent, Level
+from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import kernel
 
 NAMES = ("cut", "overload", "balanced", "iterations")
 WORDS = len(NAMES)
@@ -71,7 +71,7 @@ class _Page:
         return self._read[begin : begin + WORDS]
 
 
-@kernel
+@kl.kernel
 def note_outcome(_, incumbent: Incumbent, figures: Figures, words):
     """Copy the words of an outcome, in the order of their names."""
     words[0] = incumbent.best_cost

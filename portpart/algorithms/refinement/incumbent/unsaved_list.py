@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.moves.list_moves import keep_moves
 from portpart.algorithms.refinement.state import Blocks, Incumbent, Moves
-from portpart.backends.language import atomic_next, device, int8, int32, kernel
+from portpart.backends import language as kl
 
 
-@device
+@kl.device
 def set_best(v, block, incumbent: Incumbent):
     """The block of v in the best partition."""
     incumbent.best[v] = block
     return block
 
 
-@device
+@kl.device
 def reset_saved(v, incumbent: Incumbent):
     """Vertex v has not moved since the best partition; if it did, the list is done with."""
-    incumbent.is_unsaved[v] = int8(0)
+    incumbent.is_unsaved[v] = kl.int8(0)
     return v
 
 
-@device
+@kl.device
 def set_touched(v, touched, incumbent: Incumbent):
     """Whether v may be on a boundary of the partition that a level starts from."""
-    incumbent.touched[v] = int8(touched)
+    incumbent.touched[v] = kl.int8(touched)
     return v
 
 
-@device
+@kl.device
 def list_unsaved(v, incumbent: Incumbent):
     """Put v on the list of vertices that have moved since the best partition, once."""
     if incumbent.is_unsaved[v] == 0:
-        incumbent.is_unsaved[v] = int8(1)
-        incumbent.unsaved_list[atomic_next(incumbent, Incumbent.unsaved)] = int32(v)
+        incumbent.is_unsaved[v] = kl.int8(1)
+        incumbent.unsaved_list[kl.atomic_next(incumbent, Incumbent.unsaved)] = kl.int32(v)
     return v
 
 
-@device
+@kl.device
 def save_vertex(i, moves: Moves, incumbent: Incumbent):
     """Keep vertex i of those that have moved since the best partition, and return it."""
     v = incumbent.unsaved_list[i]
@@ -45,7 +45,7 @@ def save_vertex(i, moves: Moves, incumbent: Incumbent):
     return reset_saved(v, incumbent)
 
 
-@device
+@kl.device
 def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
     """Keep the weight of block i if this partition is the best; the list of moves is done with."""
     if i < incumbent.saved_blocks:
@@ -55,7 +55,7 @@ def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
     return i
 
 
-@kernel
+@kl.kernel
 def save_best(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
     """Keep vertex and block i if this partition is the best."""
     if i < incumbent.saved_vertices:

@@ -46,19 +46,10 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Sizes,
 )
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Words,
-    atomic_add,
-    atomic_next,
-    device,
-    int32,
-    kernel,
-    lane,
-    team_size,
-    value_or,
-)
+from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 
 NONE = -1
@@ -139,7 +130,7 @@ class Around(NamedTuple):
     size: int
 
 
-@device
+@kl.device
 def put_to_rest(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Nothing is known of v, which is on no list and not locked."""
     reset_gain(v, cache)
@@ -150,14 +141,14 @@ def put_to_rest(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
     return v
 
 
-@device
+@kl.device
 def set_home(v, block, journal: Journal):
     """Note which block v is at home in, -1 if in none."""
-    journal.home[v] = int32(block)
+    journal.home[v] = kl.int32(block)
     return block
 
 
-@kernel
+@kl.kernel
 def rest_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent, home):
     """Put v to rest, in the block where it is."""
     put_to_rest(v, moves, cache, active, incumbent)
@@ -165,13 +156,13 @@ def rest_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
     home[v] = moves.part[v]
 
 
-@kernel
+@kl.kernel
 def begin_level(word, begun: Level, level: Level):
     """A word is what a run begins with."""
     level[word] = begun[word]
 
 
-@kernel
+@kl.kernel
 def begin_report(_, journal: Journal):
     """Nobody is woken and nobody has moved."""
     journal.report.affected = 0
@@ -180,25 +171,25 @@ def begin_report(_, journal: Journal):
     journal.report.journaled = 0
 
 
-@device
+@kl.device
 def note_woken(cache: GainCache, journal: Journal):
     """So many vertices are woken.  For one lane."""
     journal.report.affected = cache.marked
     return 0
 
 
-@kernel
+@kl.kernel
 def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal: Journal):
     """Keep vertex and block i if this partition is the best, and list the vertex once."""
     if i < incumbent.saved_vertices:
         v = save_vertex(i, moves, incumbent)
         if incumbent.touched[v] == 0:
             set_touched(v, 1, incumbent)
-            journal.listed[atomic_next(journal.report, Report.journaled)] = v
+            journal.listed[kl.atomic_next(journal.report, Report.journaled)] = v
     save_block(i, moves, incumbent, blocks)
 
 
-@kernel
+@kl.kernel
 def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
     """A vertex that has moved since the best partition is to move back."""
     v = incumbent.unsaved_list[i]
@@ -207,25 +198,25 @@ def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
         commit_move(v, there, moves, figures)
 
 
-@kernel
+@kl.kernel
 def rest_listed(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Put vertex i of those on a boundary to rest."""
     put_to_rest(active.boundary[active.boundary_begin + i], moves, cache, active, incumbent)
 
 
-@kernel
+@kl.kernel
 def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """Put vertex i of those that were to move back to rest."""
     put_to_rest(incumbent.unsaved_list[i], moves, cache, active, incumbent)
 
 
-@kernel
+@kl.kernel
 def forget_dirty(i, cache: GainCache):
     """Vertex i of those that are out of date is to be left alone; others know nothing of it."""
     unmark(cache.dirty_list[i], cache)
 
 
-@kernel
+@kl.kernel
 def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
                 journal: Journal):
     """Put vertex i of the journal to rest where it is; that is its home from now on."""
@@ -234,17 +225,17 @@ def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
     there = incumbent.best[v]
     left = journal.home[v]
     if left == there:
-        left = int32(NONE)
+        left = kl.int32(NONE)
     if left >= 0:
-        size = value_or(journal.vertex_sizes, v, 1)
-        atomic_add(journal.report, Report.moved, 1)
-        atomic_add(journal.report, Report.migration, size)
+        size = kl.value_or(journal.vertex_sizes, v, 1)
+        kl.atomic_add(journal.report, Report.moved, 1)
+        kl.atomic_add(journal.report, Report.migration, size)
         add_cost(i, -2 * journal.price * size, moves)
     journal.left[i] = left
     journal.home[v] = there
 
 
-@kernel
+@kl.kernel
 def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: Journal):
     """Vertex i of a list goes back to the block that it has left, and is at home there."""
     v = listed[i]
@@ -254,14 +245,14 @@ def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: 
         set_home(v, left[i], journal)
 
 
-@kernel
+@kl.kernel
 def sum_up(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
     """Write what has come of it.  One team."""
     sum_copies(moves.weight_sums, blocks.weight, moves, figures)
-    for b in range(lane(), figures.blocks, team_size()):
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         journal.weights[b] = blocks.weight[b]
     twice = twice_the_cost(moves)
-    if lane() == 0:
+    if kl.lane() == 0:
         journal.report.cost = twice // 2
         journal.report.iterations = figures.iteration
 

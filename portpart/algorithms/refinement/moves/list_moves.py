@@ -7,36 +7,28 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.state import Figures, Moves
-from portpart.backends.language import (
-    atomic_add,
-    atomic_cas,
-    atomic_next,
-    device,
-    int32,
-    int64,
-    kernel,
-)
+from portpart.backends import language as kl
 from portpart.primitives.reduce import STRIPES
 
 NEVER = -2
 
 
-@device
+@kl.device
 def reset_move(v, moves: Moves):
     """Vertex v has not moved and is not locked."""
-    moves.moved_in[v] = int32(NEVER)
-    moves.locked_in[v] = int32(NEVER)
+    moves.moved_in[v] = kl.int32(NEVER)
+    moves.locked_in[v] = kl.int32(NEVER)
     return v
 
 
-@device
+@kl.device
 def join_block(v, block, moves: Moves):
     """Put v into a block; -1 takes it out of all."""
-    moves.part[v] = int32(block)
+    moves.part[v] = kl.int32(block)
     return block
 
 
-@device
+@kl.device
 def join_target(v, moves: Moves):
     """Put v into the block that it moves to, and return that."""
     block = moves.target[v]
@@ -44,147 +36,147 @@ def join_target(v, moves: Moves):
     return block
 
 
-@device
+@kl.device
 def set_target(v, block, moves: Moves):
     """Note where v moves to, if it moves."""
-    moves.target[v] = int32(block)
+    moves.target[v] = kl.int32(block)
     return block
 
 
-@device
+@kl.device
 def mark_moved(v, moves: Moves, figures: Figures):
     """Vertex v moves in this iteration."""
-    moves.moved_in[v] = int32(figures.iteration)
+    moves.moved_in[v] = kl.int32(figures.iteration)
     return v
 
 
-@device
+@kl.device
 def revoke_move(v, moves: Moves):
     """Vertex v, which is on no list any more, does not move after all."""
-    moves.moved_in[v] = int32(NEVER)
+    moves.moved_in[v] = kl.int32(NEVER)
     return v
 
 
-@device
+@kl.device
 def list_at(place, v, moves: Moves):
     """Put v at a place of the list of moves."""
-    moves.listed[place] = int32(v)
+    moves.listed[place] = kl.int32(v)
     return v
 
 
-@device
+@kl.device
 def add_move(v, moves: Moves, figures: Figures):
     """List the move of v to its target.  Atomic; the order of the list is free."""
     mark_moved(v, moves, figures)
-    return list_at(atomic_next(moves, Moves.moves), v, moves)
+    return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
 
 
-@device
+@kl.device
 def add_move_to(v, there, moves: Moves, figures: Figures):
     """List the move of v to a block.  Atomic; the order of the list is free."""
     set_target(v, there, moves)
     return add_move(v, moves, figures)
 
 
-@device
+@kl.device
 def propose_move(v, there, moves: Moves):
     """List a move of v that may not be made: nothing else tells that v moves.
 
     Atomic; the order of the list is free.
     """
     set_target(v, there, moves)
-    return list_at(atomic_next(moves, Moves.moves), v, moves)
+    return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
 
 
-@device
+@kl.device
 def commit_move(v, there, moves: Moves, figures: Figures):
     """List the move of v, which is locked for the next propagation.
 
     Nobody who asks meanwhile whether v is locked for this one gets a different answer.
     """
-    moves.locked_in[v] = int32(figures.iteration)
+    moves.locked_in[v] = kl.int32(figures.iteration)
     return add_move_to(v, there, moves, figures)
 
 
-@device
+@kl.device
 def keep_moves(count, moves: Moves):
     """Keep the first moves of the list, or none."""
     moves.moves = count
     return count
 
 
-@device
+@kl.device
 def lock_now(v, moves: Moves):
     """Lock v for this propagation."""
-    moves.locked_in[v] = int32(moves.last_propagation)
+    moves.locked_in[v] = kl.int32(moves.last_propagation)
     return v
 
 
-@device
+@kl.device
 def lock_once(v, mark, moves: Moves):
     """Lock v with a mark, below zero, if it is not locked, and tell whether it was not.  Atomic."""
-    return atomic_cas(moves.locked_in, int64(v), int32(NEVER), int32(mark)) == NEVER
+    return kl.atomic_cas(moves.locked_in, kl.int64(v), kl.int32(NEVER), kl.int32(mark)) == NEVER
 
 
-@device
+@kl.device
 def unlock(v, moves: Moves):
     """Vertex v is not locked."""
-    moves.locked_in[v] = int32(NEVER)
+    moves.locked_in[v] = kl.int32(NEVER)
     return v
 
 
-@device
+@kl.device
 def note_propagation(moves: Moves, figures: Figures):
     """What has moved in this iteration is locked for the next propagation."""
     moves.last_propagation = figures.iteration
     return moves.last_propagation
 
 
-@device
+@kl.device
 def thin_out(moves: Moves):
     """From now on few of the vertices that want to move may at a time."""
     moves.thinned = 1
     return moves.thinned
 
 
-@device
+@kl.device
 def add_cost(key, change, moves: Moves):
     """Add to twice the cost, in the word that a key falls into; atomic, order-free."""
-    atomic_add(moves.cost_sums, int64(key) % STRIPES, change)
+    kl.atomic_add(moves.cost_sums, kl.int64(key) % STRIPES, change)
     return change
 
 
-@device
+@kl.device
 def set_cost(stripe, cost, moves: Moves):
     """Set a word of those that add up to twice the cost."""
     moves.cost_sums[stripe] = 2 * cost if stripe == 0 else 0
     return cost
 
 
-@device
+@kl.device
 def add_weight(v, block, weight, moves: Moves, figures: Figures):
     """Add v to the weight of a block; atomic, order-free."""
-    atomic_add(moves.weight_sums, copy_for(v, moves, figures) + block, weight)
+    kl.atomic_add(moves.weight_sums, copy_for(v, moves, figures) + block, weight)
     return weight
 
 
-@device
+@kl.device
 def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
     """Take v from the weight of a block and add it to that of another; atomic, order-free."""
     copy = copy_for(v, moves, figures)
-    atomic_add(moves.weight_sums, copy + here, -weight)
-    atomic_add(moves.weight_sums, copy + there, weight)
+    kl.atomic_add(moves.weight_sums, copy + here, -weight)
+    kl.atomic_add(moves.weight_sums, copy + there, weight)
     return weight
 
 
-@device
+@kl.device
 def change_weight(block, change, moves: Moves):
     """Add to the weight of a block, in the first copy; atomic, order-free."""
-    atomic_add(moves.weight_sums, int64(block), change)
+    kl.atomic_add(moves.weight_sums, kl.int64(block), change)
     return change
 
 
-@device
+@kl.device
 def set_weight(b, weight, moves: Moves, figures: Figures):
     """Set the weight of block b, in all copies together."""
     moves.weight_sums[b] = weight
@@ -193,7 +185,7 @@ def set_weight(b, weight, moves: Moves, figures: Figures):
     return weight
 
 
-@kernel
+@kl.kernel
 def move_vertex(i, moves: Moves):
     """Carry out a move."""
     join_target(moves.listed[i], moves)

@@ -7,7 +7,7 @@ of them at a time: with two blocks that took ten microseconds on a GPU, in each 
 from __future__ import annotations
 
 from portpart.algorithms.refinement.state import Figures, Moves
-from portpart.backends.language import device, int64, lane, team_size, team_sum, team_sync
+from portpart.backends import language as kl
 from portpart.primitives.reduce import STRIPES
 
 MANY_COPIES = 64
@@ -17,47 +17,47 @@ AT_ONCE = 8
 """So many copies a lane asks for before it waits."""
 
 
-@device
+@kl.device
 def copy_for(v, moves: Moves, figures: Figures):
     """Where the copy begins that v is added to."""
-    return int64(v) % moves.weight_stripes * figures.blocks
+    return kl.int64(v) % moves.weight_stripes * figures.blocks
 
 
-@device
+@kl.device
 def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
     """The sum of a few copies of block b, from the first on."""
-    total = int64(0)
+    total = kl.int64(0)
     for copy in range(first, first + AT_ONCE):
         if copy < moves.weight_stripes:
             total += sums[copy * figures.blocks + b]
     return total
 
 
-@device
+@kl.device
 def sum_copies(sums, weights, moves: Moves, figures: Figures):
     """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
     if moves.weight_stripes >= MANY_COPIES:
         for b in range(figures.blocks):
-            total = int64(0)
-            for copy in range(lane(), moves.weight_stripes, team_size()):
+            total = kl.int64(0)
+            for copy in range(kl.lane(), moves.weight_stripes, kl.team_size()):
                 total += sums[copy * figures.blocks + b]
-            total = team_sum(total)
-            if lane() == 0:
+            total = kl.team_sum(total)
+            if kl.lane() == 0:
                 weights[b] = total
     else:
-        for b in range(lane(), figures.blocks, team_size()):
-            total = int64(0)
+        for b in range(kl.lane(), figures.blocks, kl.team_size()):
+            total = kl.int64(0)
             for first in range(0, moves.weight_stripes, AT_ONCE):
                 total += sum_at_once(b, first, sums, moves, figures)
             weights[b] = total
-    team_sync()
+    kl.team_sync()
     return figures.blocks
 
 
-@device
+@kl.device
 def twice_the_cost(moves: Moves):
     """The sum of the words that add up to twice the cost.  All lanes of a team together."""
-    twice = int64(0)
-    for stripe in range(lane(), STRIPES, team_size()):
+    twice = kl.int64(0)
+    for stripe in range(kl.lane(), STRIPES, kl.team_size()):
         twice += moves.cost_sums[stripe]
-    return team_sum(twice)
+    return kl.team_sum(twice)

@@ -46,17 +46,13 @@ from portpart.algorithms.refinement.state import (
     Run,
     Sizes,
 )
+from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import (
-    DeviceFunction,
-    device,
-    kernel,
-    lane,
-)
+from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Hypergraph
 
 
-@device
+@kl.device
 def would_gain(v, moves: Moves, cache: GainCache):
     """Whether v gains by moving to its best target."""
     result = cache.best_target[v] >= 0
@@ -111,23 +107,23 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
                    rule=Sequences(holds_heavy=options.hold_heavy, options=options))
 
 
-@kernel
+@kl.kernel
 def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     """The moves are to be sorted by vertex, then by gain; nothing has moved.  One team."""
     begin_weights(blocks, figures, trial)
-    if lane() == 0:
+    if kl.lane() == 0:
         set_top_gain(0, trial.sequence)
         order_by_vertex(1, moves, figures, trial)
 
 
-@kernel
+@kl.kernel
 def take_first_gain(i, moves: Moves, cache: GainCache, trial: Trial):
     """A move is sorted by what it gains alone; atomic, order-free."""
     v = moves.listed[i]
     note_gain(v, cache.gain[v], trial)
 
 
-@kernel
+@kl.kernel
 def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, trial: Trial):
     """What a move gains after those before it takes the place of what it was sorted by."""
     v = moves.listed[i]

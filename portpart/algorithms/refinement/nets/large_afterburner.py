@@ -21,47 +21,28 @@ from portpart.algorithms.refinement.nets.scopes import Burning
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.algorithms.refinement.nets.turns import Turns
 from portpart.algorithms.refinement.state import GainCache, Moves
-from portpart.backends.language import (
-    Record,
-    StaticValue,
-    atomic_add,
-    ctz,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    popcount,
-    static_range,
-    team_array,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-    team_sync,
-    uint64,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import Record, StaticValue
 
 MAX_GROUP = 128
 """Moves of a large net that a team makes at once: each lane looks at those before its own."""
 
 
-@device
+@kl.device
 def tell_gain(v, net, spread, step, graph: NetRows, afterburner: NetAfterburner,
               price: StaticValue):
     """Tell v that by its move the net, of this spread, touches so many blocks more."""
     gain = price(spread) - price(spread + step)
     if gain != 0:
-        gain *= value_or(graph.nets.weights, net, 1)
-        atomic_add(afterburner.after, v, gain)
+        gain *= kl.value_or(graph.nets.weights, net, 1)
+        kl.atomic_add(afterburner.after, v, gain)
     return gain
 
 
-@device
+@kl.device
 def step_of(there_now, here_now):
     """How many blocks more a net touches by a move between blocks with so many of its pins."""
-    return int64(there_now == 0) - int64(here_now == 1)
+    return kl.int64(there_now == 0) - kl.int64(here_now == 1)
 
 
 class Movers(Record):
@@ -71,143 +52,143 @@ class Movers(Record):
     reached: Any
 
 
-@device
+@kl.device
 def group_size():
     """Pins of a group, at most."""
-    return min(MAX_GROUP, team_size())
+    return min(MAX_GROUP, kl.team_size())
 
 
-@device
+@kl.device
 def step_in_group(j, movers: Movers, first, pin_counts: PinCounts):
     """The same for mover j of a group of pins, from the counters before any of these moves."""
     here = movers.left[j]
     there = movers.reached[j]
-    here_now = int64(pin_counts.counts[first + here])
-    there_now = int64(pin_counts.counts[first + there])
+    here_now = kl.int64(pin_counts.counts[first + here])
+    there_now = kl.int64(pin_counts.counts[first + there])
     for other in range(j):
         left = movers.left[other]
         reached = movers.reached[other]
-        here_now += int64(reached == here) - int64(left == here)
-        there_now += int64(reached == there) - int64(left == there)
+        here_now += kl.int64(reached == here) - kl.int64(left == here)
+        there_now += kl.int64(reached == there) - kl.int64(left == there)
     return step_of(there_now, here_now)
 
 
-@device
+@kl.device
 def matters(v, critical, moves: Moves, cache: GainCache):
     """Whether v has its best target, or is, in a critical block."""
     here = bit_of(moves.part[v])
-    there = bit_of(max(0, int64(cache.best_target[v])))
+    there = bit_of(max(0, kl.int64(cache.best_target[v])))
     return (here | there) & critical != 0
 
 
-@device
+@kl.device
 def joins_at(place, end, critical, graph: NetRows, state: Burning, turns: Turns):
     """1 if who stands there wants to move from or to a critical block, else 0."""
     v = turns.in_line(min(place, end - 1), graph, state.afterburner)
     asks = turns.wants(v, state.moves, state.cache)
-    return int64(place < end and matters(v, critical, state.moves, state.cache)) * int64(asks)
+    return kl.int64(place < end and matters(v, critical, state.moves, state.cache)) * kl.int64(asks)
 
 
-@device
+@kl.device
 def who_joins(place, end, critical, graph: NetRows, state: Burning, turns: Turns):
     """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
     joins = AtOnce()
-    for j in static_range(AT_ONCE):
+    for j in kl.static_range(AT_ONCE):
         joins[j] = joins_at(place + j, end, critical, graph, state, turns)
-    bits = int64(0)
-    for j in static_range(AT_ONCE):
+    bits = kl.int64(0)
+    for j in kl.static_range(AT_ONCE):
         bits += joins[j] << j
-    return uint64(bits)
+    return kl.uint64(bits)
 
 
-@device
+@kl.device
 def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAfterburner,
                turns: Turns):
     """List those of a lane that join, the first of whom is that number of the group."""
-    left = uint64(joins)
-    mine = int64(number)
+    left = kl.uint64(joins)
+    mine = kl.int64(number)
     while left != 0:
         if mine >= 0 and mine < group_size():
-            listed[mine] = turns.in_line(place + ctz(left), graph, afterburner)
+            listed[mine] = turns.in_line(place + kl.ctz(left), graph, afterburner)
         mine += 1
-        left &= left - uint64(1)
+        left &= left - kl.uint64(1)
     return mine
 
 
-@device
+@kl.device
 def burn_group(count, net, spread, movers: Movers, graph: NetRows, state: Burning,
                price: StaticValue):
     """Tell the movers that `movers.left` lists, and count them where they want to be.
 
     Returns how many blocks more the net touches then.  All lanes of a team together.
     """
-    first = int64(graph.sets.row[net]) * graph.sets.blocks
-    team_sync()
-    v = int64(0)
-    joins = lane() < min(count, group_size())
+    first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
+    kl.team_sync()
+    v = kl.int64(0)
+    joins = kl.lane() < min(count, group_size())
     if joins:
-        v = int64(movers.left[lane()])
-        movers.left[lane()] = state.moves.part[v]
-        movers.reached[lane()] = state.cache.best_target[v]
-    team_sync()
-    step = int64(0)
+        v = kl.int64(movers.left[kl.lane()])
+        movers.left[kl.lane()] = state.moves.part[v]
+        movers.reached[kl.lane()] = state.cache.best_target[v]
+    kl.team_sync()
+    step = kl.int64(0)
     if joins:
-        step = step_in_group(lane(), movers, first, state.pin_counts)
-    until = team_scan(step)
-    team_sync()
+        step = step_in_group(kl.lane(), movers, first, state.pin_counts)
+    until = kl.team_scan(step)
+    kl.team_sync()
     if joins:
         tell_gain(v, net, spread + until - step, step, graph, state.afterburner, price)
-        shift_pin(first, movers.left[lane()], movers.reached[lane()], state.pin_counts)
-    team_sync()
-    return team_last(until)
+        shift_pin(first, movers.left[kl.lane()], movers.reached[kl.lane()], state.pin_counts)
+    kl.team_sync()
+    return kl.team_last(until)
 
 
-@device
+@kl.device
 def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: NetAfterburner):
     """A bit for each block of a net, whose counters are at `first`, that wanted moves may empty.
 
     A move between others costs the net nothing, and matters to no other move.  Of more blocks than
     a word has, all count as critical.  All lanes of a team together.
     """
-    critical = uint64(0)
+    critical = kl.uint64(0)
     if sets.width == 1:
-        for block in range(lane(), sets.blocks, team_size()):
+        for block in range(kl.lane(), sets.blocks, kl.team_size()):
             if pin_counts.counts[first + block] <= afterburner.leaving[first + block]:
                 critical |= bit_of(block)
-        critical = uint64(team_sum(int64(critical)))
+        critical = kl.uint64(kl.team_sum(kl.int64(critical)))
     else:
         critical = ~critical
     return critical
 
 
-@device
+@kl.device
 def burn_line(net, end, critical, movers: Movers, graph: NetRows, state: Burning,
               price: StaticValue, turns: Turns):
     """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
-    spread = int64(graph.sets.spread[net])
-    for base in range(int64(graph.nets.begin[net]), end, AT_ONCE * team_size()):
-        place = base + AT_ONCE * lane()
+    spread = kl.int64(graph.sets.spread[net])
+    for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
+        place = base + AT_ONCE * kl.lane()
         joins = who_joins(place, end, critical, graph, state, turns)
-        until = team_scan(popcount(joins))
-        total = team_last(until)
-        number = until - popcount(joins)
+        until = kl.team_scan(kl.popcount(joins))
+        total = kl.team_last(until)
+        number = until - kl.popcount(joins)
         for begin in range(0, total, group_size()):
             list_group(joins, number - begin, place, movers.left, graph, state.afterburner, turns)
             spread += burn_group(total - begin, net, spread, movers, graph, state, price)
     return spread
 
 
-@device
+@kl.device
 def count_back(net, first, own, critical, graph: NetRows, state: Burning, turns: Turns):
     """Counters of a net are again what they were; `own` was that of the lane, if each has one.
 
     All lanes of a team together.
     """
-    if graph.sets.blocks <= team_size():
-        if lane() < graph.sets.blocks:
-            restore_counter(first + lane(), own, state.pin_counts)
+    if graph.sets.blocks <= kl.team_size():
+        if kl.lane() < graph.sets.blocks:
+            restore_counter(first + kl.lane(), own, state.pin_counts)
     else:
-        for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+        for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
             v = graph.nets.pins[place]
             if turns.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
                                                                      state.cache):
@@ -216,20 +197,21 @@ def count_back(net, first, own, critical, graph: NetRows, state: Burning, turns:
     return own
 
 
-@kernel
+@kl.kernel
 def burn_large_net(i, graph: NetRows, lists: NetLists, state: Burning, price: StaticValue,
                    turns: Turns):
     """Tell the pins of net i the same; its counters go along and come back."""
-    movers = Movers(left=team_array(int32, MAX_GROUP), reached=team_array(int32, MAX_GROUP))
+    movers = Movers(left=kl.team_array(kl.int32, MAX_GROUP), reached=kl.team_array(kl.int32,
+                                                                                   MAX_GROUP))
     net = lists.large_list[i]
-    first = int64(graph.sets.row[net]) * graph.sets.blocks
-    own = int32(0)
-    if lane() < graph.sets.blocks:
-        own = state.pin_counts.counts[first + lane()]
+    first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
+    own = kl.int32(0)
+    if kl.lane() < graph.sets.blocks:
+        own = state.pin_counts.counts[first + kl.lane()]
     critical = critical_blocks(first, graph.sets, state.pin_counts, state.afterburner)
     end = turns.line_up(net, graph, state)
-    team_sync()
+    kl.team_sync()
     burn_line(net, end, critical, movers, graph, state, price, turns)
     count_back(net, first, own, critical, graph, state, turns)
-    if lane() == 0:
+    if kl.lane() == 0:
         unlist(net, lists)

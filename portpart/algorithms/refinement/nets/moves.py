@@ -16,18 +16,11 @@ from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
 from portpart.algorithms.refinement.nets.scopes import Touching
 from portpart.algorithms.refinement.nets.state import HubPieces, NetLists
-from portpart.backends.language import (
-    device,
-    int64,
-    kernel,
-    lane,
-    static_range,
-    team_size,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import degree_of
 
 
-@device
+@kl.device
 def touch_nets(v, begin, end, graph: NetRows, state: Touching):
     """List the nets of v at places begin ... end-1, as it goes to its target.
 
@@ -35,36 +28,36 @@ def touch_nets(v, begin, end, graph: NetRows, state: Touching):
     """
     here = state.moves.part[v]
     there = state.moves.target[v]
-    width = team_size()
+    width = kl.team_size()
     nets = AtOnce()
     for base in range(begin, end, AT_ONCE * width):
-        place = base + lane()
-        for j in static_range(AT_ONCE):
+        place = base + kl.lane()
+        for j in kl.static_range(AT_ONCE):
             nets[j] = net_at(place + j * width, end, graph)
         within = nets_within(place, end)
         list_nets(nets, within, NetLists.small_touched, NetLists.large_touched, graph.sets,
                   state.lists)
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             if within & (1 << j) != 0:
                 move_pin(graph.sets.row[nets[j]], here, there, graph.sets, state.pin_counts)
-    if lane() == 0 and begin == graph.begin[v]:
+    if kl.lane() == 0 and begin == graph.begin[v]:
         weigh_vertex(v, graph, state.moves, state.cache, state.active, state.incumbent,
                      state.blocks, state.figures)
     return v
 
 
-@kernel
+@kl.kernel
 def touch_nets_of_moves(i, graph: NetRows, state: Touching, one_lane):
     """Account for a move, unless a hub makes it."""
     v = state.moves.listed[i]
     is_hub = degree_of(v, graph) > state.figures.hub_degree
     if is_for(one_lane, state.moves.moves, state.figures) and not is_hub:
-        touch_nets(v, int64(graph.begin[v]), int64(graph.end[v]), graph, state)
+        touch_nets(v, kl.int64(graph.begin[v]), kl.int64(graph.end[v]), graph, state)
 
 
-@kernel
+@kl.kernel
 def touch_nets_of_pieces(p, graph: NetRows, state: Touching, hub_pieces: HubPieces):
     """Account for the move of a hub, if it moves, in a piece of it."""
     v = hub_pieces.vertex[p]
-    if int64(state.moves.moved_in[v]) == state.figures.iteration:
+    if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
         touch_nets(v, hub_pieces.begin[p], end_of_piece(p, graph, hub_pieces), graph, state)

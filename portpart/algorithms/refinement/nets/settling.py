@@ -22,31 +22,19 @@ from portpart.algorithms.refinement.state import (
     GainCache,
     Moves,
 )
-from portpart.backends.language import (
-    StaticValue,
-    atomic_load,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    static_range,
-    team_array,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import StaticValue
 
 
-@device
+@kl.device
 def block_after(v, moves: Moves, figures: Figures):
     """The block of v when the moves are carried out; both are asked for at once."""
     stays = moves.part[v]
     goes = moves.target[v]
-    return goes if int64(moves.moved_in[v]) == figures.iteration else stays
+    return goes if kl.int64(moves.moved_in[v]) == figures.iteration else stays
 
 
-@device
+@kl.device
 def concerns_some(changed):
     """Whether the sets of a net with counters change so that it concerns some of its pins only.
 
@@ -55,7 +43,7 @@ def concerns_some(changed):
     return changed == ALONE_CHANGED
 
 
-@device
+@kl.device
 def concerns_few(changed):
     """The same where few vertices are to be looked at: only pins in blocks that the net may come
     to or leave by a move.
@@ -63,37 +51,37 @@ def concerns_few(changed):
     return True
 
 
-@device
+@kl.device
 def ties_pins(spread, price: StaticValue):
     """Whether a net that touches so many blocks ties a pin to any of them."""
-    below = max(int64(0), spread - 1)
+    below = max(kl.int64(0), spread - 1)
     return price(spread + 1) != price(spread) or price(spread) != price(below)
 
 
-@device
+@kl.device
 def asks_for_all(place, end, first, graph: NetRows, state: Settling):
     """1 if a pin is there that is not marked yet, else 0."""
     v = pin_at(place, end, graph)
-    return int64(place < end) * int64(atomic_load(state.cache.is_dirty, v) == 0)
+    return kl.int64(place < end) * kl.int64(kl.atomic_load(state.cache.is_dirty, v) == 0)
 
 
-@device
+@kl.device
 def asks_for_some(place, end, first, graph: NetRows, state: Settling):
     """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
     the one that is alone there now, or those of which one was.
     """
     v = pin_at(place, end, graph)
     count = state.pin_counts.counts[first + block_after(v, state.moves, state.figures)]
-    return asks_for_all(place, end, first, graph, state) * int64(count <= 2)
+    return asks_for_all(place, end, first, graph, state) * kl.int64(count <= 2)
 
 
-@device
+@kl.device
 def pin_at(place, end, graph: NetRows):
     """The pin at a place of a net that ends at `end`; behind it the last one, for no branch."""
     return graph.nets.pins[min(place, end - 1)]
 
 
-@device
+@kl.device
 def mark_if(asks, place, graph: NetRows, cache: GainCache):
     """Mark the pin there if it asks for it."""
     if asks != 0:
@@ -101,48 +89,48 @@ def mark_if(asks, place, graph: NetRows, cache: GainCache):
     return asks
 
 
-@device
+@kl.device
 def mark_pins(net, first, graph: NetRows, state: Settling, asks: StaticValue):
     """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
 
     Several pins of a lane ask at once.
     """
-    end = int64(graph.nets.end[net])
-    width = team_size()
+    end = kl.int64(graph.nets.end[net])
+    width = kl.team_size()
     asked = AtOnce()
-    for place in range(graph.nets.begin[net] + lane(), end, AT_ONCE * width):
-        for j in static_range(AT_ONCE):
+    for place in range(graph.nets.begin[net] + kl.lane(), end, AT_ONCE * width):
+        for j in kl.static_range(AT_ONCE):
             asked[j] = asks(place + j * width, end, first, graph, state)
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             mark_if(asked[j], place + j * width, graph, state.cache)
     return net
 
 
-@device
+@kl.device
 def mark_few(net, graph: NetRows, cache: GainCache):
     """Put all pins of a net of few on that list."""
-    for place in range(graph.nets.begin[net] + lane(), graph.nets.end[net], team_size()):
+    for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
         mark_dirty(graph.nets.pins[place], cache)
     return net
 
 
-@device
+@kl.device
 def settle_net(net, spread_before, changed, graph: NetRows, state: Settling, price: StaticValue,
                concerns: StaticValue):
     """Account for what a net costs more, and mark its pins if their gains are out of date.
 
     All lanes of a team together.
     """
-    team_sync()
-    spread = int64(graph.sets.spread[net])
-    if lane() == 0:
+    kl.team_sync()
+    spread = kl.int64(graph.sets.spread[net])
+    if kl.lane() == 0:
         unlist(net, state.lists)
         change = price(spread) - price(spread_before)
         if change != 0:
-            change *= 2 * value_or(graph.nets.weights, net, 1)
+            change *= 2 * kl.value_or(graph.nets.weights, net, 1)
             add_cost(net, change, state.moves)
     if changed != 0 and (ties_pins(spread_before, price) or ties_pins(spread, price)):
-        row = int64(graph.sets.row[net])
+        row = kl.int64(graph.sets.row[net])
         first = row * graph.sets.blocks
         if row < 0:
             mark_few(net, graph, state.cache)
@@ -153,26 +141,26 @@ def settle_net(net, spread_before, changed, graph: NetRows, state: Settling, pri
     return changed
 
 
-@kernel
+@kl.kernel
 def settle_small_net(i, graph: NetRows, state: Settling, price: StaticValue, concerns: StaticValue):
     """Make the sets of net i of the list anew, from the blocks of its pins."""
-    blocks = team_array(int32, MAX_SMALL)
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = state.lists.small_list[i]
     size = size_of_net(net, graph.nets)
-    begin = int64(graph.nets.begin[net])
-    spread = int64(graph.sets.spread[net])
-    for j in range(lane(), size, team_size()):
+    begin = kl.int64(graph.nets.begin[net])
+    spread = kl.int64(graph.sets.spread[net])
+    for j in range(kl.lane(), size, kl.team_size()):
         blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
-    team_sync()
+    kl.team_sync()
     changed = store_small(net, size, blocks, graph)
     settle_net(net, spread, changed, graph, state, price, concerns)
 
 
-@kernel
+@kl.kernel
 def settle_large_net(i, graph: NetRows, state: Settling, price: StaticValue, concerns: StaticValue):
     """Make the sets of net i of the list anew, from its counters."""
     net = state.lists.large_list[i]
-    spread = int64(graph.sets.spread[net])
-    team_sync()
+    spread = kl.int64(graph.sets.spread[net])
+    kl.team_sync()
     changed = store_large(net, graph.sets, state.pin_counts)
     settle_net(net, spread, changed, graph, state, price, concerns)

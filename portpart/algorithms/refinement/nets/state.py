@@ -15,9 +15,9 @@ from portpart.algorithms.objectives.pin_state import (
     PinSets,
     net_words,
 )
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import word
 from portpart.backends.work import WorkRecord, bytes_of
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
@@ -41,10 +41,10 @@ class NetLists(WorkRecord):
     small_list: Array = work(np.int32, lambda size: size.nets)
     large_list: Array = work(np.int32, lambda size: size.large)
 
-    small_listed: int = word()  # nets whose pins want to move, without counters
-    large_listed: int = word()  # and with them
-    small_touched: int = word()  # nets whose pins move
-    large_touched: int = word()
+    small_listed: int = kl.word()  # nets whose pins want to move, without counters
+    large_listed: int = kl.word()  # and with them
+    small_touched: int = kl.word()  # nets whose pins move
+    large_touched: int = kl.word()
 
 
 class NetAfterburner(WorkRecord):
@@ -84,7 +84,7 @@ class HubPieces(WorkRecord):
     vertex: Array = work(np.int32, _of_pieces)
     begin: Array = work(np.int64, _of_pieces)
 
-    pieces: int = word()
+    pieces: int = kl.word()
 
 
 class ListWords(NetLists.own_words, HubPieces.own_words):

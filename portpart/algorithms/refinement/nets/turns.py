@@ -13,19 +13,8 @@ from portpart.algorithms.objectives.pin_state import NetRows
 from portpart.algorithms.refinement.nets.scopes import Burning
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.state import GainCache, Moves
-from portpart.backends.language import (
-    DeviceFunction,
-    Static,
-    StaticValue,
-    device,
-    int32,
-    int64,
-    lane,
-    team_last,
-    team_scan,
-    team_size,
-    team_sync,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Static, StaticValue
 
 
 @dataclass(frozen=True)
@@ -67,31 +56,31 @@ def turns_by(order: str, wants: DeviceFunction) -> Turns:
                  wants, sorts=True)
 
 
-@device
+@kl.device
 def turn_by_id(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache):
     """Pins are stored in this order."""
     return j
 
 
-@device
+@kl.device
 def all_pins(net, graph: NetRows, state: Burning):
     """All pins of a net are in line."""
-    return int64(graph.nets.end[net])
+    return kl.int64(graph.nets.end[net])
 
 
-@device
+@kl.device
 def pin_at(place, graph: NetRows, afterburner: NetAfterburner):
     """The pin there."""
     return graph.nets.pins[place]
 
 
-@device
+@kl.device
 def mover_at(place, graph: NetRows, afterburner: NetAfterburner):
     """Who has been put there."""
     return afterburner.line[place]
 
 
-@device
+@kl.device
 def goes_before(u, v, cache: GainCache):
     """Whether the move of u gains more than that of v, or as much and its id is smaller."""
     first = u < v
@@ -100,13 +89,13 @@ def goes_before(u, v, cache: GainCache):
     return first
 
 
-@device
+@kl.device
 def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
                  wants: StaticValue):
     """How many pins go before pin j: those that want to move go before the others."""
     v = graph.nets.pins[begin + j]
     v_wants = wants(v, moves, cache)
-    turn = int64(0)
+    turn = kl.int64(0)
     for other in range(size):
         u = graph.nets.pins[begin + other]
         u_wants = wants(u, moves, cache)
@@ -115,44 +104,44 @@ def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
             first = other < j
             if v_wants:
                 first = goes_before(u, v, cache)
-        turn += int64(first)
+        turn += kl.int64(first)
     return turn
 
 
-@device
+@kl.device
 def line_up_by_gain(net, graph: NetRows, state: Burning, wants: StaticValue):
     """Gather the pins of a net that want to move, and sort them."""
-    begin = int64(graph.nets.begin[net])
-    end = int64(graph.nets.end[net])
-    count = int64(0)
-    for base in range(begin, end, team_size()):
-        place = base + lane()
-        joins = int64(0)
-        v = int32(-1)
+    begin = kl.int64(graph.nets.begin[net])
+    end = kl.int64(graph.nets.end[net])
+    count = kl.int64(0)
+    for base in range(begin, end, kl.team_size()):
+        place = base + kl.lane()
+        joins = kl.int64(0)
+        v = kl.int32(-1)
         if place < end:
             v = graph.nets.pins[place]
-            joins = int64(wants(v, state.moves, state.cache))
-        until = team_scan(joins)
+            joins = kl.int64(wants(v, state.moves, state.cache))
+        until = kl.team_scan(joins)
         if joins != 0:
             state.afterburner.line[begin + count + until - 1] = v
-        count += team_last(until)
-    team_sync()
+        count += kl.team_last(until)
+    kl.team_sync()
     sort_line(begin, count, state.afterburner.line, state.cache)
     return begin + count
 
 
-@device
+@kl.device
 def sort_line(begin, count, line, cache: GainCache):
     """Sort the vertices from a place on by their gains: Batcher's merges of odd and even ones.
 
     All lanes of a team together.
     """
-    width = int64(1)
+    width = kl.int64(1)
     while width < count:
         stride = width
         while stride >= 1:
             start = stride % width
-            for i in range(start + lane(), count - stride, team_size()):
+            for i in range(start + kl.lane(), count - stride, kl.team_size()):
                 is_left = (i - start) // stride % 2 == 0
                 if is_left and i // (2 * width) == (i + stride) // (2 * width):
                     u = line[begin + i]
@@ -160,7 +149,7 @@ def sort_line(begin, count, line, cache: GainCache):
                     if goes_before(v, u, cache):
                         line[begin + i] = v
                         line[begin + i + stride] = u
-            team_sync()
+            kl.team_sync()
             stride //= 2
         width *= 2
     return count

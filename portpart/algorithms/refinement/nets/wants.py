@@ -19,23 +19,12 @@ from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
 from portpart.algorithms.refinement.nets.scopes import ActingOnNets, Agreeing, Announcing
 from portpart.algorithms.refinement.nets.state import HubPieces, NetAfterburner, NetLists
 from portpart.algorithms.refinement.propagation.label_propagation import commit_move
-from portpart.backends.language import (
-    DeviceFunction,
-    Kernel,
-    StaticValue,
-    atomic_add,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    static_range,
-    team_size,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Kernel, StaticValue
 from portpart.graphs.rows import degree_of
 
 
-@device
+@kl.device
 def must_be_asked(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
                   afterburner: NetAfterburner):
     """1 if a net of that row of counters, or none, is asked about a move; 0 if nobody wants one.
@@ -43,16 +32,16 @@ def must_be_asked(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
     A net with counters costs the same after any of these moves if none of its blocks may lose all
     its pins and none gets its first one: then it need not be asked.
     """
-    asked = int64(wants != 0)
+    asked = kl.int64(wants != 0)
     if asked != 0 and row >= 0:
-        first = int64(row) * sets.blocks
-        leaving = atomic_add(afterburner.leaving, first + here, 1) + 1
+        first = kl.int64(row) * sets.blocks
+        leaving = kl.atomic_add(afterburner.leaving, first + here, 1) + 1
         stays = leaving < pin_counts.counts[first + here] and pin_counts.counts[first + there] != 0
-        asked = 1 - int64(stays)
+        asked = 1 - kl.int64(stays)
     return asked
 
 
-@device
+@kl.device
 def announce(v, begin, end, graph: NetRows, state: Announcing):
     """List the nets of v, which wants to move, at places begin ... end-1.  Order-free.
 
@@ -60,21 +49,21 @@ def announce(v, begin, end, graph: NetRows, state: Announcing):
     """
     here = state.moves.part[v]
     there = state.cache.best_target[v]
-    if lane() == 0 and begin == graph.begin[v]:
+    if kl.lane() == 0 and begin == graph.begin[v]:
         state.afterburner.after[v] = (pull_of(v, there, state.blocks)
                                       - pull_of(v, here, state.blocks))
-    width = team_size()
+    width = kl.team_size()
     nets = AtOnce()
     rows = AtOnce()
     for base in range(begin, end, AT_ONCE * width):
-        place = base + lane()
-        for j in static_range(AT_ONCE):
+        place = base + kl.lane()
+        for j in kl.static_range(AT_ONCE):
             nets[j] = net_at(place + j * width, end, graph)
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             rows[j] = graph.sets.row[nets[j]]
         within = nets_within(place, end)
-        asked = int64(0)
-        for j in static_range(AT_ONCE):
+        asked = kl.int64(0)
+        for j in kl.static_range(AT_ONCE):
             asked += must_be_asked(rows[j], within & (1 << j), here, there, graph.sets,
                                    state.pin_counts, state.afterburner) << j
         list_nets(nets, asked, NetLists.small_listed, NetLists.large_listed, graph.sets,
@@ -82,46 +71,46 @@ def announce(v, begin, end, graph: NetRows, state: Announcing):
     return v
 
 
-@device
+@kl.device
 def agree_to_all(v, afterburner: NetAfterburner):
     """Every wanted move is kept, for others to choose from."""
     return True
 
 
-@device
+@kl.device
 def lose_nothing(v, afterburner: NetAfterburner):
     """Whether the nets of v together, and its tie to home, do not cost more by its move."""
     return afterburner.after[v] >= 0
 
 
-@device
+@kl.device
 def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
     """Nobody wants to leave block `here` of a net any longer, if it has counters."""
     if row >= 0:
-        afterburner.leaving[int64(row) * sets.blocks + here] = int32(0)
+        afterburner.leaving[kl.int64(row) * sets.blocks + here] = kl.int32(0)
     return row
 
 
-@device
+@kl.device
 def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: StaticValue):
     """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
 
     All lanes of a team together.
     """
     here = state.moves.part[v]
-    width = team_size()
+    width = kl.team_size()
     rows = AtOnce()
-    for place in range(begin + lane(), end, AT_ONCE * width):
-        for j in static_range(AT_ONCE):
+    for place in range(begin + kl.lane(), end, AT_ONCE * width):
+        for j in kl.static_range(AT_ONCE):
             rows[j] = graph.sets.row[net_at(place + j * width, end, graph)]
-        for j in static_range(AT_ONCE):
+        for j in kl.static_range(AT_ONCE):
             forget_leaving(rows[j], here, graph.sets, state.afterburner)
-    if lane() == 0 and begin == graph.begin[v] and agree(v, state.afterburner):
+    if kl.lane() == 0 and begin == graph.begin[v] and agree(v, state.afterburner):
         commit_move(v, state.cache.best_target[v], state.moves, state.figures)
     return v
 
 
-@kernel
+@kl.kernel
 def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: StaticValue,
                     act: StaticValue):
     """Act for movable vertex i if it wants to move, unless it is a hub."""
@@ -129,10 +118,10 @@ def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: Sta
         v = movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
         if not is_hub and wants(v, state.moves, state.cache):
-            act(v, int64(graph.begin[v]), int64(graph.end[v]), graph, state)
+            act(v, kl.int64(graph.begin[v]), kl.int64(graph.end[v]), graph, state)
 
 
-@kernel
+@kl.kernel
 def act_for_pieces(p, graph: NetRows, state: Announcing, hub_pieces: HubPieces,
                    wants: StaticValue, act: StaticValue):
     """Act for a piece of a hub that wants to move."""

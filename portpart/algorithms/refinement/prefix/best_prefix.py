@@ -30,22 +30,8 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Run,
 )
-from portpart.backends.language import (
-    StaticValue,
-    atomic_add,
-    atomic_next,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_atomic_add,
-    team_last,
-    team_max,
-    team_scan,
-    team_size,
-    team_sync,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import StaticValue
 from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 
@@ -80,40 +66,40 @@ def record_cut(program: Program, run: Run, trial: Trial, by_sum: bool) -> None:
     program.launch(1, shorten_list)
 
 
-@kernel
+@kl.kernel
 def try_all(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
     sum_copies(trial.weight_sums, trial.block_weight, moves, figures)
-    for place in range(lane(), moves.weight_stripes * figures.blocks, team_size()):
+    for place in range(kl.lane(), moves.weight_stripes * figures.blocks, kl.team_size()):
         trial.weight_sums[place] = 0
-    heavy = int64(0)
-    for b in range(lane(), figures.blocks, team_size()):
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         change = trial.block_weight[b]
         trial.block_weight[b] = blocks.weight[b]
         if blocks.weight[b] + change > blocks.limits[b] + figures.slack:
-            heavy = int64(1)
-    heavy = team_max(heavy)
-    if lane() == 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
         trial.sequence.too_heavy = heavy
         order_by_vertex(heavy, moves, figures, trial)
 
 
-@device
+@kl.device
 def exceeds(weight, b, blocks: Blocks, figures: Figures):
     """1 if block b is too heavy with this weight, else 0."""
-    return int64(weight > blocks.limits[b] + figures.slack)
+    return kl.int64(weight > blocks.limits[b] + figures.slack)
 
 
-@kernel
+@kl.kernel
 def lay_out_move(i, graph: Csr, moves: Moves, trial: Trial):
     """The weight and the blocks of a move take the places of the keys, for the walks."""
     v = moves.listed[i]
     trial.other_list[i] = v
-    trial.keys[i] = value_or(graph.vertex_weights, v, 1)
-    trial.other_keys[i] = (int64(moves.part[v]) << 32) | int64(moves.target[v])
+    trial.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
+    trial.other_keys[i] = (kl.int64(moves.part[v]) << 32) | kl.int64(moves.target[v])
 
 
-@device
+@kl.device
 def change_by_move(i, first, blocks: Blocks, figures: Figures, trial: Trial):
     """By how much move i changes the number of blocks too heavy, after those from the first on."""
     here = trial.other_keys[i] >> 32
@@ -132,7 +118,7 @@ def change_by_move(i, first, blocks: Blocks, figures: Figures, trial: Trial):
     return change - exceeds(reached, there, blocks, figures)
 
 
-@kernel
+@kl.kernel
 def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
                by_sum: StaticValue):
     """Find the best prefix of moves after which no block is too heavy.  One team.
@@ -140,57 +126,57 @@ def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
     Of those that gain most it is the longest; without any gain there is none.
     """
     count = moves.moves
-    heavy = int64(0)
-    gained = int64(0)
-    most = int64(0)
-    kept = int64(0)
-    base = int64(0)
+    heavy = kl.int64(0)
+    gained = kl.int64(0)
+    most = kl.int64(0)
+    kept = kl.int64(0)
+    base = kl.int64(0)
     while base < count:
-        i = base + lane()
-        change = int64(0)
+        i = base + kl.lane()
+        change = kl.int64(0)
         gain = gained
         if i < count:
             change = change_by_move(i, base, blocks, figures, trial)
-        until = heavy + team_scan(change)
+        until = heavy + kl.team_scan(change)
         if by_sum:
-            own = int64(0)
+            own = kl.int64(0)
             if i < count:
                 own = trial.gain[trial.other_list[i]]
-            gain += team_scan(own)
-            gained = team_last(gain)
+            gain += kl.team_scan(own)
+            gained = kl.team_last(gain)
         if until == 0 and gain >= most:
             kept = min(i + 1, count)
             most = gain
-        heavy = team_last(until)
-        team_sync()
+        heavy = kl.team_last(until)
+        kl.team_sync()
         if i < count:
-            team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
-            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
-        team_sync()
-        base += team_size()
+            kl.team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
+            kl.team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
     if by_sum:
-        top = team_max(most)
-        kept = kept if most == top and top > 0 else int64(0)
-    kept = team_max(kept)
-    if lane() == 0:
+        top = kl.team_max(most)
+        kept = kept if most == top and top > 0 else kl.int64(0)
+    kept = kl.team_max(kept)
+    if kl.lane() == 0:
         trial.sequence.kept = kept
         trial.sequence.made = kept
 
 
-@kernel
+@kl.kernel
 def reset_trial(b, blocks: Blocks, trial: Trial):
     """Block b weighs what it does before any move."""
     trial.block_weight[b] = blocks.weight[b]
 
 
-@kernel
+@kl.kernel
 def try_move(i, trial: Trial):
     """Add a move of the prefix to the weights of its blocks; atomic, order-free."""
-    atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
-    atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+    kl.atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
+    kl.atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
 
 
-@device
+@kl.device
 def weight_offered(i, first, trial: Trial):
     """Weight that moves first ... i bring to the block that move i leads to."""
     there = trial.other_keys[i] & LOW_HALF
@@ -200,7 +186,7 @@ def weight_offered(i, first, trial: Trial):
     return total
 
 
-@kernel
+@kl.kernel
 def fill_up_rooms(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
                   by_sum: StaticValue):
     """Drop moves behind the prefix, but for those for which their block has room.  One team.
@@ -210,7 +196,7 @@ def fill_up_rooms(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Tria
     """
     base = trial.sequence.kept
     while base < moves.moves:
-        i = base + lane()
+        i = base + kl.lane()
         if i < moves.moves:
             there = trial.other_keys[i] & LOW_HALF
             weight = trial.block_weight[there] + weight_offered(i, base, trial)
@@ -219,23 +205,23 @@ def fill_up_rooms(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Tria
                 drops = drops or trial.gain[trial.other_list[i]] <= 0
             if drops or exceeds(weight, there, blocks, figures) != 0:
                 revoke_move(trial.other_list[i], moves)
-        team_sync()
+        kl.team_sync()
         if i < moves.moves:
-            team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
-        team_sync()
-        base += team_size()
+            kl.team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
 
 
-@kernel
+@kl.kernel
 def list_move(i, moves: Moves, trial: Trial):
     """List a move behind the prefix that was not dropped; the order of the list is free."""
     if i >= trial.sequence.kept:
         v = trial.other_list[i]
         if moves.moved_in[v] != NEVER:
-            list_at(atomic_next(trial.sequence, Sequence.made), v, moves)
+            list_at(kl.atomic_next(trial.sequence, Sequence.made), v, moves)
 
 
-@kernel
+@kl.kernel
 def shorten_list(_, moves: Moves, trial: Trial):
     """The list holds the prefix and what was found room for."""
     keep_moves(trial.sequence.made, moves)

@@ -12,8 +12,8 @@ from portpart.algorithms.refinement.blocks.block_weights import set_limit
 from portpart.algorithms.refinement.prefix.best_prefix import Trial
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.state import Blocks, Run
+from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import int64, kernel
 
 NO_LIMIT = 2**62
 
@@ -33,13 +33,13 @@ def record_held(this: Recording) -> None:
     this.program.launch(this.run.level.blocks, hold_limit)
 
 
-@kernel
+@kl.kernel
 def lift_limit(b, blocks: Blocks):
     """Block b may weigh anything."""
-    set_limit(b, int64(NO_LIMIT), blocks)
+    set_limit(b, kl.int64(NO_LIMIT), blocks)
 
 
-@kernel
+@kl.kernel
 def hold_limit(b, blocks: Blocks, trial: Trial):
     """Block b may weigh what it is meant to at most, or as much as now if that is more."""
     set_limit(b, max(trial.limits[b], blocks.weight[b]), blocks)

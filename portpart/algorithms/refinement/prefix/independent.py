@@ -28,43 +28,32 @@ from portpart.algorithms.refinement.state import (
     Figures,
     Moves,
 )
-from portpart.backends.language import (
-    DeviceFunction,
-    atomic_add,
-    atomic_max,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_max,
-    team_size,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction
 from portpart.graphs.rows import Csr, degree_of
 
 NONE = -1
 
 
-@device
+@kl.device
 def has_room(b, weight, blocks: Blocks, figures: Figures):
     """Whether block b stays within its limit with so much more."""
     return blocks.weight[b] + weight <= blocks.limits[b] + figures.slack
 
 
-@device
+@kl.device
 def evens_out(here, there, weight, blocks: Blocks):
     """Whether a move leaves the heavier of two blocks lighter."""
     return blocks.weight[there] + weight < blocks.weight[here]
 
 
-@kernel
+@kl.kernel
 def begin_sequence(_, trial: Trial):
     """No move gains anything so far."""
     set_top_gain(0, trial.sequence)
 
 
-@kernel
+@kl.kernel
 def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
     """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks.
 
@@ -73,8 +62,8 @@ def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
     v = movable_vertex(i, state.active)
     keep_if_movable(v, state.cache, state.active, state.figures)
     block = state.cache.best_target[v]
-    weight = value_or(graph.vertex_weights, v, 1)
-    found = int32(NONE)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    found = kl.int32(NONE)
     if block >= 0 and (state.cache.gain[v] > 0 or trial.zero_gain != 0):
         if has_room(block, weight, state.blocks, state.figures):
             if state.cache.gain[v] > 0 or evens_out(state.moves.part[v], block, weight,
@@ -86,13 +75,13 @@ def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
     trial.legal[v] = found
 
 
-@device
+@kl.device
 def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
     """Whether a block has room for v."""
-    return has_room(block, value_or(graph.vertex_weights, v, 1), blocks, figures)
+    return has_room(block, kl.value_or(graph.vertex_weights, v, 1), blocks, figures)
 
 
-@device
+@kl.device
 def find_legal(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
                trial: Trial, search: Search):
     """trial.legal[v] = the block with room where v gains most, if there is one.
@@ -100,12 +89,12 @@ def find_legal(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, foun
     All lanes of a team together.
     """
     best_candidate(v, graph, state, ties, tables, found, search)
-    if lane() == 0 and found.block != NONE:
+    if kl.lane() == 0 and found.block != NONE:
         gain = found.value - found.here
-        block = int32(found.block)
+        block = kl.int32(found.block)
         legal = gain > 0
         if gain == 0 and trial.zero_gain != 0:
-            size = value_or(graph.vertex_weights, v, 1)
+            size = kl.value_or(graph.vertex_weights, v, 1)
             legal = evens_out(state.moves.part[v], block, size, state.blocks)
         if legal:
             trial.legal[v] = block
@@ -118,7 +107,7 @@ def legal(rules: Rules, valuation: Valuation) -> DeviceFunction:
     return find_legal.bound(search=Search(rules, valuation, admits_legal))
 
 
-@device
+@kl.device
 def is_candidate(v, active: ActiveSets, trial: Trial):
     """Whether v has a legal move; of vertices that are not movable nothing is known."""
     found = active.flags[v] & IS_MOVABLE != 0
@@ -127,7 +116,7 @@ def is_candidate(v, active: ActiveSets, trial: Trial):
     return found
 
 
-@device
+@kl.device
 def goes_first(u, v, trial: Trial):
     """Whether the move of u goes before that of v: one that gains, then the smaller id."""
     first = u < v
@@ -136,7 +125,7 @@ def goes_first(u, v, trial: Trial):
     return first
 
 
-@device
+@kl.device
 def move_if_first(
     v, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, trial: Trial,
 ):
@@ -144,23 +133,23 @@ def move_if_first(
 
     Atomic; the order of the buffer is free.  All lanes of a team together.
     """
-    beaten = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    beaten = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
         if u != v and is_candidate(u, active, trial):
-            beaten |= int64(goes_first(u, v, trial))
-    beaten = team_max(beaten)
-    if lane() == 0 and beaten == 0:
+            beaten |= kl.int64(goes_first(u, v, trial))
+    beaten = kl.team_max(beaten)
+    if kl.lane() == 0 and beaten == 0:
         add_move_to(v, trial.legal[v], moves, figures)
-        atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
-        weight = value_or(graph.vertex_weights, v, 1)
+        kl.atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+        weight = kl.value_or(graph.vertex_weights, v, 1)
         copy = copy_for(v, moves, figures)
-        atomic_add(trial.weight_sums, copy + moves.part[v], -weight)
-        atomic_add(trial.weight_sums, copy + trial.legal[v], weight)
+        kl.atomic_add(trial.weight_sums, copy + moves.part[v], -weight)
+        kl.atomic_add(trial.weight_sums, copy + trial.legal[v], weight)
     return beaten
 
 
-@kernel
+@kl.kernel
 def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
                      trial: Trial):
     """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
@@ -169,7 +158,7 @@ def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: F
         move_if_first(v, graph, moves, active, figures, trial)
 
 
-@kernel
+@kl.kernel
 def keep_independent_hubs(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
                           trial: Trial):
     """Keep the move of a hub if it has one and is first among its neighbours."""

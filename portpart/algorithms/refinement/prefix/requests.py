@@ -30,16 +30,7 @@ from portpart.algorithms.refinement.state import (
     Moves,
     Rebalancing,
 )
-from portpart.backends.language import (
-    atomic_add,
-    atomic_max,
-    atomic_next,
-    float64,
-    int32,
-    int64,
-    kernel,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 from portpart.primitives.recorded_sort import set_largest
 from portpart.primitives.scan import TILE, record_scan
@@ -66,7 +57,7 @@ def record_requests(this: Recording, trial: Trial) -> None:
         program.launch(1, shorten_list)
 
 
-@kernel
+@kl.kernel
 def spare_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks, figures: Figures,
                  trial: Trial):
     """Drop the legal move of a vertex without which its block would be too light.
@@ -75,13 +66,13 @@ def spare_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks
     """
     v = active.movable_list[figures.vertices - active.movable_begin + i]
     here = moves.part[v]
-    left = blocks.weight[here] - value_or(graph.vertex_weights, v, 1)
-    mean = float64(blocks.means[here])
-    if float64(left) * float64(blocks.limits[here]) < mean * mean:
-        trial.legal[v] = int32(NONE)
+    left = blocks.weight[here] - kl.value_or(graph.vertex_weights, v, 1)
+    mean = kl.float64(blocks.means[here])
+    if kl.float64(left) * kl.float64(blocks.limits[here]) < mean * mean:
+        trial.legal[v] = kl.int32(NONE)
 
 
-@kernel
+@kl.kernel
 def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, trial: Trial):
     """Enter the legal move of a vertex if it goes in the direction of the round.
 
@@ -92,40 +83,40 @@ def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figur
     upwards = figures.iteration & 1 == 0
     if there != NONE and (there > moves.part[v]) == upwards:
         add_move_to(v, there, moves, figures)
-        atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
-        weight = value_or(graph.vertex_weights, v, 1)
-        atomic_add(trial.weight_sums, copy_for(v, moves, figures) + there, weight)
+        kl.atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+        weight = kl.value_or(graph.vertex_weights, v, 1)
+        kl.atomic_add(trial.weight_sums, copy_for(v, moves, figures) + there, weight)
 
 
-@kernel
+@kl.kernel
 def fill_request_key(i, moves: Moves, trial: Trial):
     """Key of a request: its vertex, how much less it gains than the best one, or its block."""
     v = moves.listed[i]
-    key = int64(v)
+    key = kl.int64(v)
     if trial.sequence.by_gain == BY_GAIN:
         key = trial.sequence.top_gain - trial.gain[v]
     elif trial.sequence.by_gain == BY_BLOCK:
-        key = int64(moves.target[v])
+        key = kl.int64(moves.target[v])
     trial.keys[i] = key
 
 
-@kernel
+@kl.kernel
 def order_requests_next(_, moves: Moves, figures: Figures, trial: Trial):
     """After the vertices come the gains, then the blocks, and then the buffers are filled."""
-    trial.sequence.ordering = int64(trial.sequence.by_gain < BY_BLOCK)
+    trial.sequence.ordering = kl.int64(trial.sequence.by_gain < BY_BLOCK)
     trial.sequence.by_gain += 1
     highest = trial.sequence.top_gain if trial.sequence.by_gain == BY_GAIN else figures.blocks
     set_largest(highest, trial.sorting.words)
-    trial.sequence.kept = max(int64(1), (moves.moves + TILE - 1) // TILE)
+    trial.sequence.kept = max(kl.int64(1), (moves.moves + TILE - 1) // TILE)
     trial.sequence.made = 0
 
 
-@kernel
+@kl.kernel
 def lay_out_request(i, graph: Csr, moves: Moves, trial: Trial):
     """Weight of a request; the first one for a block marks where the block's buffer begins."""
     v = moves.listed[i]
     trial.other_list[i] = v
-    trial.other_keys[i] = value_or(graph.vertex_weights, v, 1)
+    trial.other_keys[i] = kl.value_or(graph.vertex_weights, v, 1)
     begins = i == 0
     if not begins:
         begins = moves.target[moves.listed[i - 1]] != moves.target[v]
@@ -133,7 +124,7 @@ def lay_out_request(i, graph: Csr, moves: Moves, trial: Trial):
         trial.buffer_begin[moves.target[v]] = i
 
 
-@kernel
+@kl.kernel
 def grant_request(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
                   trial: Trial):
     """List a request if its block has room for all up to it; the order of the list is free."""
@@ -141,6 +132,6 @@ def grant_request(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, fig
     block = moves.target[v]
     offered = rebalancing.position[i + 1] - rebalancing.position[trial.buffer_begin[block]]
     if exceeds(blocks.weight[block] + offered, block, blocks, figures) == 0:
-        list_at(atomic_next(trial.sequence, Sequence.made), v, moves)
+        list_at(kl.atomic_next(trial.sequence, Sequence.made), v, moves)
     else:
         revoke_move(v, moves)

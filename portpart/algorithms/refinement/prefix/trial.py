@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement.state import Blocks, Figures, More, Moves, Run, Sizes
+from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import (
-    Kernel,
-    Words,
-    atomic_max,
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-)
+from portpart.backends.language import Kernel, Words
 from portpart.backends.program import Program
 from portpart.primitives.recorded_sort import (
     SortArrays,
@@ -106,37 +98,37 @@ def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
         program.launch(1, order_next)
 
 
-@device
+@kl.device
 def note_gain(v, gain, trial: Trial):
     """Keep what a move of v gains, and the most that one does.  Atomic, order-free."""
     trial.gain[v] = gain
-    atomic_max(trial.sequence, Sequence.top_gain, gain)
+    kl.atomic_max(trial.sequence, Sequence.top_gain, gain)
     return gain
 
 
-@device
+@kl.device
 def set_gain(v, gain, trial: Trial):
     """Set what the move of v gains."""
     trial.gain[v] = gain
     return gain
 
 
-@device
+@kl.device
 def begin_weights(blocks: Blocks, figures: Figures, trial: Trial):
     """Blocks weigh what they do before any move.  All lanes of a team together."""
-    for b in range(lane(), figures.blocks, team_size()):
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
         trial.block_weight[b] = blocks.weight[b]
     return figures.blocks
 
 
-@device
+@kl.device
 def set_top_gain(gain, sequence: Sequence):
     """Set what moves gain at most; 0 before any is found."""
     sequence.top_gain = gain
     return gain
 
 
-@device
+@kl.device
 def order_by_vertex(needed, moves: Moves, figures: Figures, trial: Trial):
     """The moves are to be sorted, by vertex first, if that is needed."""
     trial.sequence.ordering = needed
@@ -145,17 +137,17 @@ def order_by_vertex(needed, moves: Moves, figures: Figures, trial: Trial):
     return needed
 
 
-@kernel
+@kl.kernel
 def fill_key(i, moves: Moves, trial: Trial):
     """Key of a move: its vertex, or how much less it gains than the best one."""
     v = moves.listed[i]
-    key = int64(v)
+    key = kl.int64(v)
     if trial.sequence.by_gain != 0:
         key = trial.sequence.top_gain - trial.gain[v]
     trial.keys[i] = key
 
 
-@kernel
+@kl.kernel
 def order_by_gain_next(_, trial: Trial):
     """After the vertices come the gains, and then the order is found."""
     trial.sequence.ordering = 1 - trial.sequence.by_gain

@@ -15,31 +15,23 @@ from portpart.algorithms.refinement.state import (
     GainCache,
     Moves,
 )
-from portpart.backends.language import (
-    device,
-    int64,
-    kernel,
-    lane,
-    team_size,
-    team_sum,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr, degree_of
 
 ONE_OF = 2
 """Where all that want to move are too many, one of so many may in a propagation."""
 
 
-@device
+@kl.device
 def wants_to_move(v, moves: Moves, cache: GainCache):
     """Whether v has a target, and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:
-        result = int64(moves.locked_in[v]) != moves.last_propagation
+        result = kl.int64(moves.locked_in[v]) != moves.last_propagation
     return result
 
 
-@kernel
+@kl.kernel
 def rest_by_chance(i, moves: Moves, active: ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
     v = movable_vertex(i, active)
@@ -47,7 +39,7 @@ def rest_by_chance(i, moves: Moves, active: ActiveSets, figures: Figures):
         lock_now(v, moves)
 
 
-@device
+@kl.device
 def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                     tables: Tables, rules: Rules):
     """Move v if it still does not lose once better moves are made.
@@ -58,8 +50,8 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
     here = moves.part[v]
     there = cache.best_target[v]
     own_gain = cache.gain[v]
-    total = int64(0)
-    for arc in range(graph.begin[v] + lane(), graph.end[v], team_size()):
+    total = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
         block = moves.part[u]
         other_gain = cache.gain[u]
@@ -68,15 +60,15 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
                 block = cache.best_target[u]
         nearer = rules.distance(here, block, tables) - rules.distance(there, block, tables)
         if nearer != 0:
-            total += value_or(graph.weights, arc, 1) * nearer
-    total = team_sum(total)
+            total += kl.value_or(graph.weights, arc, 1) * nearer
+    total = kl.team_sum(total)
     total += pull_of(v, there, blocks) - pull_of(v, here, blocks)
-    if lane() == 0 and total >= 0:
+    if kl.lane() == 0 and total >= 0:
         commit_move(v, there, moves, figures)
     return total
 
 
-@kernel
+@kl.kernel
 def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lane, rules: Rules):
     """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
     if is_for(one_lane, state.active.movable, state.figures):
@@ -87,7 +79,7 @@ def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lan
                             rules)
 
 
-@kernel
+@kl.kernel
 def keep_paying_moves_of_hubs(i, graph: Csr, state: Propagating, tables: Tables, rules: Rules):
     """Move a hub that wants to and still gains."""
     v = state.active.hub_list[i]

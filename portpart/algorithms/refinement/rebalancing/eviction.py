@@ -34,23 +34,7 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.backends.language import (
-    atomic_add,
-    atomic_next,
-    ctz,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    popcount,
-    team_last,
-    team_scan,
-    team_size,
-    team_sum,
-    uint64,
-    value_or,
-)
+from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 NONE = -1
@@ -59,7 +43,7 @@ ROUNDS = 8
 """Vertices that a lane looks at before its team adds to a list."""
 
 
-@device
+@kl.device
 def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
               figures: Figures, relief: Relief):
     """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
@@ -69,11 +53,11 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: 
     block = moves.part[v]
     here = blocks.weight[block]
     result = (here > blocks.limits[block] + figures.slack
-              and value_or(blocks.fixed, v, NONE) == NONE)
+              and kl.value_or(blocks.fixed, v, NONE) == NONE)
     if result:
         excess = here - blocks.means[block]
         whole = all_may_leave(block, blocks, rebalancing, relief)
-        weight = value_or(graph.vertex_weights, v, 1)
+        weight = kl.value_or(graph.vertex_weights, v, 1)
         half_more = rebalancing.strong == 0 or not relief.doubled
         heaviest = excess + excess // 2 if half_more else 2 * excess
         result = (whole != slight and weight > 0 and weight <= heaviest
@@ -81,7 +65,7 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: 
     return result
 
 
-@device
+@kl.device
 def cached_block(v, cache: GainCache, blocks: Blocks, figures: Figures, relief: Relief):
     """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
@@ -93,11 +77,11 @@ def cached_block(v, cache: GainCache, blocks: Blocks, figures: Figures, relief: 
     if block == NONE:
         block = blocks.destination[chance(v, figures) % blocks.destinations]
     elif relief.rooms.room_of(block, blocks, figures) <= 0:
-        block = int32(NONE)
+        block = kl.int32(NONE)
     return block
 
 
-@device
+@kl.device
 def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
     """Rate v if the cache tells what it loses, else list it.
 
@@ -108,22 +92,22 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
         list_unrated(v, graph, state.unrated, state.figures)
     else:
         set_target(v, block, state.moves)
-        enter_bucket(v, -state.cache.gain[v], value_or(graph.vertex_weights, v, 1), state.moves,
+        enter_bucket(v, -state.cache.gain[v], kl.value_or(graph.vertex_weights, v, 1), state.moves,
                      state.rebalancing, state.figures, relief)
     return v
 
 
-@kernel
+@kl.kernel
 def list_movable_leavers(i, graph: Csr, state: Deciding, relief: Relief):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
     v = movable_vertex(i, state.active)
     if may_leave(v, True, graph, state.moves, state.blocks, state.rebalancing, state.figures,
                  BY_WEIGHT):
-        state.rebalancing.listed[atomic_next(state.rebalancing, Rebalancing.leavers)] = v
+        state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.leavers)] = v
         rate_by_cache(v, graph, state, relief)
 
 
-@device
+@kl.device
 def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
               rebalancing: Rebalancing, figures: Figures):
     """Whether v on a boundary, which is not movable, may leave a block that needs such vertices.
@@ -139,63 +123,63 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
     return result
 
 
-@device
+@kl.device
 def looks_at_others(active: ActiveSets, rebalancing: Rebalancing):
     """Whether vertices that are not movable are looked at now."""
     return rebalancing.wide != 0 or rebalancing.short != 0 or active.on_boundary <= FEW
 
 
-@kernel
+@kl.kernel
 def list_other_leavers(i, graph: Csr, state: Deciding, relief: Relief):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
     if looks_at_others(state.active, state.rebalancing) and i < state.active.on_boundary:
         v = boundary_vertex(i, state.active)
         if is_leaver(v, graph, state.moves, state.active, state.blocks, state.rebalancing,
                      state.figures):
-            state.rebalancing.listed[atomic_next(state.rebalancing, Rebalancing.leavers)] = v
+            state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.leavers)] = v
             rate_by_cache(v, graph, state, relief)
 
 
-@device
+@kl.device
 def append_leavers(chosen, first, active: ActiveSets, rebalancing: Rebalancing):
     """Append the listed vertices first + lane() + j * team_size() for each bit j of `chosen`.
 
     All lanes of a team together; returns how many they append.
     """
-    until = team_scan(int64(popcount(uint64(chosen))))
-    total = team_last(until)
-    begin = int64(0)
-    if lane() == 0 and total > 0:
-        begin = atomic_add(rebalancing, Rebalancing.leavers, total)
-    place = team_sum(begin) + until
+    until = kl.team_scan(kl.int64(kl.popcount(kl.uint64(chosen))))
+    total = kl.team_last(until)
+    begin = kl.int64(0)
+    if kl.lane() == 0 and total > 0:
+        begin = kl.atomic_add(rebalancing, Rebalancing.leavers, total)
+    place = kl.team_sum(begin) + until
     left = chosen
     while left != 0:
         place -= 1
-        j = first + lane() + ctz(uint64(left)) * team_size()
+        j = first + kl.lane() + kl.ctz(kl.uint64(left)) * kl.team_size()
         rebalancing.listed[place] = boundary_vertex(j, active)
         left &= left - 1
     return total
 
 
-@kernel
+@kl.kernel
 def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
                          rebalancing: Rebalancing, figures: Figures):
     """List those of batch i that `list_other_leavers` would, to be rated afterwards."""
-    first = int64(i) * BATCH
+    first = kl.int64(i) * BATCH
     end = min(first + BATCH, active.on_boundary)
     while looks_at_others(active, rebalancing) and first < end:
-        chosen = int64(0)
+        chosen = kl.int64(0)
         for j in range(ROUNDS):
-            place = first + lane() + j * team_size()
+            place = first + kl.lane() + j * kl.team_size()
             if place < end:
                 v = boundary_vertex(place, active)
                 if is_leaver(v, graph, moves, active, blocks, rebalancing, figures):
-                    chosen |= int64(1) << j
+                    chosen |= kl.int64(1) << j
         append_leavers(chosen, first, active, rebalancing)
-        first += ROUNDS * team_size()
+        first += ROUNDS * kl.team_size()
 
 
-@kernel
+@kl.kernel
 def rate_gathered(i, graph: Csr, state: Deciding, relief: Relief):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
     v = state.rebalancing.listed[i]
@@ -204,11 +188,11 @@ def rate_gathered(i, graph: Csr, state: Deciding, relief: Relief):
             rate_by_cache(v, graph, state, relief)
 
 
-@kernel
+@kl.kernel
 def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: UnratedList,
                      rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
     rebalancing.leaving[v] = 0
     if may_leave(v, False, graph, moves, blocks, rebalancing, figures, relief):
-        rebalancing.listed[atomic_next(rebalancing, Rebalancing.leavers)] = int32(v)
+        rebalancing.listed[kl.atomic_next(rebalancing, Rebalancing.leavers)] = kl.int32(v)
         list_unrated(v, graph, unrated, figures)

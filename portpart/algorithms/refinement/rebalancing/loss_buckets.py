@@ -19,19 +19,7 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.backends.language import (
-    atomic_add,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_min,
-    team_scan,
-    team_size,
-    team_sum,
-)
+from portpart.backends import language as kl
 from portpart.primitives.hashing import hash_of
 
 NOT_NEGATIVE = 2**63 - 1
@@ -44,13 +32,13 @@ ONLY_MOVABLE, ALL, REST = 0, 1, 2
 those that have not been so far."""
 
 
-@device
+@kl.device
 def chance(v, figures: Figures):
     """A number drawn for v in this iteration."""
     return hash_of(v, figures.seed + figures.iteration) & NOT_NEGATIVE
 
 
-@device
+@kl.device
 def slot_for(v, loss, weight, rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """Slot of v: its bucket and, by chance, a sub-bucket of it."""
     bucket = relief.bucket_of(loss, weight, rebalancing)
@@ -59,65 +47,65 @@ def slot_for(v, loss, weight, rebalancing: Rebalancing, figures: Figures, relief
                                                                           - 1))
 
 
-@device
+@kl.device
 def enter_bucket(v, loss, weight, moves: Moves, rebalancing: Rebalancing, figures: Figures,
                  relief: Relief):
     """Put v into its bucket and its slot; atomic, order-free."""
     slot = slot_for(v, loss, weight, rebalancing, figures, relief)
-    rebalancing.slot_of[v] = int32(slot)
-    first = int64(moves.part[v]) * BUCKETS
-    atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
-    atomic_add(rebalancing.slot_weight, first * rebalancing.sub_buckets + slot, weight)
+    rebalancing.slot_of[v] = kl.int32(slot)
+    first = kl.int64(moves.part[v]) * BUCKETS
+    kl.atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
+    kl.atomic_add(rebalancing.slot_weight, first * rebalancing.sub_buckets + slot, weight)
     return slot
 
 
-@device
+@kl.device
 def empty_slot(block, slot, rebalancing: Rebalancing):
     """Set to zero what `enter_bucket` added to."""
-    first = int64(block) * BUCKETS
+    first = kl.int64(block) * BUCKETS
     rebalancing.bucket_weight[first + slot // rebalancing.sub_buckets] = 0
     rebalancing.slot_weight[first * rebalancing.sub_buckets + slot] = 0
     return slot
 
 
-@device
+@kl.device
 def first_reaching(values, begin, count, target):
     """Least j such that values[begin] + ... + values[begin + j] >= target, else count - 1."""
     found = count - 1
-    running = int64(0)
-    base = int64(0)
+    running = kl.int64(0)
+    base = kl.int64(0)
     while base < count:
-        j = base + lane()
-        value = int64(0)
+        j = base + kl.lane()
+        value = kl.int64(0)
         if j < count:
             value = values[begin + j]
-        until = running + team_scan(value)
+        until = running + kl.team_scan(value)
         if until - value < target and until >= target:
             found = j
-        running = team_last(until)
-        base += team_size()
-    return team_min(found)
+        running = kl.team_last(until)
+        base += kl.team_size()
+    return kl.team_min(found)
 
 
-@device
+@kl.device
 def scope_of(b, active: ActiveSets, rebalancing: Rebalancing):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return int32(ALL) if active.on_boundary <= FEW else rebalancing.scope[b]
+    return kl.int32(ALL) if active.on_boundary <= FEW else rebalancing.scope[b]
 
 
-@device
+@kl.device
 def scope_after(b, bucket, active: ActiveSets, rebalancing: Rebalancing):
     """Which vertices of block b have to be rated beside those that are, now or the next time."""
-    result = int32(ONLY_MOVABLE)
+    result = kl.int32(ONLY_MOVABLE)
     if bucket > LAST_WITHOUT_LOSS:
-        result = int32(ALL)
+        result = kl.int32(ALL)
         if scope_of(b, active, rebalancing) == ONLY_MOVABLE:
-            result = int32(REST)
+            result = kl.int32(REST)
             rebalancing.short = 1
     return result
 
 
-@kernel
+@kl.kernel
 def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
                   rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
@@ -126,21 +114,21 @@ def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
     that are there; and probably so the next time.
     """
     overload = blocks.weight[b] - blocks.limits[b] - figures.slack
-    slot = int64(-1)
+    slot = kl.int64(-1)
     if overload > 0:
-        bucket = first_reaching(rebalancing.bucket_weight, b * BUCKETS, int64(BUCKETS),
+        bucket = first_reaching(rebalancing.bucket_weight, b * BUCKETS, kl.int64(BUCKETS),
                                 overload)
-        before = int64(0)
-        for j in range(lane(), bucket, team_size()):
+        before = kl.int64(0)
+        for j in range(kl.lane(), bucket, kl.team_size()):
             before += rebalancing.bucket_weight[b * BUCKETS + j]
-        before = team_sum(before)
+        before = kl.team_sum(before)
         first = (b * BUCKETS + bucket) * rebalancing.sub_buckets
         within = first_reaching(rebalancing.slot_weight, first, rebalancing.sub_buckets,
                                 overload - before)
         slot = bucket * rebalancing.sub_buckets + within
-        if lane() == 0 and not all_may_leave(b, blocks, rebalancing, relief):
+        if kl.lane() == 0 and not all_may_leave(b, blocks, rebalancing, relief):
             rebalancing.scope[b] = scope_after(b, bucket, active, rebalancing)
-    if lane() == 0:
+    if kl.lane() == 0:
         rebalancing.threshold[b] = slot
         if rebalancing.scope[b] != ONLY_MOVABLE:
             rebalancing.next_wide = 1

@@ -12,27 +12,27 @@ from portpart.algorithms.refinement.state import (
     Rebalancing,
     UnratedList,
 )
-from portpart.backends.language import device, int64, kernel
+from portpart.backends import language as kl
 
 BATCH = 256
 """Vertices that a team gathers from before it adds to the number of those that may leave."""
 
 
-@device
+@kl.device
 def forget_rebalancings(rebalancing: Rebalancing):
     """Label propagation was last: no weak rebalancing has been since."""
     rebalancing.rebalancings = 0
     return rebalancing.rebalancings
 
 
-@device
+@kl.device
 def ask_for_strong(rebalancing: Rebalancing):
     """Strong rebalancing is next, however many weak ones there have been."""
     rebalancing.rebalancings = rebalancing.weak_limit
     return rebalancing.rebalancings
 
 
-@device
+@kl.device
 def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
     """Vertices have left blocks that were too heavy."""
     rebalancing.rebalancings += 1
@@ -45,15 +45,15 @@ def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
     return rebalancing.wide
 
 
-@device
+@kl.device
 def plan_strength(balanced, rebalancing: Rebalancing):
     """Say whether the next rebalancing, unless all is balanced, is the strong one."""
-    rebalancing.strong = int64(
+    rebalancing.strong = kl.int64(
         not balanced and rebalancing.rebalancings >= rebalancing.weak_limit)
     return rebalancing.strong
 
 
-@device
+@kl.device
 def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancing):
     """Set the work sizes of the two ways to go through the first list for a rebalancing.
 
@@ -66,7 +66,7 @@ def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancin
     return listed
 
 
-@device
+@kl.device
 def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
     """Nobody is listed to leave yet."""
     rebalancing.leavers = 0
@@ -76,7 +76,7 @@ def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figure
     return rebalancing.swept
 
 
-@kernel
+@kl.kernel
 def turn_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
                   figures: Figures):
     """The first list that has been kept takes the place of the other."""

@@ -22,26 +22,14 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
 from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.scopes import RatingLeavers
 from portpart.algorithms.refinement.state import Blocks, Figures, More, Moves, Rebalancing
-from portpart.backends.language import (
-    DeviceFunction,
-    Static,
-    device,
-    int32,
-    int64,
-    kernel,
-    lane,
-    team_last,
-    team_max,
-    team_scan,
-    team_size,
-    value_or,
-)
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Static
 from portpart.graphs.rows import Csr
 
 NONE = -1
 
 
-@device
+@kl.device
 def has_room(v, block, graph: Csr, blocks: Blocks, figures: Figures, relief: Relief):
     """Whether a block takes vertices of others."""
     return relief.rooms.room_of(block, blocks, figures) > 0
@@ -62,7 +50,7 @@ class Rating(Static):
     relief: Relief
 
 
-@device
+@kl.device
 def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found: Found, more: More,
          rating: Rating):
     """Find target and loss of a vertex that may leave, and its bucket.
@@ -72,15 +60,15 @@ def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found:
     touches no block with room goes to one chosen by a hash.  All lanes of a team together.
     """
     best_candidate(v, graph, state, ties, tables, found, rating.search)
-    if lane() == 0:
-        block = int32(found.block)
+    if kl.lane() == 0:
+        block = kl.int32(found.block)
         value = found.value
         if block == NONE or state.rebalancing.strong != 0:
             value = rating.search.rules.unknown(found, tables)
         if block == NONE:
             block = state.blocks.destination[chance(v, state.figures) % state.blocks.destinations]
         set_target(v, block, state.moves)
-        enter_bucket(v, found.here - value, value_or(graph.vertex_weights, v, 1), state.moves,
+        enter_bucket(v, found.here - value, kl.value_or(graph.vertex_weights, v, 1), state.moves,
                      state.rebalancing, state.figures, rating.relief)
     return v
 
@@ -97,34 +85,34 @@ class Rated:
                                         self.relief))
 
 
-@kernel
+@kl.kernel
 def leave_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
     """Weak rebalancing: a vertex up to the threshold moves to its own best target.
 
     The buckets are emptied.
     """
     v = rebalancing.listed[i]
-    slot = empty_slot(moves.part[v], int64(rebalancing.slot_of[v]), rebalancing)
+    slot = empty_slot(moves.part[v], kl.int64(rebalancing.slot_of[v]), rebalancing)
     if slot <= rebalancing.threshold[moves.part[v]]:
         add_move(v, moves, figures)
 
 
-@kernel
+@kl.kernel
 def weigh_leaving(i, graph: Csr, moves: Moves, rebalancing: Rebalancing):
     """Strong rebalancing: leaving[v] = weight of a vertex up to the threshold.
 
     The buckets are emptied.
     """
     v = rebalancing.listed[i]
-    slot = empty_slot(moves.part[v], int64(rebalancing.slot_of[v]), rebalancing)
+    slot = empty_slot(moves.part[v], kl.int64(rebalancing.slot_of[v]), rebalancing)
     if slot <= rebalancing.threshold[moves.part[v]]:
-        rebalancing.leaving[v] = value_or(graph.vertex_weights, v, 1)
+        rebalancing.leaving[v] = kl.value_or(graph.vertex_weights, v, 1)
 
 
-@device
+@kl.device
 def place_at(position, blocks: Blocks):
     """Which block's room, of those in a row, covers a position before the end of the row."""
-    low = int64(0)
+    low = kl.int64(0)
     high = blocks.destinations
     while high - low > 1:
         middle = (low + high) >> 1
@@ -135,13 +123,13 @@ def place_at(position, blocks: Blocks):
     return low
 
 
-@device
+@kl.device
 def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
     """Let v move to the block of that place."""
     return add_move_to(v, blocks.destination[place], moves, figures)
 
 
-@kernel
+@kl.kernel
 def leave_strongly(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
                    relief: Relief):
     """A leaving vertex goes to the block whose room covers its position among the leaving.
@@ -157,19 +145,19 @@ def leave_strongly(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, fi
         enter_place(v, place_at(position, blocks), moves, blocks, figures)
 
 
-@kernel
+@kl.kernel
 def clear_waiting(b, rebalancing: Rebalancing):
     """Nobody waits behind the room of a block; thresholds have done their work."""
     rebalancing.threshold[b] = NONE
 
 
-@device
+@kl.device
 def fits(v, place, position, blocks: Blocks, rebalancing: Rebalancing):
     """Whether at least half of v, which begins at a position in a room, lies within it."""
     return rebalancing.leaving[v] // 2 <= blocks.room[place + 1] - position
 
 
-@kernel
+@kl.kernel
 def leave_where_it_fits(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
                         figures: Figures):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
@@ -187,7 +175,7 @@ def leave_where_it_fits(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancin
             rebalancing.threshold[place] = v
 
 
-@kernel
+@kl.kernel
 def place_waiting(_, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures):
     """Those that wait follow behind all others, again and again while room is left.  One team.
 
@@ -196,19 +184,19 @@ def place_waiting(_, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, fig
     tail = rebalancing.position[figures.vertices]
     count = blocks.destinations
     end = blocks.room[count]
-    waiting = int64(1)
+    waiting = kl.int64(1)
     while waiting != 0 and tail < end:
-        waiting = int64(0)
-        base = int64(0)
+        waiting = kl.int64(0)
+        base = kl.int64(0)
         while base < count:
-            p = base + lane()
-            v = int64(NONE)
-            weight = int64(0)
+            p = base + kl.lane()
+            v = kl.int64(NONE)
+            weight = kl.int64(0)
             if p < count:
                 v = rebalancing.threshold[p]
             if v != NONE:
                 weight = rebalancing.leaving[v]
-            until = team_scan(weight)
+            until = kl.team_scan(weight)
             position = tail + until - weight
             if v != NONE and position < end:
                 place = place_at(position, blocks)
@@ -216,7 +204,7 @@ def place_waiting(_, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, fig
                     enter_place(v, place, moves, blocks, figures)
                     rebalancing.threshold[p] = NONE
                 else:
-                    waiting = int64(1)
-            tail += team_last(until)
-            base += team_size()
-        waiting = team_max(waiting)
+                    waiting = kl.int64(1)
+            tail += kl.team_last(until)
+            base += kl.team_size()
+        waiting = kl.team_max(waiting)

@@ -15,7 +15,8 @@ from portpart.algorithms.refinement.state import (
     Blocks,
     Rebalancing,
 )
-from portpart.backends.language import DeviceFunction, Static, device, float64, int64
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Static
 
 BUCKET_BASE = 1.5
 
@@ -73,38 +74,39 @@ class Relief(Static):
         return self.slight_share < ANY_EXCESS
 
 
-@device
+@kl.device
 def bucket_by_weight(loss, weight, rebalancing: Rebalancing):
     """Bucket of a loss relative to the vertex's weight: 0 gains, 1 even, then log base 1.5.
 
     The logarithm is a product of exact IEEE multiplications, the same on every device.
     """
-    bucket = int64(0)
+    bucket = kl.int64(0)
     if loss == 0:
-        bucket = int64(1)
+        bucket = kl.int64(1)
     if loss > 0:
-        bucket = int64(2)
-        relative = float64(loss) * float64(rebalancing.mean_vertex_weight) / float64(weight)
-        ratio = relative / float64(rebalancing.loss_unit)
-        bound = float64(1.0)
+        bucket = kl.int64(2)
+        scaled = kl.float64(loss) * kl.float64(rebalancing.mean_vertex_weight)
+        relative = scaled / kl.float64(weight)
+        ratio = relative / kl.float64(rebalancing.loss_unit)
+        bound = kl.float64(1.0)
         while bound <= ratio and bucket < BUCKETS - 1:
             bound *= BUCKET_BASE
             bucket += 1
     return bucket
 
 
-@device
+@kl.device
 def bucket_by_loss(loss, weight, rebalancing: Rebalancing):
     """Bucket of a loss, whatever the vertex weighs (equation 4.5): 0 gains, 1 even, 2 + log2.
 
     The last bucket holds all losses of 2^47 and more.
     """
-    bucket = int64(0)
+    bucket = kl.int64(0)
     if loss == 0:
-        bucket = int64(1)
+        bucket = kl.int64(1)
     if loss > 0:
-        bucket = int64(2)
-        half = int64(loss) >> 1
+        bucket = kl.int64(2)
+        half = kl.int64(loss) >> 1
         while half > 0 and bucket < BUCKETS - 1:
             half = half >> 1
             bucket += 1
@@ -126,7 +128,7 @@ def relief_of(options: RefinementOptions) -> Relief:
                    until_balanced=options.until_balanced)
 
 
-@device
+@kl.device
 def all_may_leave(b, blocks: Blocks, rebalancing: Rebalancing, relief: Relief):
     """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
     excess = blocks.weight[b] - blocks.means[b]
