@@ -47,7 +47,7 @@ class Kind(NamedTuple):
     rule : MoveRule
         What moves them.
     tied : DeviceFunction
-        ``tied(v, graph, run)``: the block that a new vertex is tied to most.
+        ``tied(v, graph, moves, blocks, figures)``: the block that a new vertex is tied to most.
     prepare : callable
         ``prepare(refiner, rows, update, refine, early)``: makes room for what a batch has changed,
         and returns records that programs need beside those of the round; `early` if it is on its

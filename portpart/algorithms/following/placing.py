@@ -175,7 +175,7 @@ def record_placing(program: Program, tied: DeviceFunction) -> None:
     Parameters
     ----------
     tied : DeviceFunction
-        ``tied(v, graph, run)``, such as `tied_most`.
+        ``tied(v, graph, moves, blocks, figures)``, such as `tied_most`.
     """
     counts: Any = program.records["counts"]
     program.launch(counts.few, place_few, team=TEAM, tied=tied)

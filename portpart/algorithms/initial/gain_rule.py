@@ -18,13 +18,13 @@ class GainRule(Static):
     ----------
     name : str
     inside : DeviceFunction
-        ``inside(i, graph, candidates, run)``: a lane's share of what it costs to have vertex i of
+        ``inside(i, graph, candidates, state)``: a lane's share of what it costs to have vertex i of
         all candidates on one side, and all others of its bisection on the other.
     pull : DeviceFunction
-        ``pull(i, graph, candidates, attempts, run)``: a lane's share of what vertex i costs more on
-        side 0 than on side 1; strays do not count.
+        ``pull(i, graph, candidates, attempts, state)``: a lane's share of what vertex i costs more
+        on side 0 than on side 1; strays do not count.
     begin_key : Kernel
-        ``begin_key(i, graph, candidates, attempts, run)``: computes the key of vertex i from all
+        ``begin_key(i, graph, candidates, attempts, state)``: computes the key of vertex i from all
         sides, and adds its share of the cut; or leaves both to `add_gains`.
     follow : DeviceFunction
         ``follow(p, here, opening, bisection, graph, candidates, attempts)``: lets the gains of
@@ -34,7 +34,7 @@ class GainRule(Static):
         ``take_back(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
         but the first `kept`; keys follow if they are used `again`.
     add_gains : tuple of Kernel, optional
-        ``add(i, graph, candidates, attempts, run)``: add to keys and cuts what net i of all
+        ``add(i, graph, candidates, attempts, state)``: add to keys and cuts what net i of all
         candidates does, if it has few pins, and what those of many pins in group i do; where
         vertices of many nets would be much work for a team.
     shares : bool

@@ -21,7 +21,7 @@ from portpart.backends.language import DeviceFunction, Kernel, Static, Word
 from portpart.graphs.rows import Csr, degree_of
 
 Body = Callable[[Rules, Valuation], DeviceFunction]
-"""From an objective and how blocks are valued, ``body(v, graph, run, ties, tables, found, more)``:
+"""From an objective and a valuation, ``body(v, graph, state, ties, tables, found, more)``:
 what all lanes of a team do together with a vertex."""
 
 
@@ -32,14 +32,14 @@ class Asking(Static):
     Attributes
     ----------
     few : DeviceFunction
-        ``few(i, one_lane, graph, run)``: vertex i of the list if it has few neighbours and the list
+        ``few(i, one_lane, graph, state)``: vertex i of the list if it has few neighbours and that
         is work for such lanes; else -1.
     many : DeviceFunction
-        ``many(i, graph, run)``: a bit for each vertex of group i that has many and is no hub.
+        ``many(i, graph, state)``: a bit for each vertex of group i that has many and is no hub.
     member : DeviceFunction
-        ``member(i, bit, run)``: that vertex.
+        ``member(i, bit, state)``: that vertex.
     hub : DeviceFunction
-        ``hub(i, run)``: hub i if it asks; else -1.
+        ``hub(i, state)``: hub i if it asks; else -1.
     """
 
     few: DeviceFunction
@@ -68,7 +68,7 @@ class Job(Static):
     Attributes
     ----------
     body : DeviceFunction
-        ``body(v, graph, run, ties, tables, found, more)``
+        ``body(v, graph, state, ties, tables, found, more)``
     asking : Asking
     ties : Connectivity
     counter : Word

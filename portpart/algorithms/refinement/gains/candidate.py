@@ -28,7 +28,7 @@ class Search(Static):
     rules : Rules
     valuation : Valuation
     admits : DeviceFunction
-        ``admits(v, block, graph, run)``: whether v may go to the block.
+        ``admits(v, block, graph, blocks, figures)``: whether v may go to the block.
     counts : bool
         Whether the admitted blocks are counted.
     """

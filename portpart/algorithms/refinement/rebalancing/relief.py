@@ -31,7 +31,7 @@ class Relief(Static):
     Attributes
     ----------
     bucket_of : DeviceFunction
-        ``bucket_of(loss, weight, level)``: who leaves first.
+        ``bucket_of(loss, weight, rebalancing)``: who leaves first.
     slight_share : int
         An excess of at most 1 / slight_share of the limit is slight: of such a block only the
         boundary is rated.
