@@ -48,7 +48,7 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement import refiner, state
+from portpart.algorithms.refinement import refiner, sizes
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.nets.best_sequence import Sequences
@@ -96,7 +96,7 @@ IMPROVED = ClusteringOptions(improve_rounds=1)
 
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
-    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, state)),
+    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, sizes)),
                 (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
     "few rows": [(nets_followed, "MAX_SPARE_ROWS", 0), (edits, "FEW", 1)],

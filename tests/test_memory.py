@@ -23,7 +23,7 @@ from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
-from portpart.algorithms.refinement.state import Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import (
     MODELS,
     LevelSize,

@@ -12,10 +12,6 @@ from tests.test_pieces import MARKS, TREES, names_of, parameters
 
 REFINEMENT = PACKAGE / "algorithms" / "refinement"
 
-FOLDERS = {"Moves": "moves", "GainCache": "gains", "ActiveSets": "gains", "UnratedList": "gains",
-           "Incumbent": "incumbent", "Blocks": "blocks", "Rebalancing": "rebalancing"}
-"""Folders of the records of `refinement/state.py`; others are in the folder that declares them."""
-
 RESULTS = {"Found"}
 """Records that callers hand over to be filled."""
 
@@ -83,13 +79,6 @@ def owner_of(target: ast.expr, kinds: dict[str, str], path: Path) -> Class | Non
     return found
 
 
-def folder_of(owner: Class) -> Path:
-    """The folder whose functions store into a record."""
-    path, name = owner
-    return REFINEMENT / FOLDERS[name] if path == REFINEMENT / "state.py" and name in FOLDERS \
-        else path.parent
-
-
 def foreign_stores(path: Path) -> Iterator[str]:
     """Stores of a file's kernels into records of folders that it is not in."""
     for node in ast.walk(TREES[path]):
@@ -97,7 +86,7 @@ def foreign_stores(path: Path) -> Iterator[str]:
             kinds = parameters(node)
             for target in stored(node):
                 owner = owner_of(target, kinds, path)
-                if owner and owner[1] not in RESULTS and folder_of(owner) not in path.parents:
+                if owner and owner[1] not in RESULTS and owner[0].parent not in path.parents:
                     yield f"{path.relative_to(PACKAGE)}: {node.name} stores into {owner[1]}"
 
 
@@ -112,5 +101,4 @@ def test_stores_are_found() -> None:
     kinds = {"moves": "Moves", "state": "Accounting"}
     for path in (own, other):
         owners = [owner_of(target, kinds, path) for target in stored(function)]
-        assert owners == 2 * [(REFINEMENT / "state.py", "Moves")]
-    assert folder_of((REFINEMENT / "state.py", "Moves")) in own.parents
+        assert owners == 2 * [(REFINEMENT / "moves" / "state.py", "Moves")]

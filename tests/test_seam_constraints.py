@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement.state import Blocks, Figures
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.backends import cuda
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Static, device, kernel, static_range

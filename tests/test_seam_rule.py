@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import keep_movable, movable_vertex
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.program import MoveRule, Recording
 from portpart.algorithms.refinement.propagation.label_propagation import commit_move
-from portpart.algorithms.refinement.state import ActiveSets, Figures, GainCache, Moves
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.generators import delaunay, grid_2d, rmat

@@ -23,7 +23,7 @@ from portpart.algorithms.placement.swap_rounds import Places, Proposals
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement.state import Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import (
     OF_VERTEX,

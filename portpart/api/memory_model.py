@@ -26,8 +26,9 @@ from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
 from portpart.algorithms.refinement.incumbent.outcomes import ROOM, WORDS
+from portpart.algorithms.refinement.level import PIECES, SIZE
 from portpart.algorithms.refinement.prefix.trial import Trial
-from portpart.algorithms.refinement.state import PIECES, SIZE, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
 from portpart.graphs.html import table

@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.objectives import pin_state
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.algorithms.refinement.nets.state import net_bytes
-from portpart.algorithms.refinement.state import Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,

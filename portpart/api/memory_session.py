@@ -9,7 +9,7 @@ import numpy as np
 from portpart.algorithms.following.following import room_for
 from portpart.algorithms.following.nets import spare_rows
 from portpart.algorithms.refinement.local.around import Journal
-from portpart.algorithms.refinement.state import Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,

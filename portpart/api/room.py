@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.pin_state import net_sizes
 from portpart.algorithms.refinement.nets.state import net_bytes
-from portpart.algorithms.refinement.state import Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import readable, refining_bytes
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import OutOfMemory

@@ -15,7 +15,7 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
     words_of_hub,
 )
-from portpart.algorithms.refinement.by_degree import ByDegree
+from portpart.algorithms.refinement.gains.by_degree import ByDegree
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
 from portpart.algorithms.refinement.nets.hub_pieces import clear_sums, sum_piece, take_to_pieces
 from portpart.algorithms.refinement.nets.lists import empty_lists

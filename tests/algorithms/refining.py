@@ -11,8 +11,9 @@ from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
 from portpart.algorithms.refinement.blocks.homes import Homes
-from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree
+from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
+from portpart.algorithms.refinement.level import Level, More, Run
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
 from portpart.algorithms.refinement.nets.move_rule import rule_for
 from portpart.algorithms.refinement.options import RefinementOptions
@@ -24,7 +25,7 @@ from portpart.algorithms.refinement.program import (
 )
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import Level, More, Run, Sizes, sub_buckets_for
+from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord

@@ -10,9 +10,9 @@ import pytest
 
 from portpart.algorithms.refinement.evaluation import go_back
 from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.level import Level
 from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import Level
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.generators import grid_2d
 from portpart.graphs.graph import Graph

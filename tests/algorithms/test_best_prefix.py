@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.refinement.level import Level, Run
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
 from portpart.algorithms.refinement.program import Recording, Widths
 from portpart.algorithms.refinement.refiner import run_for
-from portpart.algorithms.refinement.state import Level, Run, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64
 from portpart.backends.program import Program

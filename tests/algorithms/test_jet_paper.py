@@ -15,9 +15,9 @@ import portpart
 from portpart.algorithms.catalogue import differences
 from portpart.algorithms.jet import PRESETS
 from portpart.algorithms.refinement.evaluation import evaluate
+from portpart.algorithms.refinement.level import Level
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.rebalancing.relief import Relief, bucket_by_loss, relief_of
-from portpart.algorithms.refinement.state import Level
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.generators import delaunay, grid_2d

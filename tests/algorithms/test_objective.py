@@ -32,7 +32,7 @@ from portpart.algorithms.objectives.objective import Objective, Rules, Tables, V
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.algorithms.refinement import refiner as of_levels
-from portpart.algorithms.refinement import state
+from portpart.algorithms.refinement import sizes
 from portpart.algorithms.refinement.options import IndependentOptions
 from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
 from portpart.algorithms.refinement.refiner import Refiner
@@ -201,7 +201,7 @@ def test_lanes_and_their_order_decide_nothing(start: str, max_arcs: int,
     graph = raw_graph(24, sorted(edges), list(range(len(edges)))).graph()
     part = STARTS[start](graph, 3)
     expected = check_iterations(reference(), graph, part, 3, (4,), "0.1")
-    for module in (of_levels, state):
+    for module in (of_levels, sizes):
         monkeypatch.setattr(module, "max_arcs", lambda team: max_arcs)
     found = check_iterations(LanesSpace(2, seed=3), graph, part, 3, (0, 1, 2, 3, 4), "0.1")
     assert found.level.hubs == (max_arcs == 14)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from portpart.algorithms.refinement.level import Level
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
-from portpart.algorithms.refinement.state import Level, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from tests import oracles

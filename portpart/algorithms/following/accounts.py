@@ -8,12 +8,15 @@ from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.following.edits import Born, Counts, NewLimits, new_vertex
 from portpart.algorithms.refinement.blocks.block_weights import set_limits
+from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import set_best
 from portpart.algorithms.refinement.local.around import Journal
 from portpart.algorithms.refinement.moves.list_moves import add_cost, change_weight
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Blocks, GainCache, Incumbent, Moves
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 

@@ -31,6 +31,9 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.local.around import Journal, note_woken
 from portpart.algorithms.refinement.moves.list_moves import (
     NEVER,
@@ -38,6 +41,7 @@ from portpart.algorithms.refinement.moves.list_moves import (
     lock_once,
     propose_move,
 )
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, weight_offered
 from portpart.algorithms.refinement.prefix.trial import (
     Trial,
@@ -48,7 +52,6 @@ from portpart.algorithms.refinement.prefix.trial import (
     record_order,
 )
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
 from portpart.backends import language as kl
 
 NONE = -1

@@ -33,11 +33,16 @@ from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWord
 from portpart.algorithms.objectives.net_ties import tie_of
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
-from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.by_degree import UNRATED
 from portpart.algorithms.refinement.gains.dirty_list import empty_marked
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import add_unrated
+from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.local.around import forget_dirty
 from portpart.algorithms.refinement.moves.list_moves import mark_moved, move_vertex, unlock
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, try_all
 from portpart.algorithms.refinement.prefix.trial import (
     fill_key,
@@ -46,16 +51,7 @@ from portpart.algorithms.refinement.prefix.trial import (
     set_top_gain,
 )
 from portpart.algorithms.refinement.program import Recording, launch_by_degree
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Moves,
-    Run,
-    Sizes,
-    UnratedList,
-)
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import StaticValue

@@ -24,11 +24,16 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.moves.list_moves import add_cost
-from portpart.algorithms.refinement.nets.scopes import Settling
-from portpart.algorithms.refinement.nets.settling import concerns_few, settle_net, ties_pins
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.nets.settling import (
+    Settling,
+    concerns_few,
+    settle_net,
+    ties_pins,
+)
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, StaticValue, Words

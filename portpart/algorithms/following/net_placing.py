@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from portpart.algorithms.following.placing import may_enter
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
-from portpart.algorithms.refinement.state import Blocks, Figures, Moves
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
 
 NONE = -1

@@ -10,9 +10,9 @@ from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.objectives.edited_nets import find_large, find_small
 from portpart.algorithms.objectives.pin_counts import add_pins, move_pin
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, PinCounts, size_of_net
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.lists import list_net, unlist
 from portpart.algorithms.refinement.nets.state import NetLists
-from portpart.algorithms.refinement.state import Moves
 from portpart.backends import language as kl
 
 

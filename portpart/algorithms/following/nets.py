@@ -33,7 +33,7 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import find_sets
-from portpart.algorithms.refinement import state
+from portpart.algorithms.refinement.moves import state
 from portpart.algorithms.refinement.nets.lists import empty_lists
 from portpart.algorithms.refinement.nets.move_rule import OnNets
 from portpart.algorithms.refinement.nets.settling import concerns_few

@@ -6,9 +6,12 @@ from typing import Any
 
 from portpart.algorithms.following.edits import Born, Counts, new_vertex
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, set_tie
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.local.around import Journal, set_home
 from portpart.algorithms.refinement.moves.list_moves import join_block, join_target, set_target
-from portpart.algorithms.refinement.state import Blocks, Figures, Incumbent, Moves
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.program import Program

@@ -34,22 +34,38 @@ from portpart.algorithms.following.pseudo_rounds import (
 from portpart.algorithms.following.pseudo_state import Pseudo, pseudo_for, room_of
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.blocks.homes import pull_of
-from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.evaluation import allow_no_iteration
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.by_degree import UNRATED
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
+from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, try_all
 from portpart.algorithms.refinement.prefix.trial import fill_key, order_by_gain_next, record_order
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
-from portpart.algorithms.refinement.scopes import Joining
-from portpart.algorithms.refinement.state import Blocks, Figures, Run, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Scope
 from portpart.graphs.rows import Csr
 
 BLOCKS_TEAM = 32
 """Lanes that go through the blocks."""
+
+
+class Joining(Scope):
+    """What changes when vertices that were in no block join one."""
+
+    moves: Moves
+    cache: GainCache
+    incumbent: Incumbent
+    blocks: Blocks
+    figures: Figures
 
 
 class PseudoBlock(MoveRule):

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.dirty_list import empty_marked, mark_dirty, unmark
+from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.local.around import Journal, note_woken
 from portpart.algorithms.refinement.moves.list_moves import join_block
-from portpart.algorithms.refinement.state import Blocks, Figures, GainCache, Moves
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 

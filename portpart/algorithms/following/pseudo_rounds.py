@@ -22,28 +22,33 @@ from portpart.algorithms.following.pseudo_state import (
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import list_movable_at
+from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import add_unrated, empty_unrated
 from portpart.algorithms.refinement.moves.list_moves import join_target, keep_moves, propose_move
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.prefix.best_prefix import exceeds, weight_offered
 from portpart.algorithms.refinement.prefix.trial import note_gain, set_top_gain
-from portpart.algorithms.refinement.scopes import Entering
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    Moves,
-    UnratedList,
-)
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction
+from portpart.backends.language import DeviceFunction, Scope
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
 NONE = -1
 
 ROUNDS_BY_ID = 32
+
+
+class Entering(Scope):
+    """What tells which block a vertex may enter, and keeps those that wait."""
+
+    moves: Moves
+    active: ActiveSets
+    blocks: Blocks
+    figures: Figures
 
 
 @kl.kernel

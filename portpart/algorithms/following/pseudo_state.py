@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.prefix.trial import Sequence, Trial
-from portpart.algorithms.refinement.state import Blocks, Figures, Moves, Run, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace

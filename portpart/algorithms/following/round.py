@@ -14,9 +14,9 @@ from portpart.algorithms.following.accounts import (
 from portpart.algorithms.following.edits import learn_outcome
 from portpart.algorithms.following.kinds import Kind
 from portpart.algorithms.following.placing import bear, record_placing, settle_birth, tie_birth
+from portpart.algorithms.refinement.level import More
 from portpart.algorithms.refinement.local.around import record_around, record_begin, record_end
 from portpart.algorithms.refinement.program import MoveRule, Recording
-from portpart.algorithms.refinement.state import More
 
 
 def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs: bool) -> None:

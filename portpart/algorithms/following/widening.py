@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from portpart.algorithms.following.pseudo_state import room_of, weigh_blocks
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.local.around import Journal, note_woken
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import (
-    Blocks,
-    Figures,
-    GainCache,
-    Moves,
-)
 from portpart.backends import language as kl
 from portpart.backends.language import Kernel, Words
 from portpart.graphs.rows import Csr

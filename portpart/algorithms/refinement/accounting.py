@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import is_for, list_on_boundary
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
 from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
-from portpart.algorithms.refinement.scopes import Accounting
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Incumbent,
-    Moves,
-)
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
+from portpart.backends.language import Scope
 from portpart.graphs.rows import Csr, degree_of
+
+
+class Accounting(Scope):
+    """What changes when vertices move."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    incumbent: Incumbent
+    blocks: Blocks
+    figures: Figures
 
 
 @kl.device

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
     is_at_rest,
     plan_tidying,
     turn_movable,
 )
 from portpart.algorithms.refinement.gains.dirty_list import plan_refreshing
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.incumbent.best import (
     MUCH_BETTER,
     compare_with_best,
     keep_if_better,
     plan_saving,
 )
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import set_touched
+from portpart.algorithms.refinement.level import SIZE, Level
 from portpart.algorithms.refinement.moves.list_moves import (
     add_weight,
     join_block,
@@ -23,6 +28,7 @@ from portpart.algorithms.refinement.moves.list_moves import (
     set_weight,
     thin_out,
 )
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
 from portpart.algorithms.refinement.rebalancing.plan import (
     ask_for_strong,
@@ -33,18 +39,7 @@ from portpart.algorithms.refinement.rebalancing.plan import (
     plan_strength,
 )
 from portpart.algorithms.refinement.rebalancing.relief import Relief
-from portpart.algorithms.refinement.state import (
-    SIZE,
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Incumbent,
-    Level,
-    Moves,
-    Rebalancing,
-    UnratedList,
-)
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
 from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
-from portpart.algorithms.refinement.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree
 from portpart.algorithms.refinement.evaluation import evaluate, restore_block, restore_cost
 from portpart.algorithms.refinement.gains.active_sets import keep_movable, keep_on_boundary
+from portpart.algorithms.refinement.gains.by_degree import DIRTY, UNRATED, Asking, Body, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.incumbent.unsaved_list import save_best
+from portpart.algorithms.refinement.level import More, Run
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
 from portpart.algorithms.refinement.propagation.label_propagation import (
     keep_paying_moves,
@@ -44,7 +45,7 @@ from portpart.algorithms.refinement.rebalancing.rebalance import (
     weigh_leaving,
 )
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief
-from portpart.algorithms.refinement.state import More, Run, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program

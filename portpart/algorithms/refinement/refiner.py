@@ -17,9 +17,11 @@ from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.evaluation import begin_with, go_back, project
 from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.level import PIECES, Level, Run
 from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import (
@@ -30,15 +32,7 @@ from portpart.algorithms.refinement.program import (
     record_refinement,
 )
 from portpart.algorithms.refinement.rebalancing.relief import Relief, relief_of
-from portpart.algorithms.refinement.state import (
-    PIECES,
-    Blocks,
-    Level,
-    Run,
-    Sizes,
-    max_arcs,
-    sub_buckets_for,
-)
+from portpart.algorithms.refinement.sizes import Sizes, max_arcs, sub_buckets_for
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import Blocks
+from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.backends import language as kl
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.hierarchy import Level, label_of_clusters
-from portpart.algorithms.refinement.state import Blocks
+from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.primitives.histogram import histogram

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.refinement.state import Blocks, Figures
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Static, StaticValue
 

@@ -8,11 +8,8 @@ that are movable no longer.  What a list keeps goes to the other half of its arr
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Figures,
-    GainCache,
-)
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 

@@ -7,16 +7,25 @@ from dataclasses import dataclass
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.blocks.homes import pull_of
-from portpart.algorithms.refinement.scopes import Searching
-from portpart.algorithms.refinement.state import Blocks, Figures, Moves
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static
+from portpart.backends.language import DeviceFunction, Scope, Static
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import team_winner
 
 NONE = -1
 LOWEST = -(2**63)
+
+
+class Searching(Scope):
+    """What the best block of a vertex depends on."""
+
+    moves: Moves
+    blocks: Blocks
+    figures: Figures
 
 
 @dataclass(frozen=True)

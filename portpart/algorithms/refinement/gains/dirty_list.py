@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import GainCache
+from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.backends import language as kl
 
 NONE = -1

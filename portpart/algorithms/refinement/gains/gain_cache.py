@@ -10,6 +10,8 @@ from __future__ import annotations
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.blocks.homes import is_away
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
     ON_BOUNDARY,
     has_low_degree,
@@ -20,23 +22,27 @@ from portpart.algorithms.refinement.gains.active_sets import (
 )
 from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
 from portpart.algorithms.refinement.gains.dirty_list import reset_gain
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import reset_saved, set_best
+from portpart.algorithms.refinement.level import More
 from portpart.algorithms.refinement.moves.list_moves import reset_move
-from portpart.algorithms.refinement.scopes import Propagating
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Incumbent,
-    More,
-    Moves,
-)
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction
+from portpart.backends.language import DeviceFunction, Scope
 from portpart.graphs.rows import Csr, degree_of
 
 NONE = -1
+
+
+class Propagating(Scope):
+    """What tells which moves pay, and keeps the best ones."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    figures: Figures
 
 
 @kl.kernel

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import Figures, UnratedList
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import UnratedList
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr, degree_of
 

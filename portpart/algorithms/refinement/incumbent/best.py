@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import Figures, Incumbent
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.backends import language as kl
 
 NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from portpart.algorithms.refinement.state import Figures, Incumbent, Level
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.level import Level
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.moves.list_moves import keep_moves
-from portpart.algorithms.refinement.state import Blocks, Incumbent, Moves
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
 
 

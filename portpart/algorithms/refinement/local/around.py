@@ -16,8 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import reset_flags
 from portpart.algorithms.refinement.gains.dirty_list import reset_gain, unmark
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import (
     reset_saved,
     save_block,
@@ -25,6 +29,7 @@ from portpart.algorithms.refinement.incumbent.unsaved_list import (
     set_best,
     set_touched,
 )
+from portpart.algorithms.refinement.level import SIZE, Level, More
 from portpart.algorithms.refinement.moves.list_moves import (
     add_cost,
     commit_move,
@@ -32,20 +37,10 @@ from portpart.algorithms.refinement.moves.list_moves import (
     move_vertex,
     reset_move,
 )
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
 from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
-from portpart.algorithms.refinement.state import (
-    SIZE,
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Incumbent,
-    Level,
-    More,
-    Moves,
-    Sizes,
-)
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace

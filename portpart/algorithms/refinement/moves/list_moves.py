@@ -5,8 +5,9 @@ All other modules call these functions; none stores into `Moves` itself.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
-from portpart.algorithms.refinement.state import Figures, Moves
 from portpart.backends import language as kl
 from portpart.primitives.reduce import STRIPES
 

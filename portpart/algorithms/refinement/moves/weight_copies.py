@@ -6,7 +6,8 @@ of them at a time: with two blocks that took ten microseconds on a GPU, in each 
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.state import Figures, Moves
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
 from portpart.primitives.reduce import STRIPES
 

@@ -13,6 +13,8 @@ from portpart.algorithms.objectives.pin_state import (
     NetRows,
     size_of_net,
 )
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.large_afterburner import (
     step_of,
     tell_gain,
@@ -20,7 +22,6 @@ from portpart.algorithms.refinement.nets.large_afterburner import (
 from portpart.algorithms.refinement.nets.lists import unlist
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.algorithms.refinement.nets.turns import Turns
-from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends import language as kl
 from portpart.backends.language import StaticValue
 

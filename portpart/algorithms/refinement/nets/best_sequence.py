@@ -14,6 +14,11 @@ from typing import Any, ClassVar
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.move_rule import OnNets
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.nets.wants import agree_to_all
@@ -38,14 +43,7 @@ from portpart.algorithms.refinement.prefix.trial import (
 )
 from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import (
-    Blocks,
-    Figures,
-    GainCache,
-    Moves,
-    Run,
-    Sizes,
-)
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction

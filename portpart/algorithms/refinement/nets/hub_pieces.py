@@ -12,8 +12,9 @@ from portpart.algorithms.objectives.hub_ties import (
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows
 from portpart.algorithms.refinement.gains.active_sets import ON_BOUNDARY
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.state import HUB_PIECE, HubPieces
-from portpart.algorithms.refinement.state import ActiveSets, GainCache, Moves
 from portpart.backends import language as kl
 from portpart.graphs.rows import degree_of
 

@@ -16,11 +16,11 @@ from portpart.algorithms.objectives.pin_state import (
     bit_of,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.lists import unlist
-from portpart.algorithms.refinement.nets.scopes import Burning
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
-from portpart.algorithms.refinement.nets.turns import Turns
-from portpart.algorithms.refinement.state import GainCache, Moves
+from portpart.algorithms.refinement.nets.turns import Burning, Turns
 from portpart.backends import language as kl
 from portpart.backends.language import Record, StaticValue
 

@@ -53,7 +53,7 @@ from portpart.algorithms.refinement.program import (
     launch_with_hubs,
 )
 from portpart.algorithms.refinement.propagation.label_propagation import wants_to_move
-from portpart.algorithms.refinement.state import Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.graphs.hypergraph import Hypergraph

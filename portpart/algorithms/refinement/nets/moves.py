@@ -8,16 +8,35 @@ from __future__ import annotations
 from portpart.algorithms.objectives.pin_counts import move_pin
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
+    PinCounts,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.accounting import weigh_vertex
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import is_for
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
-from portpart.algorithms.refinement.nets.scopes import Touching
 from portpart.algorithms.refinement.nets.state import HubPieces, NetLists
 from portpart.backends import language as kl
+from portpart.backends.language import Scope
 from portpart.graphs.rows import degree_of
+
+
+class Touching(Scope):
+    """What changes when vertices move, before their nets are settled."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    incumbent: Incumbent
+    blocks: Blocks
+    lists: NetLists
+    pin_counts: PinCounts
+    figures: Figures
 
 
 @kl.device

@@ -10,20 +10,29 @@ from portpart.algorithms.objectives.pin_state import (
     ALONE_CHANGED,
     MAX_SMALL,
     NetRows,
+    PinCounts,
     size_of_net,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.moves.list_moves import add_cost
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.lists import unlist
-from portpart.algorithms.refinement.nets.scopes import Settling
-from portpart.algorithms.refinement.state import (
-    Figures,
-    GainCache,
-    Moves,
-)
+from portpart.algorithms.refinement.nets.state import NetLists
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
+from portpart.backends.language import Scope, StaticValue
+
+
+class Settling(Scope):
+    """What changes for a net and vertices beside it when its pins have moved."""
+
+    moves: Moves
+    cache: GainCache
+    lists: NetLists
+    pin_counts: PinCounts
+    figures: Figures
 
 
 @kl.device

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.pin_state import NetRows
-from portpart.algorithms.refinement.nets.scopes import Burning
+from portpart.algorithms.objectives.pin_state import NetRows, PinCounts
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
-from portpart.algorithms.refinement.state import GainCache, Moves
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static, StaticValue
+from portpart.backends.language import DeviceFunction, Scope, Static, StaticValue
+
+
+class Burning(Scope):
+    """What tells pins of large nets what their moves gain."""
+
+    moves: Moves
+    cache: GainCache
+    pin_counts: PinCounts
+    afterburner: NetAfterburner
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,52 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import is_for, movable_vertex
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
-from portpart.algorithms.refinement.nets.scopes import ActingOnNets, Agreeing, Announcing
 from portpart.algorithms.refinement.nets.state import HubPieces, NetAfterburner, NetLists
 from portpart.algorithms.refinement.propagation.label_propagation import commit_move
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Kernel, StaticValue
+from portpart.backends.language import DeviceFunction, Kernel, Scope, StaticValue
 from portpart.graphs.rows import degree_of
+
+
+class Agreeing(Scope):
+    """What tells which moves nets agree to, and keeps these."""
+
+    moves: Moves
+    cache: GainCache
+    afterburner: NetAfterburner
+    figures: Figures
+
+
+class Announcing(Scope):
+    """What vertices that want to move tell their nets."""
+
+    moves: Moves
+    cache: GainCache
+    blocks: Blocks
+    lists: NetLists
+    pin_counts: PinCounts
+    afterburner: NetAfterburner
+    figures: Figures
+
+
+class ActingOnNets(Scope):
+    """The same, and who may want to move."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    lists: NetLists
+    pin_counts: PinCounts
+    afterburner: NetAfterburner
+    figures: Figures
 
 
 @kl.device

@@ -13,7 +13,11 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, list_at, revoke_move
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.prefix.trial import (
     Sequence,
@@ -24,12 +28,6 @@ from portpart.algorithms.refinement.prefix.trial import (
     record_order,
 )
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import (
-    Blocks,
-    Figures,
-    Moves,
-    Run,
-)
 from portpart.backends import language as kl
 from portpart.backends.language import StaticValue
 from portpart.backends.program import Program

@@ -9,9 +9,10 @@ limit and never rebalances.
 from __future__ import annotations
 
 from portpart.algorithms.refinement.blocks.block_weights import set_limit
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.prefix.best_prefix import Trial
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import Blocks, Run
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 

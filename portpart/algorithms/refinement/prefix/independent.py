@@ -11,28 +11,36 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
     IS_MOVABLE,
     keep_if_movable,
     movable_vertex,
 )
-from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.gains.candidate import Search, Searching, best_candidate
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import list_unrated
 from portpart.algorithms.refinement.moves.list_moves import add_move_to
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, set_top_gain
-from portpart.algorithms.refinement.scopes import ChoosingLegal, Searching
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    Moves,
-)
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction
+from portpart.backends.language import DeviceFunction, Scope
 from portpart.graphs.rows import Csr, degree_of
 
 NONE = -1
+
+
+class ChoosingLegal(Scope):
+    """What tells which moves keep the blocks balanced."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    unrated: UnratedList
+    figures: Figures
 
 
 @kl.device

@@ -13,7 +13,8 @@ from typing import Any
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.by_degree import UNRATED
+from portpart.algorithms.refinement.gains.by_degree import UNRATED
+from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.held_limits import (
@@ -31,7 +32,7 @@ from portpart.algorithms.refinement.prefix.independent import (
 from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
 from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.state import Run, Sizes
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 

@@ -13,7 +13,11 @@ long as all up to them fit; weight that leaves it in the same round does not cou
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import ActiveSets
 from portpart.algorithms.refinement.moves.list_moves import add_move_to, list_at, revoke_move
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.prefix.best_prefix import (
     WIDEST,
@@ -23,13 +27,7 @@ from portpart.algorithms.refinement.prefix.best_prefix import (
 )
 from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, record_order
 from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    Moves,
-    Rebalancing,
-)
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 from portpart.primitives.recorded_sort import set_largest

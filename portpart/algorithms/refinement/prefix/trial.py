@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.state import Blocks, Figures, More, Moves, Run, Sizes
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.level import More, Run
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import is_for, movable_vertex
+from portpart.algorithms.refinement.gains.gain_cache import Propagating
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.moves.list_moves import commit_move, lock_now
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.rebalancing.loss_buckets import chance
-from portpart.algorithms.refinement.scopes import Propagating
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Moves,
-)
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr, degree_of
 

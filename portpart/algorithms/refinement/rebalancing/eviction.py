@@ -6,6 +6,8 @@ others it is counted (`rebalance.py`).
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
     FEW,
     IS_MOVABLE,
@@ -13,8 +15,10 @@ from portpart.algorithms.refinement.gains.active_sets import (
     movable_vertex,
 )
 from portpart.algorithms.refinement.gains.gain_cache import failed
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import list_unrated
 from portpart.algorithms.refinement.moves.list_moves import set_target
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     ALL,
     REST,
@@ -24,23 +28,38 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
 )
 from portpart.algorithms.refinement.rebalancing.plan import BATCH
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, all_may_leave
-from portpart.algorithms.refinement.scopes import Deciding, RatingByCache
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Blocks,
-    Figures,
-    GainCache,
-    Moves,
-    Rebalancing,
-    UnratedList,
-)
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
+from portpart.backends.language import Scope
 from portpart.graphs.rows import Csr
 
 NONE = -1
 
 ROUNDS = 8
 """Vertices that a lane looks at before its team adds to a list."""
+
+
+class RatingByCache(Scope):
+    """What rates a vertex that may leave, or lists it to be rated."""
+
+    moves: Moves
+    cache: GainCache
+    blocks: Blocks
+    unrated: UnratedList
+    rebalancing: Rebalancing
+    figures: Figures
+
+
+class Leaving(Scope):
+    """What tells which vertices may leave, and rates or lists them."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    unrated: UnratedList
+    rebalancing: Rebalancing
+    figures: Figures
 
 
 @kl.device
@@ -98,7 +117,7 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
 
 
 @kl.kernel
-def list_movable_leavers(i, graph: Csr, state: Deciding, relief: Relief):
+def list_movable_leavers(i, graph: Csr, state: Leaving, relief: Relief):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
     v = movable_vertex(i, state.active)
     if may_leave(v, True, graph, state.moves, state.blocks, state.rebalancing, state.figures,
@@ -130,7 +149,7 @@ def looks_at_others(active: ActiveSets, rebalancing: Rebalancing):
 
 
 @kl.kernel
-def list_other_leavers(i, graph: Csr, state: Deciding, relief: Relief):
+def list_other_leavers(i, graph: Csr, state: Leaving, relief: Relief):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
     if looks_at_others(state.active, state.rebalancing) and i < state.active.on_boundary:
         v = boundary_vertex(i, state.active)
@@ -180,7 +199,7 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
 
 
 @kl.kernel
-def rate_gathered(i, graph: Csr, state: Deciding, relief: Relief):
+def rate_gathered(i, graph: Csr, state: Leaving, relief: Relief):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
     v = state.rebalancing.listed[i]
     if i >= state.rebalancing.rated and state.active.flags[v] & IS_MOVABLE == 0:

@@ -7,18 +7,15 @@ the limit.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import FEW
+from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.rebalancing.relief import Relief, all_may_leave
-from portpart.algorithms.refinement.state import (
-    BUCKETS,
-    ActiveSets,
-    Blocks,
-    Figures,
-    Moves,
-    Rebalancing,
-    UnratedList,
-)
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
+from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
 from portpart.primitives.hashing import hash_of
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import turn_on_boundary
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
 from portpart.algorithms.refinement.rebalancing.relief import Relief
-from portpart.algorithms.refinement.state import (
-    ActiveSets,
-    Figures,
-    GainCache,
-    Rebalancing,
-    UnratedList,
-)
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 
 BATCH = 256

@@ -12,21 +12,33 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Ties
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.level import More
 from portpart.algorithms.refinement.moves.list_moves import add_move, add_move_to, set_target
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     chance,
     empty_slot,
     enter_bucket,
 )
 from portpart.algorithms.refinement.rebalancing.relief import Relief
-from portpart.algorithms.refinement.scopes import RatingLeavers
-from portpart.algorithms.refinement.state import Blocks, Figures, More, Moves, Rebalancing
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static
+from portpart.backends.language import DeviceFunction, Scope, Static
 from portpart.graphs.rows import Csr
 
 NONE = -1
+
+
+class RatingLeavers(Scope):
+    """What the loss of a vertex that may leave its block depends on, and where it is kept."""
+
+    moves: Moves
+    blocks: Blocks
+    rebalancing: Rebalancing
+    figures: Figures
 
 
 @kl.device

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portpart.algorithms.refinement.blocks.rooms import CLOSING, OPEN, Rooms
+from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.state import (
-    BUCKETS,
-    Blocks,
-    Rebalancing,
-)
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
+from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Static
 

@@ -10,19 +10,47 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Connectivity, Ties
 from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import is_for
-from portpart.algorithms.refinement.scopes import Deciding, Dirty, Unrated
-from portpart.algorithms.refinement.state import (
-    Figures,
-    More,
-)
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
+from portpart.algorithms.refinement.level import More
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Kernel, Static, Word
+from portpart.backends.language import DeviceFunction, Kernel, Scope, Static, Word
 from portpart.graphs.rows import Csr, degree_of
 
 Body = Callable[[Rules, Valuation], DeviceFunction]
 """From an objective and a valuation, ``body(v, graph, state, ties, tables, found, more)``:
 what all lanes of a team do together with a vertex."""
+
+
+class Deciding(Scope):
+    """What tells where vertices go, for a gain or out of a block that is too heavy."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    unrated: UnratedList
+    rebalancing: Rebalancing
+    figures: Figures
+
+
+class Dirty(Scope):
+    """Vertices whose best block is out of date, and how many neighbours are many."""
+
+    cache: GainCache
+    active: ActiveSets
+    figures: Figures
+
+
+class Unrated(Scope):
+    """Vertices that have been listed to be rated, and how many neighbours are many."""
+
+    unrated: UnratedList
+    figures: Figures
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,46 @@
+"""The words of a level, and the records of refinement as the host holds them."""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
+from portpart.backends.work import WorkRecord
+
+
+class Level(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
+            Incumbent.own_words, Blocks.own_words, UnratedList.own_words,
+            Rebalancing.own_words):
+    """The words of all pieces, in memory of the space.
+
+    The host writes them before a run and reads none during it.
+    """
+
+
+SIZE = len(Level.indices)
+
+
+class More(WorkRecord):
+    """What some algorithms need beside these; most need nothing."""
+
+
+class Run(WorkRecord):
+    """The pieces of refinement; `before` are the words of the run before."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    incumbent: Incumbent
+    blocks: Blocks
+    unrated: UnratedList
+    rebalancing: Rebalancing
+    level: Level
+    before: Level
+
+
+PIECES: tuple[type[WorkRecord], ...] = (
+    Moves, GainCache, ActiveSets, Incumbent, Blocks, UnratedList, Rebalancing)
+"""The records that hold work arrays."""

@@ -1,0 +1,65 @@
+"""Vertices that may leave overloaded blocks, sorted into buckets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.refinement.sizes import BUCKETS, of_blocks, of_vertices
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array
+from portpart.backends.work import WorkRecord
+from portpart.primitives.scan import tiles_of
+
+
+class Rebalancing(WorkRecord):
+    """Vertices that may leave blocks that are too heavy, by what that loses (`loss_buckets.py`).
+
+    Attributes
+    ----------
+    listed : array of int32
+        Those vertices, in any order.
+    slot_of : array of int32, shape (n,)
+        A vertex's bucket and sub-bucket.
+    bucket_weight, slot_weight : array of int64
+        Weights of buckets and sub-buckets, block by block; zero between two rebalancings.
+    threshold : array of int64, shape (k,)
+        Last slot that leaves a block.
+    scope : array of int32, shape (k,)
+        Which vertices of a block are rated.
+    leaving : array of int64, shape (n,)
+        Strong rebalancing: weight of a vertex that leaves, 0 for others,
+    position : array of int64, shape (n + 1,)
+        and the sums of these before it.
+    tile_sums : array of int64
+        For the scan that makes them.
+    sub_buckets : int
+    """
+
+    listed: Array = work(np.int32, of_vertices)
+    slot_of: Array = work(np.int32, of_vertices)
+    bucket_weight: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
+    slot_weight: Array = work(
+        np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
+    threshold: Array = work(np.int64, of_blocks)
+    scope: Array = work(np.int32, of_blocks, zeros=True)
+    leaving: Array = work(np.int64, of_vertices)
+    position: Array = work(np.int64, lambda size: size.vertices + 1)
+    tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices))
+    sub_buckets: int = 1
+
+    leavers: int = kl.word()  # vertices that may leave a block that is too heavy
+    swept: int = kl.word()  # vertices that may leave heavily overloaded blocks: all or none
+    rated: int = kl.word()  # so many of those that may leave have been rated
+    single: int = kl.word()  # listed vertices that are looked at one by one; 0 if it gathers
+    batches: int = kl.word()  # batches of them, at most, that it gathers from; or 0
+    many_on_boundary: int = kl.word()  # from a longer list those that may leave are gathered first
+    strong: int = kl.word()  # the next rebalancing is the strong one
+    short: int = kl.word()  # a block has to give up more than the movable vertices rated so far
+    wide: int = kl.word()  # this rebalancing rates others, too, from the start
+    next_wide: int = kl.word()
+    rebalancings: int = kl.word()  # weak ones since the last label propagation
+    weak_limit: int = kl.word()
+    loss_unit: int = kl.word()  # losses are sorted into buckets in multiples of this
+    mean_vertex_weight: int = kl.word()
+    tiles: int = kl.word()
