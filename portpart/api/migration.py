@@ -110,20 +110,21 @@ def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]
 
 def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:
     """Refuse a price at which 64-bit sums may overflow; `sizes` is what all vertices come to."""
-    if not _fits(graph, price, sizes):
+    if not fits(_joint(graph), price, sizes):
         raise InputError(f"migration is {_in_few_digits(price)}: costs may exceed 2^61; "
                          "use a factor with fewer digits, smaller sizes or smaller weights")
 
 
 def possible_price(graph: EitherGraph, price: Fraction, sizes: int) -> Fraction:
     """The price, or the largest whole one that is not refused."""
-    if _fits(graph, price, sizes):
+    if fits(_joint(graph), price, sizes):
         return price
     return Fraction(max(1, (MAX_TOTAL_WEIGHT - _joint(graph)) // (2 * sizes)))
 
 
-def _fits(graph: EitherGraph, price: Fraction, sizes: int) -> bool:
-    return _joint(graph) * price.denominator + 2 * sizes * price.numerator <= MAX_TOTAL_WEIGHT
+def fits(joint: int, price: Fraction, sizes: int) -> bool:
+    """Whether 64-bit sums surely hold what edges or nets cost at most, and moves at a price."""
+    return joint * price.denominator + 2 * sizes * price.numerator <= MAX_TOTAL_WEIGHT
 
 
 def _joint(graph: EitherGraph) -> int:

@@ -18,8 +18,9 @@ from portpart.api.migration import price_of
 from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
 from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
 from portpart.api.session_file import first_call, read_session, write_session
-from portpart.api.session_levels import Wishes, editable, first_blocks, kept
+from portpart.api.session_levels import Wishes, editable, first_blocks
 from portpart.api.session_rounds import Rounds, SessionMark
+from portpart.api.session_sums import kept
 from portpart.api.session_update import SessionUpdate
 from portpart.api.session_view import SessionView
 from portpart.api.tasks import checked_sizes, default_objective
@@ -179,7 +180,8 @@ class Session(SessionView):
         Raises
         ------
         InputError
-            Of the first entry that cannot be applied; nothing has changed then.
+            Of the first entry that cannot be applied, or if the class would refuse the graph with
+            its new weights; nothing has changed then.
         """
         begin = time.perf_counter()
         wanted = checked_name("effort", effort, EFFORTS)

@@ -20,8 +20,9 @@ from portpart.api.call import Call, call_of
 from portpart.api.saved_config import config_of, description_of
 from portpart.api.saved_names import NAMED_ARRAYS, arrays_of_names, read_names
 from portpart.api.session_effort import Ledger
-from portpart.api.session_levels import Wishes, check_sums
+from portpart.api.session_levels import Wishes
 from portpart.api.session_rounds import Rounds
+from portpart.api.session_sums import check_sums
 from portpart.api.tasks import amounts, checked_objective
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError
@@ -66,6 +67,8 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     for name, array in zip(OF_IDS, (following.part, following.sizes, following.fixed)):
         if array is not None:
             arrays[name] = host(array[:count])
+    if "sizes" in arrays:  # those of the dead count no more
+        arrays["sizes"] = np.where(arrays["vertices_alive"], arrays["sizes"], 0)
     write_chunks(path, [npz.packed(arrays)])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +18,12 @@ from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import bounds_for
 from portpart.api.call import Call, block_weights_of, cost_of
-from portpart.api.migration import Old, check_price
+from portpart.api.migration import Old
 from portpart.api.repartition import PRICED, Tries
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
-from portpart.metrics.balance import exact_target
 
 MUCH_BETTER = Fraction(98, 100)
 """A new partition that costs less than this share is taken, if that pays for its moves in time."""
@@ -51,26 +49,6 @@ class Wishes(NamedTuple):
     min_weight: int
     price: Fraction
     escalates: bool
-
-
-def kept(wishes: Wishes, call: Call, sizes: Array | None) -> Wishes:
-    """The same, whatever callers do to their arrays; refused if sums may overflow at the price."""
-    check_sums(wishes, call, sizes)
-    if wishes.escalates and isinstance(call.config, PRICED):
-        check_price(call.problem.graph, wishes.price, _total(call, sizes))
-    if wishes.target is None:
-        return wishes
-    return wishes._replace(target=exact_target(call.problem.num_blocks, wishes.target))
-
-
-def check_sums(wishes: Wishes, call: Call, sizes: Array | None) -> None:
-    """Refuse a price at which sums around edits may overflow."""
-    check_price(call.problem.graph, Fraction(ceil(wishes.price)), _total(call, sizes))
-
-
-def _total(call: Call, sizes: Array | None) -> int:
-    """What all vertices together would move."""
-    return call.problem.graph.num_vertices if sizes is None else int(sizes.sum())
 
 
 def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes,

@@ -25,6 +25,7 @@ from portpart.api.bounds import FREE, Bounds, BoundsRule, fixed_weights
 from portpart.api.call import Call
 from portpart.api.session_effort import Ledger
 from portpart.api.session_levels import Wishes, all_levels, call_now, made, within_bounds
+from portpart.api.session_sums import Sums
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -112,6 +113,7 @@ class Rounds:
                  fixed: Array | None, wishes: Wishes,
                  fixed_weight: np.ndarray | None = None, known: Known | None = None) -> None:
         self.call, self.edited, self.wishes = call, edited, wishes
+        self.sums = Sums(call, wishes, sizes)
         self._weigh_fixed(call.bounds.fixed_weight if fixed_weight is None else fixed_weight)
         self.log: list[Step] = []
         self.begin = 0
@@ -170,9 +172,13 @@ class Rounds:
         following = self.following
         following.reserve()
         before, ledger = self.last, self.ledger
-        update = self._edit(batch, refine := wanted not in ("none", "full"))
+        fits = self.sums.surely_fit(self.edited, batch)
+        update = self._edit(batch, refine := wanted not in ("none", "full"), fits)
         local, part, fixed = None, None, None
         try:
+            self.sums.follow(batch)
+            if not fits:
+                self.sums.check(self.edited, following.living)
             if batch.fixings:
                 fixed = self._fix(batch)
                 following.refit()
@@ -193,11 +199,11 @@ class Rounds:
             self.log.append(step)
         return update, done
 
-    def _edit(self, batch: Batch, refine: bool) -> Update:
-        """Apply a batch; what follows it is begun meanwhile."""
+    def _edit(self, batch: Batch, refine: bool, fits: bool) -> Update:
+        """Apply a batch; what follows it is begun meanwhile, where sums surely fit."""
         applying = self.edited.begin(batch)
         try:
-            early = self.edited.space.runs_behind and not batch.fixings
+            early = self.edited.space.runs_behind and fits and not batch.fixings
             expected = applying.expect() if early else None
             if expected is not None:
                 self.following.follow_early(expected, refine)
@@ -219,6 +225,7 @@ class Rounds:
         """Go back by a batch; without moves from within a round.  It may be tried again."""
         if batch.applied:
             self.edited.take_back(update)
+            self.sums.go_back(update.num_changes)
             batch.applied = False
         if step.fixed is not None:
             self._have_fixed(step.fixed)
@@ -333,6 +340,7 @@ class Rounds:
         for step in reversed(steps):
             self._return(step, by_edits)
         undone = self.edited.undo(mark.edits)
+        self.sums.go_back(sum(update.num_changes for update in undone))
         fixed = next((step.fixed for step in steps if step.fixed is not None), None)
         if fixed is not None:
             self._have_fixed(fixed)

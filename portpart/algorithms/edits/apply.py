@@ -16,8 +16,9 @@ from portpart.algorithms.edits.operations import Changes, turned_back
 from portpart.algorithms.edits.rewrite import carry_out, planned, reserve
 from portpart.algorithms.edits.tally import NONE, PROBLEMS, Tally, read, tallies
 from portpart.algorithms.edits.update import Totals, Update
-from portpart.errors import InputError
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.weights import exact_total
+
+OF_IDS = {"vertices": "vertex weights", "nets": "net weights"}
 
 
 class Applying:
@@ -139,13 +140,9 @@ def _are_written(changes: Sequence[Changes], counts: Sequence[Tally]) -> bool:
 
 
 def _check_totals(edited: Edited, totals: Totals) -> None:
-    found = {"edges, counted at both ends,": edited.pair_weight + totals.pair_weight}
+    exact_total(0, edited.pair_weight + totals.pair_weight, "arc weights")
     for living, _, weight in totals.ids:
-        found[living.name] = living.total_weight + weight
-    for name, total in found.items():
-        if total >= MAX_TOTAL_WEIGHT:
-            raise InputError(f"the weights of {name} would add up to {total}; a "
-                             "session keeps them below 2**62")
+        exact_total(0, living.total_weight + weight, OF_IDS[living.name])
 
 
 def _count(edited: Edited, totals: Totals, sign: int) -> None:

@@ -146,7 +146,7 @@ def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone
     """
     weights = store.rows.weights
     narrow = weights is not None and weights.dtype == np.int32
-    limit = MAX_INT32 if narrow else MAX_TOTAL_WEIGHT - 1
+    limit = MAX_INT32 if narrow else MAX_TOTAL_WEIGHT
     free = -1 if store.lent or not alone else store.pool_length - store.used
     return Limits.of(**counts, free=free, gain=limit - total_weight, plain=int(weights is None))
 

@@ -1,0 +1,120 @@
+"""Sums of a session: costs and prices of moving fit 64 bits, at first and after each batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from portpart.algorithms.edits.batch import Batch
+from portpart.algorithms.edits.editable import Editable
+from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.following.whereabouts import Living
+from portpart.algorithms.objectives.net_cost import check_net_costs
+from portpart.api.call import Call
+from portpart.api.migration import check_price, fits
+from portpart.api.repartition import PRICED
+from portpart.api.session_levels import Wishes, made
+from portpart.backends.interface import Array
+from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.weights import exact_total
+from portpart.metrics.balance import exact_target
+
+
+def kept(wishes: Wishes, call: Call, sizes: Array | None) -> Wishes:
+    """The same, whatever callers do to their arrays; refused if sums may overflow at the price."""
+    check_sums(wishes, call, sizes)
+    if wishes.target is None:
+        return wishes
+    return wishes._replace(target=exact_target(call.problem.num_blocks, wishes.target))
+
+
+def check_sums(wishes: Wishes, call: Call, sizes: Array | None) -> None:
+    """Refuse weights, sizes and a price for which sums may overflow."""
+    _check(call.problem.graph, call.problem.num_blocks, prices_of(wishes, call.config),
+           total_size(call.problem.graph.num_vertices, sizes))
+
+
+def prices_of(wishes: Wishes, config: Any) -> list[Fraction]:
+    """The price of moving around edits and, if all levels are refined at one, that one."""
+    around = Fraction(ceil(wishes.price))
+    return [around, wishes.price] if wishes.escalates and isinstance(config, PRICED) else [around]
+
+
+def total_size(number: int, sizes: Array | None) -> int:
+    """What so many vertices together would move."""
+    return number if sizes is None else int(sizes.sum())
+
+
+def _check(graph: EitherGraph, k: int, prices: list[Fraction], size: int) -> None:
+    exact_total(0, size, "vertex sizes")
+    if isinstance(graph, Hypergraph):
+        check_net_costs(graph, k, "net weights")
+    for price in prices:
+        check_price(graph, price, size)
+
+
+class Sums:
+    """Bounds of what edges, or nets, and moves can cost, which follow the batches of a session.
+
+    They tell of most batches that nothing can overflow, in a time that does not depend on the
+    graph.  Only where they do not the graph is looked at.
+
+    Parameters
+    ----------
+    call : Call
+        That of the first partition.
+    wishes : Wishes
+    sizes : array or None
+        What is moved with each vertex.
+    """
+
+    def __init__(self, call: Call, wishes: Wishes, sizes: Array | None) -> None:
+        graph = call.problem.graph
+        self._k, self._prices = call.problem.num_blocks, prices_of(wishes, call.config)
+        self._longest = graph.max_net_size if isinstance(graph, Hypergraph) else 0
+        self._size = None if sizes is None else total_size(0, sizes)
+
+    def surely_fit(self, edited: Editable, batch: Batch) -> bool:
+        """Whether they surely do after a batch that has not been applied yet."""
+        born = sum(birth.number for birth in batch.births)
+        return self._fit(edited, batch.given_weight, batch.num_pairs, born)
+
+    def follow(self, batch: Batch) -> None:
+        """Take into account what a batch may have added."""
+        self._longest += batch.num_pairs
+        if self._size is not None:
+            self._size += sum(birth.number for birth in batch.births)
+
+    def go_back(self, num_changes: int) -> None:
+        """Take into account that so many changes of pins have been undone."""
+        self._longest += num_changes
+
+    def check(self, edited: Editable, living: Callable[[], Living]) -> None:
+        """Refuse the graph as it is if sums may overflow.
+
+        Raises
+        ------
+        InputError
+            As `portpart.Session` does for such a graph.
+        """
+        if self._fit(edited, 0, 0, 0):
+            return
+        graph = made(edited)
+        _check(graph, self._k, self._prices, total_size(graph.num_vertices, living().sizes))
+        if isinstance(graph, Hypergraph):
+            self._longest = graph.max_net_size
+
+    def _fit(self, edited: Editable, weight: int, pairs: int, born: int) -> bool:
+        """Whether bounds fit after edits that give so much weight, to so many pairs and new ids."""
+        vertices = edited.vertices.num_alive + born
+        size = vertices if self._size is None else self._size + born
+        if isinstance(edited, EditableHypergraph):
+            joint = ((edited.nets.total_weight + weight + born)
+                     * max(1, min(self._longest + pairs, vertices)))
+        else:
+            joint = edited.pair_weight + 2 * (weight + pairs)
+        return (max(joint, size) < MAX_TOTAL_WEIGHT
+                and all(fits(joint, price, size) for price in self._prices))
