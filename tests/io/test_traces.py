@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import portpart
 from portpart import io as graph_io
 from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.errors import GraphFormatError, InputError
@@ -43,6 +45,7 @@ class Model:
         netlist = parse_netlist(Source("m.v", VERILOG.encode()))
         self.order = [*netlist.gate_names, *netlist.port_names]
         self.alive = list(self.order)
+        self.free: dict[str, list[str]] = {"gate": [], "net": []}
         self.cell_of: dict[str, str] = {}
         self.nets = list(netlist.net_names)
         self.pins: dict[tuple[str, str], str] = {}
@@ -83,14 +86,14 @@ class Model:
         command = random.choice(["insert_gate", "insert_net", *["connect_pin"] * 6,
                                  *["disconnect_pin"] * 3, "remove_gate", "remove_net"])
         if command == "insert_gate":
-            name, cell = f"g{number}", random.choice(sorted(CELLS))
+            name, cell = self.new_name(random, "gate", f"g{number}"), random.choice(sorted(CELLS))
             self.alive.append(name)
             self.order.append(name)
             self.cell_of[name] = cell
             return f"insert_gate {name} {cell}"
         if command == "insert_net":
-            self.nets.append(f"w{number}")
-            return f"insert_net w{number}"
+            self.nets.append(self.new_name(random, "net", f"w{number}"))
+            return f"insert_net {self.nets[-1]}"
         if command == "connect_pin" and self.nets:
             return self.connect(random)
         if command == "disconnect_pin" and self.pins:
@@ -100,14 +103,22 @@ class Model:
         if command == "remove_gate" and gates:
             name = random.choice(gates)
             self.alive.remove(name)
+            self.order.remove(name)
+            self.free["gate"].append(name)
             self.pins = {pin: net for pin, net in self.pins.items() if pin[0] != name}
             return f"remove_gate {name}"
         if command == "remove_net" and self.nets:
             net = random.choice(self.nets)
             self.nets.remove(net)
+            self.free["net"].append(net)
             self.pins = {pin: on for pin, on in self.pins.items() if on != net}
             return f"remove_net {net}"
         return "# nothing"
+
+    def new_name(self, random: Random, kind: str, name: str) -> str:
+        """A name, or one of a gate or a net that is gone."""
+        free = self.free[kind]
+        return free.pop(random.randrange(len(free))) if free and random.random() < 0.5 else name
 
     def connect(self, random: Random) -> str:
         name, net = random.choice(self.alive), random.choice(self.nets)
@@ -124,8 +135,17 @@ def edits_of(text: str, folder: Path, **options: Any) -> NetlistEdits:
     return graph_io.read_edits(folder / "m.ops", graph_io.read_netlist(folder / "m.v"), **options)
 
 
-def editable(edits: NetlistEdits) -> Any:
-    return (EditableGraph if edits.model == "star" else EditableHypergraph)(edits.graph())
+def editable(edits: NetlistEdits, named: bool = True) -> Any:
+    graph: Any = edits.graph()
+    if not named:
+        graph = replace(graph, names=None, **({"net_names": None} if edits.model != "star" else {}))
+    return (EditableGraph if edits.model == "star" else EditableHypergraph)(graph)
+
+
+def play(edits: NetlistEdits, edited: Any, lines: range) -> None:
+    batch = edited.batch()
+    edits.play(lines, batch)
+    edited.apply(batch)
 
 
 def found(edited: Any) -> Any:
@@ -138,31 +158,78 @@ def found(edited: Any) -> Any:
             for u, v, w in zip(matrix.row, matrix.col, matrix.data) if u < v}
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["names", "no names"])
 @pytest.mark.parametrize("model", MODELS)
 @given(seed=st.integers(0, 2**32), rounds=st.integers(1, 4))
 @settings(max_examples=60)
 def test_rounds_give_what_the_netlist_is_by_then(
-    model: str, seed: int, rounds: int, tmp_path_factory: pytest.TempPathFactory
+    model: str, named: bool, seed: int, rounds: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Pins, ports and nets that come and go, gates with two pins on a net, drivers that change."""
+    """Pins, ports and nets that come and go, gates with two pins on a net, drivers that change.
+
+    Names of gates and nets that are gone are taken by others, in the same round, too.
+    """
     random, plain = Random(seed), Model()
     pieces, expected = [], []
     for number in range(rounds):
         pieces.append([plain.step(random, 100 * number + i) for i in range(random.randrange(12))])
-        expected.append(dict(plain.stars()) if model == "star" else plain.rows())
+        expected.append((dict(plain.stars()) if model == "star" else plain.rows(),
+                         list(plain.alive), list(plain.nets)))
     text = "\nreport_slack x\nread_spef y\n\n".join(map("\n".join, pieces))
     edits = edits_of(text, tmp_path_factory.mktemp("trace"), model=model)
-    edited = editable(edits)
+    edited = editable(edits, named)
     lengths = [sum(line[0] != "#" for line in piece) for piece in pieces]
     natural = edits.rounds("natural")
     assert [len(lines) for lines in natural] == [length for length in lengths if length]
-    for lines, wanted in zip(natural, [rows for rows, length in zip(expected, lengths) if length]):
-        batch = edited.batch()
-        edits.play(lines, batch)
-        edited.apply(batch)
+    for lines, (wanted, gates, nets) in zip(
+            natural, [state for state, length in zip(expected, lengths) if length]):
+        play(edits, edited, lines)
         assert found(edited) == wanted
+        for kind, names in zip(edited.living, (gates, nets)):
+            assert kind.names_of_living() == (names if named else None)
     assert [edits.vertex_names[i] for i in np.argsort(edits.vertex_ids)
             if edits.vertex_ids[i] in edited.ids] == plain.alive
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_batches_take_the_names_of_a_trace(model: str, tmp_path: Path) -> None:
+    """Between rounds a session edits gates and ports by name; its parts and files have them."""
+    edits = edits_of("insert_gate g BUF\nconnect_pin g:A n1\nremove_gate g\ninsert_gate g FA\n"
+                     "insert_net u1\nconnect_pin g:A u1\nconnect_pin u2:A u1\nread_spef\n"
+                     "remove_gate g\ninsert_gate g NAND\nconnect_pin g:A u1\n",
+                     tmp_path, model=model)
+    session = portpart.Session(edits.graph(), 2, imbalance=1)
+    assert session.labels == edits.vertex_names[:10] == session.graph().names
+    first, second = edits.rounds("natural")
+    batch = session.batch()
+    edits.play(first, batch)
+    session.apply(batch)
+    assert session.ids_of("g").tolist() == [11]
+    batch = session.batch()
+    batch.set_vertex_weights(["g", "c[0]"], [7, 2])
+    session.apply(batch)
+    assert session.graph().vertex_weights.tolist()[-4:] == [1, 2, 1, 7]
+    batch = session.batch()
+    edits.play(second, batch)
+    session.apply(batch)
+    assert session.ids_of(["g", "z"]).tolist() == [12, 9]
+    session.save(tmp_path / "session.npz")
+    assert portpart.Session.load(tmp_path / "session.npz").labels == session.labels
+    if model == "hypergraph":
+        assert session.net_labels == session.graph().net_names
+        assert session.net_labels[-1] == "u1"
+
+
+def test_a_port_with_the_name_of_a_gate_gets_another(tmp_path: Path) -> None:
+    """Gates of BLIF are called by the nets that they drive, output ports among them."""
+    (tmp_path / "m.blif").write_text(
+        ".model m\n.inputs a z_\n.outputs z\n.names a z_ z\n11 1\n.end")
+    (tmp_path / "m.ops").write_text("insert_gate a BUF\n")
+    edits = graph_io.read_edits(tmp_path / "m.ops", graph_io.read_netlist(tmp_path / "m.blif"))
+    assert edits.vertex_names == ["z", "a", "z_", "z", "a"]
+    edited = editable(edits)
+    play(edits, edited, edits.rounds(1)[0])
+    assert edited.vertices.labels() == ["z", "a_", "z_", "z__", "a"]
 
 
 def test_rounds_of_equal_length_count_structural_lines(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.netlist.netlist import Netlist
+from portpart.io.netlist.turnover import NOBODY, Turnover, labels_of
 from portpart.options import checked_integer, shown
 
 NEW_VERTEX, NEW_NET, CONNECT, DISCONNECT, END_VERTEX, END_NET, WEIGH = range(7)
@@ -59,7 +60,8 @@ class NetlistEdits:
         What is edited.
     model : {"hypergraph", "star"}
     vertex_names, net_names : list of str
-        Of all gates, ports and nets that there ever are.
+        Of all gates, ports and nets that there ever are.  The vertices of the graph have these
+        names, but that underscores follow the name of a port if a gate has the same one.
     vertex_ids, net_ids : ndarray of int64
         The id of each in what has been edited, -1 before it is inserted.  It is its number here
         unless other batches insert something in between.
@@ -85,18 +87,21 @@ class NetlistEdits:
         self._stars = Stars(self._star_graph()) if model == "star" else None
         self._next = 0
         num_vertices = netlist.num_gates + netlist.num_ports
+        self._labels = labels_of(vertex_names, range(netlist.num_gates, num_vertices))
         self.vertex_ids = np.full(len(vertex_names), -1)
         self.vertex_ids[:num_vertices] = np.arange(num_vertices)
         self.net_ids = np.full(len(net_names), -1)
         self.net_ids[: netlist.num_nets] = np.arange(netlist.num_nets)
 
     def graph(self) -> Graph | Hypergraph:
-        """What the netlist is before any edit."""
-        if self._stars is not None:
-            return self._stars.graph
-        offsets, pins = self.netlist.hypergraph(ports=True)
+        """What the netlist is before any edit, with names of vertices and nets."""
         num_vertices = self.netlist.num_gates + self.netlist.num_ports
-        return nets_hypergraph(offsets, pins, num_vertices, None, self._weights)
+        names = self._labels[:num_vertices]
+        if self._stars is not None:
+            return replace(self._stars.graph, names=names)
+        offsets, pins = self.netlist.hypergraph(ports=True)
+        return replace(nets_hypergraph(offsets, pins, num_vertices, None, self._weights),
+                       names=names, net_names=self.net_names[: self.netlist.num_nets])
 
     def rounds(self, count: int | str) -> list[range]:
         """Divide the lines of the trace.
@@ -127,7 +132,8 @@ class NetlistEdits:
     def play(self, lines: range, batch: Any) -> None:
         """Put what the lines of a round come to into a batch of what is edited.
 
-        Rounds are played one after the other, as the netlist is what it has become by then.
+        Rounds are played one after the other, as the netlist is what it has become by then.  New
+        gates and nets get their names where others have some.
 
         Raises
         ------
@@ -140,19 +146,30 @@ class NetlistEdits:
         starts = self._steps.starts
         rows = self._steps.rows[starts[lines.start] : starts[lines.stop]]
         kinds, vertices, nets, values = rows.T
-        born = kinds == NEW_VERTEX
-        if born.any():
-            weights = 1 if self._weights is None else values[born]
-            self.vertex_ids[vertices[born]] = batch.insert_vertices(weights, count=int(born.sum()))
-        self._play_pins(rows[(kinds == CONNECT) | (kinds == DISCONNECT)], nets[kinds == NEW_NET],
-                        batch)
-        weighed = kinds == WEIGH
+        gates = Turnover.of(vertices[kinds == NEW_VERTEX], vertices[kinds == END_VERTEX],
+                            self._labels, batch.owner.vertices)
+        of_nets = NOBODY if self._stars is not None else Turnover.of(
+            nets[kinds == NEW_NET], nets[kinds == END_NET], self.net_names, batch.nets)
+        if len(gates.replaced):
+            batch.delete_vertices(self.vertex_ids[gates.replaced])
+        if len(of_nets.replaced):
+            batch.delete_nets(self.net_ids[of_nets.replaced])
+        weights = values[kinds == NEW_VERTEX]
+        for new, names in gates.runs:
+            given, weights = weights[: len(new)], weights[len(new) :]
+            self.vertex_ids[new] = batch.insert_vertices(
+                1 if self._weights is None else given, count=len(new), names=names)
+        for new, names in of_nets.runs:
+            empty = np.zeros(len(new) + 1, np.int64)
+            self.net_ids[new] = batch.insert_nets(empty, np.zeros(0, np.int64), names=names)
+        self._play_pins(rows[(kinds == CONNECT) | (kinds == DISCONNECT)], gates, of_nets, batch)
+        weighed = (kinds == WEIGH) & ~np.isin(vertices, gates.replaced)
         if weighed.any():
             batch.set_vertex_weights(self.vertex_ids[vertices[weighed]], values[weighed])
-        for kind, ids, numbers in (("nets", self.net_ids, nets[kinds == END_NET]),
-                                   ("vertices", self.vertex_ids, vertices[kinds == END_VERTEX])):
-            if len(numbers) and (kind == "vertices" or self._stars is None):
-                getattr(batch, f"delete_{kind}")(ids[numbers])
+        if len(of_nets.ended):
+            batch.delete_nets(self.net_ids[of_nets.ended])
+        if len(gates.ended):
+            batch.delete_vertices(self.vertex_ids[gates.ended])
         self._next = lines.stop
 
     def touched(self, lines: range) -> np.ndarray:
@@ -161,18 +178,19 @@ class NetlistEdits:
         rows = self._steps.rows[starts[lines.start] : starts[lines.stop]]
         return np.unique(rows[(rows[:, 0] != NEW_NET) & (rows[:, 0] != END_NET), 1])
 
-    def _play_pins(self, rows: np.ndarray, new_nets: np.ndarray, batch: Any) -> None:
+    def _play_pins(self, rows: np.ndarray, gates: Turnover, of_nets: Turnover, batch: Any) -> None:
+        """Change pins; those of gates and nets that are replaced are gone already."""
         if self._stars is not None:
-            self._stars.play(self._pins, rows, self.vertex_ids, batch)
+            self._stars.play(self._pins, rows, self.vertex_ids, gates.replaced, batch)
             return
-        if len(new_nets):
-            empty = np.zeros(len(new_nets) + 1, np.int64)
-            self.net_ids[new_nets] = batch.insert_nets(empty, np.zeros(0, np.int64))
         places = np.unique(self._pins.places(rows))
         had = self._pins.count[places] > 0
         self._pins.change(rows)
         has = self._pins.count[places] > 0
-        for act, some in ((batch.delete_pins, had & ~has), (batch.insert_pins, has & ~had)):
+        stays = ~(np.isin(self._pins.keys[places] >> 32, of_nets.replaced)
+                  | np.isin(self._pins.keys[places] & MAX_INT32, gates.replaced))
+        for act, some in ((batch.delete_pins, had & ~has & stays),
+                          (batch.insert_pins, has & ~had)):
             if some.any():
                 keys = self._pins.keys[places[some]]
                 act(self.net_ids[keys >> 32], self.vertex_ids[keys & MAX_INT32])
@@ -231,8 +249,9 @@ class Stars:
         self._pairs = sources.astype(np.int64) << 32 | graph.targets
         self._weights: dict[int, int] = {}
 
-    def play(self, pins: PinCounts, rows: np.ndarray, ids: np.ndarray, batch: Any) -> None:
-        """Change pins, and the edges of their nets."""
+    def play(self, pins: PinCounts, rows: np.ndarray, ids: np.ndarray, gone: np.ndarray,
+             batch: Any) -> None:
+        """Change pins, and the edges of their nets but for those of vertices that are gone."""
         nets = np.unique(rows[:, 2])
         begins = np.searchsorted(pins.keys, nets << 32)
         lengths = np.searchsorted(pins.keys, (nets + 1) << 32) - begins
@@ -248,7 +267,8 @@ class Stars:
         was = self._weights_of(pairs)
         will = was + change
         self._weights.update(zip(pairs.tolist(), will.tolist()))
-        for name, some in (("delete_edges", will == 0), ("insert_edges", was == 0),
+        stay = ~(np.isin(pairs >> 32, gone) | np.isin(pairs & MAX_INT32, gone))
+        for name, some in (("delete_edges", (will == 0) & stay), ("insert_edges", was == 0),
                            ("set_edge_weights", (was > 0) & (will > 0))):
             if some.any():
                 ends = ids[pairs[some] >> 32], ids[pairs[some] & MAX_INT32]
