@@ -109,7 +109,7 @@ def estimated(graph: EitherGraph, target: int | Topology, algorithm: str, preset
         return portpart.memory_estimate(
             graph.num_vertices, None, target, algorithm=algorithm, preset=preset,
             vertex_weights=graph.vertex_weights is not None,
-            edge_weights=graph.net_weights is not None, num_nets=graph.num_nets,
+            net_weights=graph.net_weights is not None, num_nets=graph.num_nets,
             num_pins=graph.num_pins, like=like).peak
     return portpart.memory_estimate(
         graph.num_vertices, graph.num_arcs, target, algorithm=algorithm, preset=preset,

@@ -24,6 +24,7 @@ CALLS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ("partition", {"nparts": 2}, "k"), ("partition", {"k": 2, "epsilon": 0.03}, "imbalance"),
     ("partition", {"k": 2, "imbalence": 0.03}, "imbalance"),
     ("repartition", {"k": 2, "itr": 1000}, "migration"),
+    ("partition", {"k": 2, "hewgts": [1]}, "net_weights"),
     ("map_processes", {"ncuts": 3}, "starts"), ("map_processes", {"eps": 0.1}, "imbalance"),
     ("Session.__init__", {"num_blocks": 2}, "k"),
     ("Session.__init__", {"k": 2, "random_state": 1}, "seed"),

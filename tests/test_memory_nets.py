@@ -38,7 +38,7 @@ def peak_of(hypergraph: Hypergraph, k: int, **options: Any) -> int:
     return portpart.memory_estimate(
         hypergraph.num_vertices, None, k, num_nets=hypergraph.num_nets,
         num_pins=hypergraph.num_pins, vertex_weights=hypergraph.vertex_weights is not None,
-        edge_weights=hypergraph.net_weights is not None, **options).peak
+        net_weights=hypergraph.net_weights is not None, **options).peak
 
 
 def assert_close(hypergraph: Hypergraph, preset: str, k: int, like: Hypergraph) -> None:
@@ -80,7 +80,20 @@ def test_edges_of_clique_graphs_are_narrow_where_their_weights_surely_fit() -> N
 
     usual = step(1_277_000)
     assert step(1_278_000) > 10 * usual > 0  # 2 * 840 * 1,278,265 is more than 2^31 - 1
-    assert step(1_278_000, edge_weights=True) < 2 * usual
+    assert step(1_278_000, net_weights=True) < 2 * usual
+
+
+def test_weights_of_edges_and_nets_are_told_apart() -> None:
+    """As `partition` tells them apart; the volume of a graph goes by its edges."""
+    for sizes, wrong in (((100, 400, 2), "net_weights"), ((100, None, 2), "edge_weights")):
+        nets: dict[str, Any] = {} if sizes[1] else {"num_nets": 90, "num_pins": 300}
+        right = {"net_weights": "edge_weights", "edge_weights": "net_weights"}[wrong]
+        with pytest.raises(portpart.InputError, match=f"^{wrong} is for .*pass {right}="):
+            portpart.memory_estimate(*sizes, **nets, **{wrong: True})
+        light, heavy = (portpart.memory_estimate(*sizes, **nets, **{right: weighted}).graph
+                        for weighted in (False, True))
+        assert heavy > light
+    assert portpart.memory_estimate(100, 400, 2, objective="volume", edge_weights=True).peak > 0
 
 
 def with_one_large_net() -> Hypergraph:

@@ -58,6 +58,7 @@ PARTITION_PARAMETERS = {
     "imbalance": 0.03,
     "vertex_weights": None,
     "edge_weights": None,
+    "net_weights": None,
     "target": None,
     "fixed": None,
     "initial": None,
@@ -96,7 +97,7 @@ def test_partition_has_the_promised_parameters_and_defaults() -> None:
 
 def test_mappings_are_asked_for_as_partitions_are() -> None:
     parameters = inspect.signature(portpart.map_processes).parameters
-    own = {"k", "min_block_weight", "objective", "vertex_sizes"}
+    own = {"k", "min_block_weight", "net_weights", "objective", "vertex_sizes"}
     assert {name: parameters[name].default for name in PARTITION_PARAMETERS if name not in own} == {
         name: default for name, default in PARTITION_PARAMETERS.items() if name not in own}
 

@@ -108,23 +108,45 @@ def test_sessions_read_graphs_as_partition_does(case: str) -> None:
 
 def test_nets_get_weights() -> None:
     weights = np.arange(NETS.num_nets) % 7
-    session = portpart.Session(NETS, 2, net_weights=weights,
-                               vertex_weights=np.arange(NETS.num_vertices) % 3)
+    options: dict[str, Any] = {"net_weights": weights,
+                               "vertex_weights": np.arange(NETS.num_vertices) % 3}
+    session = portpart.Session(NETS, 2, **options)
     assert session.graph().net_weights.tolist() == weights.tolist()
     assert session.graph().vertex_weights.tolist() == (np.arange(NETS.num_vertices) % 3).tolist()
+    weighted, old = portpart.as_hypergraph(NETS, **options), np.arange(NETS.num_vertices) % 2
+    for call in (lambda graph, **more: portpart.partition(graph, 2, **more),
+                 lambda graph, **more: portpart.repartition(graph, old, 2, **more)):
+        result, expected = call(NETS, **options), call(weighted)
+        assert np.array_equal(result.part, expected.part)
+        assert result.km1 == net_oracles.values(weighted, result.part)["km1"]
+
+
+def test_nets_get_weights_by_name() -> None:
+    named = portpart.as_hypergraph({"x": [0, 1], "y": [1, 2], "z": [2, 3]})
+    weights = {"z": 1, "y": 9, "x": 2}
+    result = portpart.partition(named, 2, imbalance=1, min_block_weight=1, net_weights=weights)
+    assert result.km1 == 1
+    with pytest.raises(InputError, match="net_weights names 'q'"):
+        portpart.partition(named, 2, net_weights={"q": 1, **weights})
 
 
 @pytest.mark.parametrize(("graph", "options", "message"), [
     (GRID, {"vertex_weights": [1, 2]}, "vertex_weights"),
     (GRID, {"net_weights": [1]}, "net_weights is for hypergraphs"),
-    (NETS, {"edge_weights": [1]}, "edge_weights is for graphs"),
+    (NETS, {"edge_weights": [1]}, "edge_weights is for graphs; for a hypergraph pass net_weights="),
+    (NETS, {"edge_weights": [1], "net_weights": [1]}, "edge_weights is for graphs; for a hyper"),
+    (GRID, {"edge_weights": [1], "net_weights": [1]}, "net_weights is for hypergraphs; for a gr"),
     (NETS, {"symmetrize": True}, "symmetrize is for graphs"),
     (NETS, {"net_weights": [1]}, "net_weights have shape"),
     (GRID, {"weight_scale": 2}, "weight_scale goes with"),
 ])
 def test_weights_that_do_not_fit_are_refused(graph: Any, options: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        portpart.Session(graph, 2, **options)
+    """By all calls with the same words."""
+    part = np.zeros(graph.num_vertices, np.int32)
+    for call in (portpart.Session, portpart.partition,
+                 lambda *given, **options: portpart.repartition(graph, part, 2, **options)):
+        with pytest.raises(InputError, match=message):
+            call(graph, 2, **options)
 
 
 @pytest.mark.gpu

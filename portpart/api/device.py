@@ -22,6 +22,9 @@ from portpart.primitives.reduce import argmax_of, max_of
 
 MAX_SEED = 2**62
 
+NOT_OF_GRAPHS = "net_weights is for hypergraphs; for a graph pass edge_weights="
+NOT_OF_NETS = "edge_weights is for graphs; for a hypergraph pass net_weights="
+
 
 def checked_seed(seed: Any) -> int:
     """The seed; None is 0."""
@@ -42,7 +45,7 @@ def graph_on_device(graph: Any, device: str, threads: int | None, net_weights: A
     `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
     """
     if net_weights is not None:
-        raise InputError("net_weights is for hypergraphs; for a graph pass edge_weights=")
+        raise InputError(NOT_OF_GRAPHS)
     space = _space_for(graph, device, threads)
     made = as_graph(graph, space=space, copy=False, **reading)
     return made if space is None else made.to(space)
@@ -53,8 +56,7 @@ def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_wei
     """The same of a hypergraph, of whose edges nothing can be said."""
     for name, value in of_edges.items():
         if value is not None and value is not False:
-            raise InputError(f"{name} is for graphs; weights of nets are given by "
-                             "as_hypergraph(net_weights=...)")
+            raise InputError(NOT_OF_NETS if name == "edge_weights" else f"{name} is for graphs")
     space = _space_for(data, device, threads)
     made = as_hypergraph(data, net_weights=net_weights, vertex_weights=vertex_weights,
                          space=space)

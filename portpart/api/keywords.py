@@ -12,6 +12,7 @@ MEANT = {
           "num_partitions", "npartitions", "n_clusters"),
     "vertex_weights": ("vwgt", "vweights", "node_weights", "nodew"),
     "edge_weights": ("adjwgt", "eweights", "weight"),
+    "net_weights": ("hyperedge_weights", "hewgts", "nwghts"),
     "vertex_sizes": ("vsize",),
     "target": ("tpwgts", "target_weights", "block_sizes"),
     "starts": ("ncuts", "n_starts", "num_starts"),

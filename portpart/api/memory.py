@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.partitioners import OF_NETS, find
+from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.api.mapping_memory import mapping_estimate
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_of
@@ -30,6 +31,7 @@ def memory_estimate(
     preset: Any = "default",
     vertex_weights: bool = False,
     edge_weights: bool = False,
+    net_weights: bool = False,
     offset_bytes: int | None = None,
     weight_bytes: int = 4,
     arc_shrink: float | None = None,
@@ -49,8 +51,8 @@ def memory_estimate(
         Number of blocks, or the machine to map to.
     algorithm, preset : optional
         As for :func:`portpart.partition`, with a machine as for :func:`portpart.map_processes`.
-    vertex_weights, edge_weights : bool, default False
-        Whether the graph has them; nets of a hypergraph count as edges.
+    vertex_weights, edge_weights, net_weights : bool, default False
+        Whether the graph, or the hypergraph, has them.
     offset_bytes : int, optional
         Bytes of an offset: 4 for less than 2^31 arcs, else 8, by default.
     weight_bytes : int, default 4
@@ -79,8 +81,9 @@ def memory_estimate(
     Raises
     ------
     InputError
-        If a size is missing or negative, k below 1, a share not between 0 and 1, a name unknown, or
-        a session is to map or to minimise the volume.
+        If a size is missing or negative, k below 1, a share not between 0 and 1, a name unknown, a
+        graph is said to have weights of nets or a hypergraph those of edges, or a session is to map
+        or to minimise the volume.
 
     Examples
     --------
@@ -106,6 +109,9 @@ def memory_estimate(
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
     if session and (objective == "volume" or isinstance(k, Topology)):
         raise InputError("a session neither maps nor minimises the volume")
+    of_nets = isinstance(like, Hypergraph) or num_nets is not None
+    if (edge_weights and of_nets) or (net_weights and not of_nets):
+        raise InputError(NOT_OF_NETS if of_nets else NOT_OF_GRAPHS)
     if objective == "volume":
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
     if isinstance(like, Hypergraph) or num_nets is not None:
@@ -114,7 +120,7 @@ def memory_estimate(
         n, m, p = (_size(name, value, like) for name, value in (
             ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
         nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
-                              weight_bytes * edge_weights)
+                              weight_bytes * (edge_weights or net_weights))
         estimate = net_estimate(nets, k, algorithm, preset, like, cycles=session)
         if not session:
             return estimate
@@ -122,7 +128,7 @@ def memory_estimate(
                                              like.num_pins) == (n, m, p):
             nets = size_of_nets(like)
         model = NET_MODELS[find(algorithm, preset, OF_NETS)[0].name]
-        return with_session(estimate, nets, k, model, edge_weights)
+        return with_session(estimate, nets, k, model, net_weights)
     n, arcs = (_size(name, value, like) for name, value in (
         ("num_vertices", num_vertices), ("num_arcs", num_arcs)))
     if like is not None and (like.num_vertices, like.num_arcs) == (n, arcs):

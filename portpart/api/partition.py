@@ -18,6 +18,7 @@ def partition(
     imbalance: float | str = 0.03,
     vertex_weights: Any = None,
     edge_weights: Any = None,
+    net_weights: Any = None,
     target: Any = None,
     fixed: Any = None,
     initial: Any = None,
@@ -51,6 +52,8 @@ def partition(
         `Fraction` and `Decimal` are taken, too, each as the exact number that was written.
     vertex_weights, edge_weights : array_like or str, optional
         As in :func:`portpart.as_graph`.
+    net_weights : array_like of int, shape (m,), or dict, optional
+        Of a hypergraph, as in :func:`portpart.as_hypergraph`.
     target : array_like, shape (k,), optional
         Share of the weight that each block is to have: positive integers or fractions, of which
         only the ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))``

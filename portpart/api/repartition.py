@@ -63,6 +63,7 @@ def repartition(
     imbalance: float | str = 0.03,
     vertex_weights: Any = None,
     edge_weights: Any = None,
+    net_weights: Any = None,
     target: Any = None,
     fixed: Any = None,
     min_block_weight: int | None = None,
@@ -106,8 +107,10 @@ def repartition(
         are made one from the other, at higher prices while too much moves and at lower ones while
         less does: 10 from each start, or 4 in all where a vertex weighs more than blocks may weigh
         beyond their shares.  Balance comes first: what it demands is moved.
-    imbalance, vertex_weights, edge_weights, target, fixed, min_block_weight, objective
+    imbalance, vertex_weights, edge_weights, net_weights, target, fixed
         As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
+    min_block_weight, objective
+        As in :func:`portpart.partition`.
     algorithm, preset, device, seed, threads, starts, time_limit
         As in :func:`portpart.partition`; the algorithm is ``"portpart"`` or ``"jet"``.
     symmetrize, weights, weight_scale, progress

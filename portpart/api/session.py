@@ -46,10 +46,8 @@ class Session(SessionView):
     imbalance, objective, preset, algorithm, device, threads, seed
         As in :func:`portpart.partition`; there is no ``objective="volume"``.  The first partition
         is made with these.
-    vertex_weights, edge_weights, symmetrize, weights, weight_scale
+    vertex_weights, edge_weights, net_weights, symmetrize, weights, weight_scale
         As in :func:`portpart.partition`: how the graph is read.
-    net_weights : array_like of int, shape (m,), optional
-        Of a hypergraph, as in :func:`portpart.as_hypergraph`.
     target, fixed, min_block_weight
         As in :func:`portpart.partition`.  New vertices are not fixed; ``set_fixed`` of batches
         fixes vertices and releases them.
