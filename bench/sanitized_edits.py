@@ -167,3 +167,9 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     following.follow_early(applying.expect(), True)
     update = edited.end(applying)
     following.follow(update)
+    elsewhere = following.part_of_living() >= 0
+    elsewhere[9:] = False
+    placed = edited.space.copy(following.part)
+    placed[elsewhere] = 1
+    following.restart(placed)
+    following.refine_near(elsewhere)

@@ -207,15 +207,68 @@ def test_a_batch_that_fails_halfway_fixes_nothing(monkeypatch: pytest.MonkeyPatc
     def out_of_memory(*_: Any) -> None:
         raise MemoryError
 
-    for name in ("misplaced", "restart"):
+    for name in ("misplaced", "restart", "refine_near"):
         with monkeypatch.context() as patched:
             patched.setattr(session._rounds.following, name, out_of_memory)
             with pytest.raises(portpart.OutOfMemory):
                 session.apply(batch)
         assert np.array_equal(session.part, part)
         assert np.array_equal(session.fixed, fixed)
+    run = session._rounds.following._run
+
+    def out_of_memory_around(*given: Any, woken: Any = None, **options: Any) -> None:
+        run(*given, **options)
+        if woken is not None:
+            raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(session._rounds.following, "_run", out_of_memory_around)
+        with pytest.raises(portpart.OutOfMemory):
+            session.apply(batch)
+    assert np.array_equal(session.part, part)
+    assert np.array_equal(session.fixed, fixed)
     session.apply(batch)
     assert session.part[[60, 61]].tolist() == [0, 1]
+
+
+TIED = 9
+
+
+def tied(kind: str) -> tuple[Any, np.ndarray]:
+    """Vertex 0 with nine others of its block, which nothing ties but it, and other vertices."""
+    blocks = np.repeat([0, 1, 0], [TIED + 1, 140, 140])
+    others = np.arange(TIED + 1, len(blocks))
+    if kind == "graph":
+        far = [(int(v), int(v) + 1) for v in others[:-1] if v != TIED + 140]
+        return portpart.from_edges([(0, v) for v in range(1, TIED + 1)] + far), blocks
+    far = [[int(v), int(v) + 1] for v in others[:-1] if v != TIED + 140]
+    if kind == "large nets":  # each has one of the nine, and all of another block
+        near = [[0, v, *range(TIED + 1, TIED + 141)] for v in range(1, TIED + 1)]
+    else:
+        near = [[0, v] for v in range(1, TIED + 1)]
+    return portpart.as_hypergraph([*near, *far]), blocks
+
+
+@pytest.mark.parametrize("effort", ["local", "auto"])
+@pytest.mark.parametrize("kind", ["graph", "nets", "large nets"])
+def test_neighbours_follow_a_vertex_that_is_fixed_elsewhere(kind: str, effort: str) -> None:
+    """All of them gain by that; they, not those far away, are looked at, and all can be undone."""
+    graph, blocks = tied(kind)
+    session = portpart.Session(graph, 2, initial=blocks, imbalance=0.3, migration=0,
+                               escalate="never")
+    mark, value = session.mark(), value_of(session)
+    update = applied(session, (0, 1), effort=effort)
+    assert session.part[: TIED + 1].tolist() == [1] * (TIED + 1)
+    assert update.moved == update.migration == TIED + 1
+    assert update.value == value_of(session) == 0
+    assert update.affected < 20
+    assert session.part[TIED + 1 :].tolist() == blocks[TIED + 1 :].tolist()
+    session.undo(mark)
+    assert session.part.tolist() == blocks.tolist()
+    assert session.apply(session.batch(), "none").value == value
+    left = applied(session, (0, 1), effort="none")
+    assert left.moved == 1
+    assert session.part[1 : TIED + 1].tolist() == [0] * TIED
 
 
 @pytest.mark.gpu

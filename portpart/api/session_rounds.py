@@ -174,7 +174,7 @@ class Rounds:
         before, ledger = self.last, self.ledger
         fits = self.sums.surely_fit(self.edited, batch)
         update = self._edit(batch, refine := wanted not in ("none", "full"), fits)
-        local, part, fixed = None, None, None
+        moves, part, fixed = None, None, None
         try:
             self.sums.follow(batch)
             if not fits:
@@ -183,11 +183,12 @@ class Rounds:
                 fixed = self._fix(batch)
                 following.refit()
             local = following.follow(update, refine)
+            moves = following.moves(local)
+            if self.marks or batch.fixings:  # after these another round may follow
+                moves = moves.kept(self.edited.space)
             done, part = self._gone_on(update, wanted, local, progress, bool(batch.fixings))
-            step = (Step(following.moves(local).kept(self.edited.space), part, before, ledger,
-                         fixed) if self.marks else None)
+            step = Step(moves, part, before, ledger, fixed) if self.marks else None
         except BaseException:
-            moves = None if local is None else following.moves(local)
             step = Step(moves, part, before, ledger, fixed)
             self.unfinished = partial(self._break_off, batch, update, step)
             self.finish()
@@ -261,17 +262,19 @@ class Rounds:
 
     def _gone_on(self, update: Update, wanted: str, local: Round, progress: Progress | None,
                  may_be_misplaced: bool) -> tuple[Done, Array | None]:
-        """Put fixed vertices in place, and refine all levels, if that is to be.
+        """Put fixed vertices in place and refine around them, or all levels, if that is to be.
 
         Without, what refinement around the edits has left too heavy moves one by one.  Also returns
         the partition before that, if anything was done.
         """
-        following, edits = self.following, update.num_changes
+        following, edits, affected = self.following, update.num_changes, local.affected
         wrong = following.misplaced() if may_be_misplaced else None
         old, part = (None, None) if wrong is None else self._so_far(update)
         try:
             if wrong is not None:
                 edits += self._put_in_place(wrong)
+                if wanted not in ("none", "full"):
+                    affected += following.refine_near(wrong).affected
             self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
             effort = self._effort() if wanted == "auto" else wanted
             is_local = effort in ("none", "local")
@@ -287,7 +290,7 @@ class Rounds:
                 following.write(part)
             raise
         moved = (local.moved, local.migration) if old is None else following.away(old)
-        return Done(effort, *moved, local.affected), part
+        return Done(effort, *moved, affected), part
 
     def _so_far(self, update: Update) -> tuple[Array, Array]:
         """Blocks before the batch, and those that refinement around its edits has come to."""

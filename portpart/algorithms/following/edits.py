@@ -40,7 +40,8 @@ class Counts(Words):
         Whether these are few, or many.
     died, weighed, changed : int
     woken, awake : int
-        New vertices and changed pairs that refinement is to look at: all, or none.
+        New vertices and changed pairs that refinement is to look at: all, or none.  Without a batch
+        `woken` may be others, that are listed as if they were new.
     go : int
         Whether there is anything to follow.
     unsure : int
@@ -139,10 +140,12 @@ class Nothing:
 
 
 def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
-               limits: Balance | None, expected: Expected | None) -> dict[str, Any]:
+               limits: Balance | None, expected: Expected | None,
+               woken: Array | None = None) -> dict[str, Any]:
     """The records of an update for a program; new limits, if they are alike for all blocks.
 
-    `expected` is what the batch is expected to come to, if it is on its way.
+    `expected` is what the batch is expected to come to, if it is on its way; `woken` are vertices
+    that refinement looks at where there is no batch.
     """
     births = [birth for birth in update.births if birth.living is vertices]
     dying, weighed = edits_of(update, vertices, nothing)
@@ -153,7 +156,7 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
         changed = expected.operations * expected.directions
         unsure = {"unsure": 1, "directions": expected.directions, "stores": expected.stores,
                   "lost": expected.died, "wakes": int(refine)}
-    ids = _ids(vertices.space, births)
+    ids = _ids(vertices.space, births) if woken is None else woken
     return {
         "born": nothing.born(vertices.deaths) if ids is None else Born(ids, vertices.deaths),
         "dying": dying, "weighed": weighed, "changes": changes,
@@ -161,7 +164,8 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
         "counts": Counts.of(
             born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
             many=int(born > FEW), died=dying.length_of("died"),
-            weighed=weighed.length, changed=changed, woken=born if refine else 0,
+            weighed=weighed.length, changed=changed,
+            woken=len(woken) if woken is not None else born if refine else 0,
             awake=changed if refine else 0, go=1, **unsure),
         "new_limits": SAME_LIMITS if limits is None else NewLimits.of(
             limited=limits.num_blocks, limit=limits.max_block_weight,

@@ -41,6 +41,7 @@ from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.program import MoveRule
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array
+from portpart.primitives.select import positions_of
 
 NONE = -1
 
@@ -198,7 +199,24 @@ class Following:
             self.total, self.refiner.balance = self._before
             self._before = None
 
-    def _run(self, update: Update, refine: bool, expected: Expected | None = None) -> None:
+    def refine_near(self, wrong: Array) -> Round:
+        """Refine around the vertices of a mask, which have been put into the blocks they are in.
+
+        What goes wrong meanwhile leaves all where they were put.
+        """
+        space, count = self.graph.space, self.graph.vertices.count
+        near = space.zeros(count, np.int32)
+        self.kind.flag_around(self.refiner, self.rows, positions_of(space, wrong), near)
+        try:
+            self._run(Update(), refine=True, woken=positions_of(space, near))
+        except BaseException:
+            self.go_home()
+            raise
+        self.last = self._read()
+        return self.last
+
+    def _run(self, update: Update, refine: bool, expected: Expected | None = None,
+             woken: Array | None = None) -> None:
         refiner, kind, early = self.refiner, self.kind, expected is not None
         total = self.graph.vertices.total_weight
         if expected is not None:
@@ -210,14 +228,15 @@ class Following:
             refiner.set_balance(limits)
             limits = None
         records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits,
-                                expected),
+                                expected, woken),
                    **kind.prepare(refiner, self.rows, update, refine, early),
                    "journal": self.journal}
         refiner.balance = limits or refiner.balance
         costs = self.homes is not None
         around = Around(
             lambda this, rule, more: record_round(this, rule, more, kind, costs), records,
-            (kind.name, records["born"].ids is None, self.sizes is None), touched(update))
+            (kind.name, records["born"].ids is None, self.sizes is None),
+            touched(update) if woken is None else len(woken))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
 

@@ -9,11 +9,13 @@ from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.accounts import record_pairs
+from portpart.algorithms.following.neighbours import TEAM, flag_neighbours
 from portpart.algorithms.following.net_changes import record_nets, record_pins
 from portpart.algorithms.following.net_placing import tied_most_by_nets
 from portpart.algorithms.following.nets import (
     EditedNets,
     OnEditedNets,
+    flag_pins_around,
     follow_nets_back,
     prepare_nets,
     recount_nets,
@@ -25,6 +27,7 @@ from portpart.algorithms.following.whereabouts import Moves
 from portpart.algorithms.following.widening import record_widening, wake_neighbours
 from portpart.algorithms.refinement.program import MoveRule, Recording
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.interface import Array
 from portpart.backends.language import DeviceFunction
 
 
@@ -64,6 +67,9 @@ class Kind(NamedTuple):
         date when batches have been undone, and vertices have moved back before.
     recount : callable
         ``recount(refiner, rows)``: finds anew what is known beside cost and weights.
+    flag_around : callable
+        ``flag_around(refiner, rows, chosen, near)``: flags vertices that have been put into other
+        blocks, and those around them whose gains that changes.
     """
 
     name: str
@@ -76,6 +82,7 @@ class Kind(NamedTuple):
     take_back: Callable[[Refiner, Any, Moves], None]
     follow_back: Callable[[Refiner, Any, Sequence[Update]], None]
     recount: Callable[[Refiner, Any], None]
+    flag_around: Callable[[Refiner, Any, Array, Array], None]
 
 
 def _nothing(refiner: Refiner, rows: Any, update: Update, refine: bool,
@@ -95,14 +102,20 @@ def _count_nothing(refiner: Refiner, rows: Any) -> None:
     """Graphs have no state but cost and weights."""
 
 
+def _flag_neighbours(refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
+    rows.space.parallel_for(len(chosen), flag_neighbours, chosen, rows.csr, near, team=TEAM)
+
+
 def _wake_nobody(this: Recording) -> None:
     """Edges have woken their ends."""
 
 
 GRAPHS = Kind("graphs", EditedRows, OnEditedArcs(), tied_most, _nothing, record_pairs,
-              _wake_nobody, _take_nothing_back, _follow_nothing_back, _count_nothing)
+              _wake_nobody, _take_nothing_back, _follow_nothing_back, _count_nothing,
+              _flag_neighbours)
 HYPERGRAPHS = Kind("hypergraphs", EditedNets, OnEditedNets(), tied_most_by_nets, prepare_nets,
-                   record_pins, record_nets, take_back_nets, follow_nets_back, recount_nets)
+                   record_pins, record_nets, take_back_nets, follow_nets_back, recount_nets,
+                   flag_pins_around)
 
 
 def kind_of(graph: Editable) -> Kind:

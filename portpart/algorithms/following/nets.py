@@ -12,6 +12,7 @@ import numpy as np
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.edits import Nothing, TooEarly, edits_of
+from portpart.algorithms.following.neighbours import TEAM, flag_pins
 from portpart.algorithms.following.net_changes import (
     NET_TEAM,
     NetCounts,
@@ -195,6 +196,12 @@ class NetsFollowed:
                                team=NET_TEAM)
         space.parallel_for(1, empty_lists, lists)
 
+    def flag_around(self, edited: EditedNets, chosen: Array, near: Array,
+                    where: state.Moves) -> None:
+        """Flag vertices, and the pins of their nets whose gains follow from them."""
+        self.space.parallel_for(len(chosen), flag_pins, chosen, self(edited), where, near,
+                                team=TEAM)
+
     def _pins_have_moved(self) -> bool:
         """Whether nets that list blocks are to do so in other places."""
         pool = self.graph.pins.rows.elements
@@ -271,3 +278,9 @@ def follow_nets_back(refiner: Refiner, edited: Any, updates: Sequence[Update]) -
     """Let nets follow batches that have been undone."""
     rows: Any = refiner.rows
     rows.follow_back(edited, updates, refiner.run.moves)
+
+
+def flag_pins_around(refiner: Refiner, edited: Any, chosen: Array, near: Array) -> None:
+    """Flag vertices that have been put into other blocks, and pins around them."""
+    rows: Any = refiner.rows
+    rows.flag_around(edited, chosen, near, refiner.run.moves)
