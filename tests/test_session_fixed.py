@@ -10,6 +10,7 @@ import pytest
 
 import portpart
 from portpart import generators
+from portpart.algorithms.edits.batch import Batch
 from portpart.errors import InputError
 from tests import net_oracles, oracles
 from tests.conftest import cuda_space
@@ -269,6 +270,34 @@ def test_neighbours_follow_a_vertex_that_is_fixed_elsewhere(kind: str, effort: s
     left = applied(session, (0, 1), effort="none")
     assert left.moved == 1
     assert session.part[1 : TIED + 1].tolist() == [0] * TIED
+
+
+def tying(session: portpart.Session, seed: int) -> Batch:
+    """A batch that ties vertices of block 0 to some of block 1."""
+    rng, batch, ids = np.random.default_rng(seed), session.batch(), session.ids
+    pairs = np.stack([rng.choice(ids[session.part[ids] == block], 30) for block in (0, 1)], 1)
+    if session.objective == "km1":
+        batch.insert_nets(np.arange(31) * 2, pairs.ravel(), np.full(30, 9))
+    else:
+        batch.insert_edges(*pairs.T, np.full(30, 9))
+    return batch
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_batch_that_was_broken_off_changes_nothing_about_later_ones(case: str) -> None:
+    """Though it moved vertices, and fixed more to a block than that may weigh otherwise."""
+    def stop(phase: str, level: int, levels: int) -> None:
+        raise KeyboardInterrupt
+
+    session, untouched = session_of(case), session_of(case)
+    for seed in range(2):
+        batch = tying(session, seed)
+        batch.set_fixed(session.ids[::2], 0)
+        with pytest.raises(KeyboardInterrupt):
+            session.apply(batch, "cycle", progress=stop)
+        values = [each.apply(tying(each, seed + 2), "local").value for each in (session, untouched)]
+        assert np.array_equal(session.part, untouched.part)
+        assert values == [value_of(session)] * 2
 
 
 @pytest.mark.gpu

@@ -8,6 +8,7 @@ import pytest
 from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.gains.active_sets import IS_MOVABLE
 from portpart.algorithms.refinement.rebalancing import eviction
+from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
 from portpart.algorithms.refinement.rebalancing.plan import BATCH
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import grid_3d
@@ -121,3 +122,16 @@ def test_what_has_been_rated_is_not_rated_again(space: ExecutionSpace) -> None:
     phases.level.rated = phases.level.leavers
     phases.launch(int(phases.level.leavers), eviction.rate_gathered, team=1)
     assert found(phases) == before
+
+
+def test_those_whose_best_block_was_asked_for_are_not_asked_again(space: ExecutionSpace) -> None:
+    """Once thresholds are set, though more vertices are listed to reach them."""
+    part = np.arange(CUBE.num_vertices, dtype=np.int32) % BLOCKS
+    part[: CUBE.num_vertices // 2] = 0  # heavily overloaded
+    phases = Phases(space, CUBE, part, BLOCKS)
+    phases.launch(1, evaluate, team=256)
+    phases.launch(int(phases.level.swept), eviction.list_all_leavers, team=1)
+    assert phases.level.unrated == np.count_nonzero(part == 0)
+    phases.launch(BLOCKS, set_threshold, team=32)
+    assert (phases.level.rated, phases.level.unrated) == (phases.level.leavers, 0)
+    assert phases.level.unrated_hubs == 0

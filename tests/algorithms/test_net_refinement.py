@@ -40,6 +40,7 @@ from tests.algorithms.refining import (
     refiner_at,
 )
 from tests.algorithms.spaces import reference
+from tests.backends.lanes import LanesSpace
 from tests.net_oracles import values
 
 KS = [2, 3, 64, 65, 200]
@@ -105,6 +106,21 @@ def test_state_and_cost_are_right_after_every_iteration(space: ExecutionSpace, k
         outcome = refiner.refine(here, FILTER_RATIO)
         assert_state_is_right(refiner, here, k)
         assert outcome["cut"] == cost(hypergraph, copied(refiner.best), objective)
+
+
+def test_lanes_without_a_block_leave_the_counters_of_other_nets() -> None:
+    """Three lanes, as threads, and two blocks: counters of large nets lie side by side.
+
+    All pins in block 1 want to leave it; a vertex of no net stays.
+    """
+    rows = [list(range(first, first + MAX_SMALL + 4)) for first in range(4)]
+    hypergraph = hypergraph_of([*rows, *([v, v + 9] for v in range(4, 60))], 80)
+    start = np.zeros(80, np.int32)
+    start[[4, 5, 6, 7, 79]] = 1
+    refiner, here = refiner_at(LanesSpace(3, seed=5), hypergraph, start, 2, "1",
+                               net_objective("km1"), iteration_limit=3)
+    assert refiner.refine(here, FILTER_RATIO)["cut"] == 0
+    assert_state_is_right(refiner, here, 2)
 
 
 def agreed(hypergraph: Hypergraph, part: np.ndarray, wishes: dict[int, int],
