@@ -24,6 +24,7 @@ from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
 from tests.algorithms.net_edit_models import HypergraphModel, packed_nets, random_net_call
 from tests.algorithms.nets import hypergraph_of
+from tests.backends.lanes import LanesSpace
 
 CPU = backends.space("cpu")
 GROWTHS = {"half more": HALF_MORE, "buckets": bucket_list(), "no slack": Growth(100, 0, 1, 0),
@@ -125,6 +126,14 @@ def test_every_space_does_the_same(space: ExecutionSpace, kind: str, comparisons
     monkeypatch.setattr(at_once, "COMPARISONS", comparisons)
     for seed in range(8):
         check_random_batches(KINDS[kind], seed, HALF_MORE, space, 5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("growth", ["half more", "no slack"])
+def test_lanes_do_not_race_for_the_row_that_they_rewrite(kind: str, growth: str) -> None:
+    """They all have read a stretch of it before one of them closes a gap."""
+    space = LanesSpace(3, seed=5, watching={"rewrite_row"})
+    check_random_batches(KINDS[kind], 0, GROWTHS[growth], space, 4)
 
 
 @pytest.mark.parametrize("missing", [1, 40], ids=["alive", "refused"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import reduce
 from typing import Any, Protocol, cast
@@ -213,13 +213,17 @@ def _mixed(value: int) -> int:
 
 
 class LanesSpace(HostCudaSpace):
-    """Kernels as plain Python, teams of `lanes` threads instead of more than one lane."""
+    """Kernels as plain Python, teams of `lanes` threads instead of more than one lane.
+
+    The lanes of a team may not race for elements of its arrays, and in the kernels of the names
+    `watching` not for those of the arrays that they are given either.
+    """
 
     name = "lanes"
 
-    def __init__(self, lanes: int, seed: int = 0) -> None:
+    def __init__(self, lanes: int, seed: int = 0, watching: Collection[str] = ()) -> None:
         super().__init__()
-        self.lanes, self.random = lanes, random.Random(seed)
+        self.lanes, self.random, self.watching = lanes, random.Random(seed), watching
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         self.run_flat(n, kernel, kernel.flattened(args), team)
@@ -229,6 +233,9 @@ class LanesSpace(HostCudaSpace):
         items = list(range(n))
         self.random.shuffle(items)
         crew = _Team(1 if team == 1 else self.lanes)
+        if kernel.name in self.watching:
+            args = tuple(watched(given, crew.use) if isinstance(given, np.ndarray) else given
+                         for given in args)
         with _speaking(crew.words()):
             threads = [threading.Thread(target=crew.run, args=(lane, items, kernel, args))
                        for lane in range(1, crew.size)]

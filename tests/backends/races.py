@@ -66,5 +66,5 @@ class Uses:
         with self._guard:
             element = self._elements[name]
             if element.use(lane, way, meeting):
-                text = f"lanes race for an element of a team's array: {element.lanes}"
+                text = f"lanes race for an element of an array: {element.lanes}"
                 raise AssertionError(text)

@@ -86,7 +86,7 @@ def test_lanes_that_meet_do_not_race(fine, expected):
 @pytest.mark.parametrize("racing", [read_too_soon, read_after_a_sum, write_what_is_read,
                                     read_while_others_add])
 def test_lanes_that_do_not_meet_race(racing):
-    with pytest.raises(AssertionError, match="lanes race for an element of a team's array"):
+    with pytest.raises(AssertionError, match="lanes race for an element of an array"):
         LanesSpace(4).parallel_for(3, racing, np.zeros(4, np.int64), team=32)
 
 
@@ -94,3 +94,16 @@ def test_a_lane_alone_races_with_nobody():
     result = np.zeros(1, np.int64)
     LanesSpace(4).parallel_for(3, read_too_soon, result, team=1)
     assert result.tolist() == [0]
+
+
+@kernel
+def pass_on(i, numbers):
+    """Each lane reads what the one before it may have written already."""
+    numbers[lane() + 1] = numbers[lane()] + 1
+
+
+def test_given_arrays_are_watched_in_kernels_that_are_named():
+    LanesSpace(3).parallel_for(1, pass_on, np.zeros(4, np.int64), team=32)
+    with pytest.raises(AssertionError, match="lanes race for an element of an array"):
+        LanesSpace(3, watching={"pass_on"}).parallel_for(1, pass_on, np.zeros(4, np.int64),
+                                                         team=32)
