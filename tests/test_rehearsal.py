@@ -11,6 +11,7 @@ import portpart
 from portpart import generators
 from portpart.api import compile_ahead
 from portpart.api.listing import list_algorithms
+from portpart.api.rehearsal import rehearse, stand_in
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cuda.compile import ask, ask_resident
 from portpart.backends.cuda.program_text import ProgramText
@@ -151,6 +152,28 @@ def test_mappings_can_be_rehearsed(algorithm):
     portpart.map_processes(generators.delaunay(3000).to(space), "2:4", "1:10", algorithm=algorithm)
     assert space.kinds
     assert len(space.rehearsed) > 5
+
+
+def test_a_larger_web_needs_nothing_but_what_was_compiled_ahead(monkeypatch):
+    """Where the example has too few vertices it is not coarsened like larger ones."""
+    monkeypatch.setattr(compile_ahead, "BLOCKS", (64,))
+    space = Watched()
+    for call in compile_ahead.calls(["web"], ["default"]):
+        rehearse(call.problem, call.run, call.config, space)
+    monkeypatch.setattr(space, "once", lambda kind, call: None)
+    portpart.partition(generators.rmat(16).to(space), 64)
+    assert len([words for words in space.used if words.startswith("(")]) > 5
+    assert not space.missing
+
+
+def test_what_stands_in_for_a_graph_has_more_vertices_than_blocks(monkeypatch):
+    """Else it would be divided without coarsening, and the graph itself would not."""
+    k = 2**18
+    monkeypatch.setattr(compile_ahead, "BLOCKS", (k,))
+    monkeypatch.setattr(compile_ahead, "VERTICES", 4 * k)
+    monkeypatch.setitem(compile_ahead.KINDS, "mesh", lambda: (compile_ahead._mesh(),))
+    (call,) = compile_ahead.calls(["mesh"], ["fast"])
+    assert stand_in(call.problem, RehearsalSpace(Words())).graph.num_vertices == 2 * k
 
 
 def test_the_processor_is_prepared_by_calls(monkeypatch, capsys):

@@ -21,6 +21,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     wish_for_cluster,
     wish_for_cluster_by_row,
 )
+from portpart.algorithms.coarsening.cluster_rounds import ARCS_OF_LANE
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import ExecutionSpace
@@ -203,6 +204,28 @@ def test_lanes_share_hash_rows(lanes: int) -> None:
     clique = [(i, j) for i in range(30) for j in range(i)]
     graph = raw_graph(MAX_ROW + 20, [*hub, *clique]).graph()
     assert np.array_equal(clustered(LanesSpace(lanes), graph, 8), clustered(reference(), graph, 8))
+
+
+def test_the_widest_teams_are_for_vertices_that_would_hold_up_others() -> None:
+    """They have more arcs than a usual team takes, with so many for each lane."""
+    given: dict[int, int] = {}
+
+    class Spying(LanesSpace):
+        def run_flat(self, n: int, kernel: Any, args: Any, team: int) -> None:
+            if kernel.name == "wish_for_neighbour":
+                given[team] = max(n, given.get(team, 0))
+            super().run_flat(n, kernel, args, team)
+
+    ring = [(v, (v + step) % 600) for v in range(600) for step in range(1, 4)]
+    stars = [(hub, 100 + v) for hub, leaves in enumerate((30, 90, 180, 300, 400))
+             for v in range(leaves)]
+    graph = raw_graph(600, ring + stars).graph()
+    clustered(Spying(1), graph)
+    usual = min(given)
+    degrees = np.diff(oracles.host(graph.offsets))
+    assert given == {usual: 600, 256: np.count_nonzero(degrees > ARCS_OF_LANE * usual)}
+    assert given[256] > 0
+    assert usual > 1
 
 
 def test_groups_are_leaves_of_one_hub_and_isolated_vertices() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import portpart
+from portpart.algorithms.following.critical_leaving import has_changed
 from portpart.algorithms.following.critical_pins import CRITICAL_PINS
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.backends.interface import ExecutionSpace
@@ -169,3 +171,22 @@ def test_rounds_end_where_the_text_does(space: ExecutionSpace, k: int, objective
 def test_rounds_with_fixed_vertices_and_nets_of_one_pin_end_where_the_text_does(
         space: ExecutionSpace) -> None:
     assert check_rounds(space, 3, 4, "km1", 14, odd=True) < 9
+
+
+def test_the_first_pin_that_has_changed_is_enough() -> None:
+    """Each lane looks for it; a large net may have many."""
+    looked: list[int] = []
+
+    class Told(list[int]):
+        def __getitem__(self, place: Any) -> Any:
+            looked.append(place)
+            return super().__getitem__(place)
+
+    keys = [(net << 32) | v for net in (3, 4) for v in range(50)]
+    will = [0] * 5 + [1] * 45 + [0] * 20 + [1] * 30
+    pins: Any = SimpleNamespace(keys=keys, was=Told([0] * 100), will=will)
+    assert has_changed.function(0, 100, pins)
+    assert looked == list(range(6))
+    assert not has_changed.function(0, 5, pins)
+    assert has_changed.function(50, 100, pins)
+    assert max(looked) == 70

@@ -128,6 +128,21 @@ def test_every_space_does_the_same(space: ExecutionSpace, kind: str, comparisons
         check_random_batches(KINDS[kind], seed, HALF_MORE, space, 5)
 
 
+def test_what_a_batch_takes_away_makes_room_for_what_it_adds() -> None:
+    """Though the sum of all weights is the largest of 32 bits, one launch does."""
+    ends = [(v, v + 1) for v in range(20)]
+    weights = [2**30 - 20, *[1] * 19]
+    edited = EditableGraph(as_graph(np.array(ends), edge_weights=weights))
+    assert 2**31 - 4 < edited.pair_weight < 2**31
+    for turn in range(3):
+        batch = edited.batch()
+        batch.delete_edges([turn + 3, turn + 9], [turn + 4, turn + 10])
+        batch.insert_edges([turn, turn], [turn + 7, turn + 9])
+        begun = edited.space.counters.launches
+        edited.apply(batch)
+    assert edited.space.counters.launches == begun + 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("growth", ["half more", "no slack"])
 def test_lanes_do_not_race_for_the_row_that_they_rewrite(kind: str, growth: str) -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from portpart import Session, generators
 from portpart.algorithms.edits.editable import EditableGraph
+from portpart.api.bounds import BoundsRule
 from portpart.api.session_file import first_call
 from portpart.api.session_levels import Wishes
 from portpart.api.session_rounds import Rounds
+from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph import Graph
@@ -165,6 +167,42 @@ def test_work_arrays_are_not_made_anew_for_each_round() -> None:
         rounds.apply(batch, "local")
         runs.append(rounds.following.refiner.run)
     assert runs[1] is runs[2] is runs[3]
+
+
+def test_bounds_are_found_again_only_where_the_sum_of_weights_is_another(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finding them may try to fill blocks with vertices of all weights."""
+    rounds, found = rounds_on(CPU, drawn()), list[int]()
+    find = rounds.rule.bounds
+    monkeypatch.setattr(BoundsRule, "bounds", lambda self, total, *given: (
+        found.append(total), find(total, *given))[1])
+    for turn in range(4):
+        batch = rounds.edited.batch()
+        batch.insert_edges([turn], [turn + 30])
+        if turn == 2:
+            batch.set_vertex_weights([5], [9])
+        rounds.apply(batch, "local")
+        assert rounds.feasible
+    assert found == [rounds.edited.vertices.total_weight]
+
+
+def test_a_round_is_told_how_many_vertices_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU takes as many threads as that asks for."""
+    told: list[int] = []
+    run = CpuExecutable.run
+
+    def spied(self: Any, bindings: Any, size: int, sizes: Any = None) -> None:
+        told.append(size)
+        run(self, bindings, size, sizes)
+
+    rounds = rounds_on(CPU, drawn())
+    batch = rounds.edited.batch()
+    batch.insert_edges(np.arange(20), np.arange(20, 40))
+    monkeypatch.setattr(CpuExecutable, "run", spied)
+    rounds.apply(batch, "local")
+    assert len(told) == 2  # the batch, and what follows it
+    assert min(told) >= 40
 
 
 def test_undo_brings_back_graph_and_blocks() -> None:

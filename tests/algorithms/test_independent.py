@@ -15,6 +15,8 @@ from portpart.algorithms.refinement.prefix.independent_refinement import (
     IndependentOptions,
     independent_set_refiner,
 )
+from portpart.algorithms.refinement.prefix.trial import Sequence
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
@@ -34,12 +36,19 @@ ONE_ROUND = {"round_limit": 1, "zero_gain": False, "fill_rooms": False}
 def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",
             fixed: Any = None, **options: Any) -> tuple[dict[str, int], np.ndarray]:
     here = graph.to(space)
-    refiner = independent_set_refiner(space, here, balance_of(graph, k, imbalance),
-                                      IndependentOptions(**{"tolerance": 1, **options}), 7)
-    refiner.start(here, space.asarray(part, np.int32))
+    refiner = refiner_of(space, here, part, k, imbalance, **options)
     fixed = None if fixed is None else space.asarray(fixed, np.int32)
     outcome = refiner.refine(here, fixed=fixed)
     return outcome, copied(refiner.best)
+
+
+def refiner_of(space: ExecutionSpace, here: Graph, part: Any, k: int, imbalance: str,
+               **options: Any) -> Refiner:
+    """A refiner of a graph in the space, that starts from `part`."""
+    refiner = independent_set_refiner(space, here, balance_of(here, k, imbalance),
+                                      IndependentOptions(**{"tolerance": 1, **options}), 7)
+    refiner.start(here, space.asarray(part, np.int32))
+    return refiner
 
 
 def balanced_part(graph: Graph, k: int, seed: int = 1) -> np.ndarray:
@@ -216,6 +225,17 @@ def test_moves_that_swap_are_taken_together(space: ExecutionSpace) -> None:
     _, after = refined(space, graph, before, 2, "0.25", **ONE_ROUND)
     assert_one_round_is_right(graph, before, after, 2, "0.25")
     assert is_balanced(graph, after, 2, "0.25")
+
+
+def test_moves_are_sorted_only_where_they_do_not_all_fit(space: ExecutionSpace) -> None:
+    """Two moves each way do; of two moves into block 1 and one out of it, one is too much."""
+    graph = raw_graph(8, [(0, 4), (1, 5), (2, 6), (3, 7)], vertex_weights=[3] * 8).graph()
+    for before, fits in (([0, 1, 0, 1, 1, 0, 1, 0], True), ([0, 1, 0, 1, 1, 1, 1, 0], False)):
+        here = graph.to(space)
+        refiner = refiner_of(space, here, before, 2, "0.25", **ONE_ROUND)
+        refiner.refine(here)
+        sequence = Sequence(copied(refiner.more.sequence.array))
+        assert bool(sequence.too_heavy) != fits
 
 
 def test_zero_gain_moves_make_room(space: ExecutionSpace) -> None:

@@ -143,7 +143,6 @@ def follow_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: S
         net = kl.int32(pins.keys[i] >> 32)
         size = size_of_net(net, graph.nets)
         spread = kl.int64(graph.sets.spread[net])
-        changed = kl.int64(0)
         kl.team_sync()
         if size <= MAX_SMALL:
             changed = find_small(net, size, blocks, graph, state.moves.part)
