@@ -258,9 +258,9 @@ def nets(space: Any, graphs: Graphs) -> Runs:
 def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
-    from portpart.algorithms.refinement.nets.best_sequence import Sequences
-    from portpart.algorithms.refinement.nets.move_rule import OnNets
-    from portpart.algorithms.refinement.options import RefinementOptions
+    from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
+    from portpart.algorithms.refinement.nets.steps import jet_on_nets
+    from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
     from portpart.algorithms.refinement.refiner import Refiner
 
     n, mean = hypergraph.num_vertices, hypergraph.total_vertex_weight // k
@@ -268,7 +268,7 @@ def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool
     refiner = Refiner(space, hypergraph, Balance(k, mean + mean // 9 + 1, mean),
                       RefinementOptions(until_balanced=True), 7,
                       objective=net_objective(objective),
-                      rule=Sequences() if sequences else OnNets())
+                      pieces=sequence_pieces(SequenceOptions()) if sequences else jet_on_nets())
     refiner.start(hypergraph, space.asarray(start))
     assert refiner.refine(hypergraph, 0.75)["iterations"] > 1
 

@@ -31,7 +31,7 @@ def _by_pseudo_block(graph: Any) -> None:
     following = Following(
         edited, space.asarray(np.arange(n) * 6 // n, np.int32),
         lambda total: Balance(6, 21 * total // 120, total // 6), CUT, 1,
-        rule=PSEUDO_BLOCK)
+        pieces=PSEUDO_BLOCK)
     for _ in range(3):
         batch = edited.batch()
         ids = batch.insert_vertices(random.integers(1, 9, 100))
@@ -58,7 +58,7 @@ def _by_critical_pins(graph: Any) -> None:
     following = Following(
         edited, space.asarray(np.maximum(0, np.arange(n) * 9 // n - 3), np.int32),
         lambda total: Balance(6, 21 * total // 120, total // 6), net_objective("km1"), 1,
-        rule=CRITICAL_PINS)
+        pieces=CRITICAL_PINS)
     for _ in range(3):
         batch = edited.batch()
         ids, alive = batch.insert_vertices(random.integers(1, 9, 100)), edited.ids[:n]

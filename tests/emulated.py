@@ -51,7 +51,8 @@ from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement import refiner, sizes
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.gains import active_sets
-from portpart.algorithms.refinement.nets.best_sequence import Sequences
+from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
+from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.api.bounds import bounds_for
 from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by
@@ -260,9 +261,9 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
     """Blocks of a hypergraph, from a start that is not balanced."""
     hypergraph = HYPERGRAPHS[case.graph]()
     start = (np.random.default_rng(1).random(hypergraph.num_vertices) ** 2 * 3).astype(np.int32)
-    rule = Sequences() if case.algorithm == "sequences" else None
+    pieces = sequence_pieces(SequenceOptions()) if case.algorithm == "sequences" else None
     refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"),
-                               rule=rule, until_balanced=case.wish == "until balanced")
+                               pieces=pieces, until_balanced=case.wish == "until balanced")
     outcome = refiner.refine(here, 0.75)
     return np.append(oracles.host(refiner.best), outcome["cut"])
 

@@ -120,7 +120,7 @@ def by_pseudo_block(graph: Any, k: int = 3) -> np.ndarray:
     def balance_of(total: int) -> Balance:
         return Balance(k, 21 * total // (20 * k), total // k)
 
-    following = Following(edited, part, balance_of, CUT, 1, rule=PSEUDO_BLOCK)
+    following = Following(edited, part, balance_of, CUT, 1, pieces=PSEUDO_BLOCK)
     found = []
     for turn in range(3):
         batch = edited.batch()
@@ -142,7 +142,7 @@ def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
     def balance_of(total: int) -> Balance:
         return Balance(k, 21 * total // (20 * k), total // k)
 
-    following = Following(edited, part, balance_of, net_objective("km1"), 1, rule=CRITICAL_PINS)
+    following = Following(edited, part, balance_of, net_objective("km1"), 1, pieces=CRITICAL_PINS)
     found = []
     for turn in range(2):
         batch = edited.batch()

@@ -55,6 +55,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "algorithms/refinement/blocks/state", "algorithms/refinement/incumbent/state",
      "algorithms/refinement/rebalancing/state"),
     ("algorithms/refinement/level",),
+    ("algorithms/refinement/piece",),
     ("algorithms/refinement/blocks/*", "algorithms/refinement/moves/*"),
     ("algorithms/refinement/incumbent/*",),
     ("algorithms/refinement/gains/*",),

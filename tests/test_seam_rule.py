@@ -1,16 +1,22 @@
-"""A refiner with a move rule of its own: what another algorithm takes beside the pieces."""
+"""A refiner with a piece of its own: what another algorithm takes beside those that exist."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
+from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import keep_movable, movable_vertex
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.gains.steps import GainSteps
+from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.program import MoveRule, Recording
+from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.propagation.label_propagation import commit_move
+from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.generators import delaunay, grid_2d, rmat
@@ -28,21 +34,17 @@ def move_in_turn(i, moves: Moves, cache: GainCache, active: ActiveSets, figures:
         commit_move(v, cache.best_target[v], moves, figures)
 
 
-class Turns(MoveRule):
+@dataclass(frozen=True)
+class Turns(Piece):
     """Even vertices that gain move in one round, odd ones in the next."""
 
-    loses = False
-
-    @property
-    def name(self) -> str:
-        return "turns"
-
-    def record(self, this: Recording, more: object) -> None:
+    def move(self, this: Recording) -> None:
         with this.program.side_by_side():
             this.program.launch(this.run.level.movable, keep_movable)
             this.program.launch(this.run.level.movable, move_in_turn)
 
 
+TURNS = (IncumbentSteps(), GainSteps(), RebalancingSteps(), Turns(), AccountingSteps())
 GRAPHS = {"mesh": delaunay(4000), "grid": grid_2d(50), "hubs": rmat(11)}
 
 
@@ -58,7 +60,7 @@ def gains_of(graph: Graph, part: np.ndarray) -> np.ndarray:
 def test_a_round_moves_those_whose_turn_it_is(space: ExecutionSpace, name: str) -> None:
     graph = GRAPHS[name]
     part = np.random.default_rng(0).integers(0, 2, graph.num_vertices)
-    refiner, here = refiner_at(space, graph, part, 2, "0.5", rule=Turns(), iteration_limit=1)
+    refiner, here = refiner_at(space, graph, part, 2, "0.5", pieces=TURNS, iteration_limit=1)
     refiner.refine(here)
     moves = (np.arange(graph.num_vertices) % 2 == 0) & (gains_of(graph, part) > 0)
     assert copied(refiner.run.moves.part).tolist() == np.where(moves, 1 - part, part).tolist()
@@ -70,7 +72,7 @@ def test_a_rule_of_ones_own_refines_the_same_everywhere(space: ExecutionSpace, n
     part = np.random.default_rng(1).integers(0, k, graph.num_vertices)
     found = []
     for each in (reference(), space):
-        refiner, here = refiner_at(each, graph, part, k, rule=Turns())
+        refiner, here = refiner_at(each, graph, part, k, pieces=TURNS)
         outcome = refiner.refine(here)
         best = copied(refiner.best)[: graph.num_vertices]
         assert outcome["cut"] == oracles.cut(graph, best) < 0.8 * oracles.cut(graph, part)

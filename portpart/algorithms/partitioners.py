@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from portpart.algorithms.catalogue import Entry, Table, chosen
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
-from portpart.algorithms.refinement.program import MoveRule
+from portpart.algorithms.refinement.piece import Piece
 from portpart.backends.interface import Array
 from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
 
@@ -31,8 +31,8 @@ class Algorithm(Entry):
         The parts of the walk through a problem, by a configuration.
     prepared : callable, optional
         The problem that is walked through in place of one, where that is easier.
-    around : MoveRule, optional
-        What moves vertices around edits, where that is not label propagation.
+    around : tuple of Piece, optional
+        Refinement around edits, where that is not Jet's.
     growth : Growth
         How much room the rows of a graph get that is edited.
     """
@@ -41,7 +41,7 @@ class Algorithm(Entry):
 
     recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
     prepared: Callable[[Problem, Any], Problem] | None = field(default=None, repr=False)
-    around: MoveRule | None = field(default=None, repr=False)
+    around: tuple[Piece, ...] | None = field(default=None, repr=False)
     growth: Growth = field(default=HALF_MORE, repr=False)
 
     def partition(self, problem: Problem, config: Any) -> Array:

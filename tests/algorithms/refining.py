@@ -15,14 +15,10 @@ from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.level import Level, More, Run
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
-from portpart.algorithms.refinement.nets.move_rule import rule_for
+from portpart.algorithms.refinement.nets.steps import pieces_for
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.program import (
-    MoveRule,
-    Recording,
-    Widths,
-    record_refinement,
-)
+from portpart.algorithms.refinement.piece import Piece, Recording, Widths
+from portpart.algorithms.refinement.program import record_refinement
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
@@ -47,12 +43,12 @@ def sizes_of(graph: Graph, k: int) -> Sizes:
 
 
 def refiner_at(space: ExecutionSpace, graph: Any, part: Any, k: int, imbalance: str = "0.03",
-               objective: Objective = CUT, rule: MoveRule | None = None,
+               objective: Objective = CUT, pieces: tuple[Piece, ...] | None = None,
                **options: Any) -> tuple[Refiner, Any]:
     """A refiner that starts from `part`, and the graph in the refiner's space."""
     here = graph.to(space)
     refiner = Refiner(space, here, balance_of(graph, k, imbalance), RefinementOptions(**options), 7,
-                      objective=objective, rule=rule or rule_for(objective))
+                      objective=objective, pieces=pieces or pieces_for(objective))
     refiner.start(here, space.asarray(part, np.int32))
     return refiner, here
 
@@ -67,9 +63,10 @@ def recorded(refiner: Refiner, graph: Graph, widths: Widths) -> Program:
     program = Program("refinement")
     program.record("graph", refiner.rows(graph), opened=True)
     program.record("tables", refiner.objective.tables)
+    for name, each in refiner.own.items():
+        program.record(name, each)
     run = program.record("run", refiner.run, opened=True)
-    this = Recording(program, run, widths, refiner.objective.rules)
-    record_refinement(this, refiner.rule, program.record("trial", refiner.more))
+    record_refinement(Recording(program, run, widths, refiner.objective.rules, refiner.pieces))
     return program
 
 

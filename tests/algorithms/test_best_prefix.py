@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.refinement.level import Level, Run
+from portpart.algorithms.refinement.piece import Recording, Widths
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
-from portpart.algorithms.refinement.program import Recording, Widths
 from portpart.algorithms.refinement.refiner import run_for
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import Array, ExecutionSpace
@@ -30,7 +30,7 @@ def recorded(records: dict[str, Any]) -> Program:
     slots = {name: program.record(name, record, opened=name == "run")
              for name, record in records.items()}
     widths = Widths(of_many=1, team=1, many=False, hubs=False, counter=int64, few=0)
-    record_prefix(Recording(program, slots["run"], widths, CUT.rules), slots["trial"])
+    record_prefix(Recording(program, slots["run"], widths, CUT.rules, ()))
     return program
 
 

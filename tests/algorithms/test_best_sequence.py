@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
-from portpart.algorithms.refinement.nets.best_sequence import Sequences, sequence_refiner
+from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces, sequence_refiner
 from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, lay_out_move, walk_moves
-from portpart.algorithms.refinement.program import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
@@ -229,7 +229,7 @@ def test_a_line_of_any_length_is_sorted() -> None:
         parts = []
         for space in (reference(), LanesSpace(3)):
             refiner, _ = refiner_at(space, hypergraph, start, 2, "1", net_objective("km1"),
-                                    Sequences(options=AS_PUBLISHED), iteration_limit=1)
+                                    sequence_pieces(AS_PUBLISHED), iteration_limit=1)
             refiner.refine(hypergraph.to(space))
             parts.append(copied(refiner.run.moves.part).tolist())
         assert parts[0] == parts[1]
@@ -240,5 +240,6 @@ def test_the_program_has_room_for_the_arrays_of_all_teams(team: int) -> None:
     """In the memory of a block of a GPU, with vertices of all degrees."""
     hypergraph = circuit(300, 1, large=250)
     refiner, here = refiner_at(reference(), hypergraph, random_part(hypergraph, 4), 4,
-                               objective=net_objective("soed"), rule=Sequences())
+                               objective=net_objective("soed"),
+                               pieces=sequence_pieces(SequenceOptions()))
     check_program(recorded(refiner, here, Widths(team, team, True, True, int64, MAX_FEW)))

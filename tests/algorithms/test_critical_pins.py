@@ -139,7 +139,7 @@ def check_rounds(space: ExecutionSpace, seed: int, k: int, objective: str, round
     if odd:
         hypergraph, fixed = with_lone_pins(hypergraph, seed), np.arange(120) * k // 120
         fixed[np.random.default_rng(seed).random(120) < 0.6] = -1
-    followed = Followed(space, hypergraph, k, objective, rule=CRITICAL_PINS, fixed=fixed)
+    followed = Followed(space, hypergraph, k, objective, pieces=CRITICAL_PINS, fixed=fixed)
     placed = Followed(reference(), hypergraph, k, objective)  # tells where new vertices begin
     rng, same = random.Random(seed), random.Random(seed)
     for _ in range(rounds):

@@ -17,7 +17,7 @@ from portpart.algorithms.following.following import Following
 from portpart.algorithms.following.whereabouts import Moves
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
-from portpart.algorithms.refinement.program import MoveRule
+from portpart.algorithms.refinement.piece import Piece
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import netlist
 from portpart.graphs.hypergraph import Hypergraph
@@ -36,7 +36,7 @@ class Followed:
     """A hypergraph, its partition and a plain model of both."""
 
     def __init__(self, space: ExecutionSpace, hypergraph: Hypergraph, k: int, objective: str,
-                 part: Any = None, price: int = 1, rule: MoveRule | None = None,
+                 part: Any = None, price: int = 1, pieces: tuple[Piece, ...] | None = None,
                  fixed: Any = None) -> None:
         self.k, self.objective = k, objective
         self.model = HypergraphModel(hypergraph)
@@ -46,7 +46,7 @@ class Followed:
         if part is None:
             part = np.arange(hypergraph.num_vertices) * k // hypergraph.num_vertices
         self.following = Following(self.edited, space.asarray(part, np.int32), self.balance,
-                                   net_objective(objective), 7, price, rule=rule,
+                                   net_objective(objective), 7, price, pieces=pieces,
                                    fixed=None if fixed is None else space.asarray(fixed, np.int32))
 
     def balance(self, total: int) -> Balance:

@@ -16,8 +16,8 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.algorithms.refinement.nets.large_afterburner import MAX_GROUP
-from portpart.algorithms.refinement.nets.move_rule import rule_for
-from portpart.algorithms.refinement.program import Widths
+from portpart.algorithms.refinement.nets.steps import pieces_for
+from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
@@ -142,7 +142,7 @@ def test_vertices_move_that_still_gain_after_those_before_them(space: ExecutionS
     """Small nets, and large ones that are asked and that need not be."""
     hypergraph, value = circuit(260, 4, large=240), net_objective(objective)
     start = random_part(hypergraph, k)
-    refiner, here = refiner_at(space, hypergraph, start, k, "0.5", value, rule_for(value, order),
+    refiner, here = refiner_at(space, hypergraph, start, k, "0.5", value, pieces_for(value, order),
                                iteration_limit=1)
     refiner.refine(here, FILTER_RATIO)
     cache = refiner.run.cache
@@ -175,7 +175,7 @@ def test_movers_of_a_net_of_thousands_of_pins_go_one_after_the_other(space: Exec
     start = np.zeros(n, np.int32)
     start[leavers] = 1 + np.arange(len(leavers)) % (k - 1)
     value = net_objective("km1")
-    refiner, here = refiner_at(space, hypergraph, start, k, str(k), value, rule_for(value, order),
+    refiner, here = refiner_at(space, hypergraph, start, k, str(k), value, pieces_for(value, order),
                                iteration_limit=1)
     refiner.refine(here, FILTER_RATIO)
     cache = refiner.run.cache

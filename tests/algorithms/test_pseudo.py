@@ -113,7 +113,7 @@ class Twins:
         self.fixed = set() if fixed is None else set(np.flatnonzero(fixed >= 0).tolist())
         self.following = Following(
             self.edited, space.asarray(part, np.int32), self.balance, CUT, SEED, price, None,
-            None if fixed is None else space.asarray(fixed, np.int32), rule=PSEUDO_BLOCK)
+            None if fixed is None else space.asarray(fixed, np.int32), pieces=PSEUDO_BLOCK)
         self.part = dict(enumerate(part.tolist()))
         self.rebalanced = self.turns = self.shortened = 0
 

@@ -16,7 +16,7 @@ from portpart.algorithms.refinement.incumbent.unsaved_list import set_best
 from portpart.algorithms.refinement.local.around import Journal
 from portpart.algorithms.refinement.moves.list_moves import add_cost, change_weight
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.piece import Recording
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 

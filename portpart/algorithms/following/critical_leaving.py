@@ -42,6 +42,7 @@ from portpart.algorithms.refinement.moves.list_moves import (
     propose_move,
 )
 from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, weight_offered
 from portpart.algorithms.refinement.prefix.trial import (
     Trial,
@@ -50,16 +51,16 @@ from portpart.algorithms.refinement.prefix.trial import (
     order_by_gain_next,
     order_by_vertex,
     record_order,
+    trial_of,
 )
-from portpart.algorithms.refinement.program import Recording
 from portpart.backends import language as kl
 
 NONE = -1
 
 
-def record_leaving(this: Recording, more: Any) -> None:
+def record_leaving(this: Recording) -> None:
     """Record who leaves."""
-    program, run, words, level = this.program, this.run, more.words, this.run.level
+    program, level, words = this.program, this.run.level, trial_of(this).words
     counts: Any = program.records["counts"]
     program.launch(1, begin_leaving, team=BLOCKS_TEAM)
     program.launch(words.asked, leave_if_new)
@@ -68,7 +69,7 @@ def record_leaving(this: Recording, more: Any) -> None:
         program.launch(level.vertices, list_of_heavy, team=this.widths.team)
         program.launch(level.moves, lift_score)
         program.launch(1, begin_order)
-        record_order(program, run, more, fill_key, order_by_gain_next)
+        record_order(this, fill_key, order_by_gain_next)
         program.launch(level.moves, lay_out_entry)
         program.launch(1, find_leavers, team=WIDEST)
         program.launch(1, end_relief)

@@ -17,8 +17,8 @@ from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.edits.findings import Expected
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.following.edits import Nothing, TooEarly, records_of, touched
-from portpart.algorithms.following.kinds import kind_of
 from portpart.algorithms.following.round import record_round
+from portpart.algorithms.following.updates import updates_of
 from portpart.algorithms.following.whereabouts import (
     Living,
     Moves,
@@ -38,7 +38,7 @@ from portpart.algorithms.refinement.local.around import (
     sum_up,
 )
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.program import MoveRule
+from portpart.algorithms.refinement.piece import Piece
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array
 from portpart.primitives.select import positions_of
@@ -91,21 +91,21 @@ class Following:
         Sizes of the vertices; None means 1, which is that of new vertices.
     fixed : array of int32, or None
         Blocks of vertices that must not move, else -1.
-    rule : MoveRule, optional
-        What moves vertices around edits; label propagation by default.
+    pieces : tuple of Piece, optional
+        Refinement around edits; that with label propagation by default.
     known : Known, optional
         What the partition costs and its blocks weigh, if that is known.
     """
 
     def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
                  objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
-                 fixed: Array | None = None, rule: MoveRule | None = None,
+                 fixed: Array | None = None, pieces: tuple[Piece, ...] | None = None,
                  known: Known | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
         self.price, self.sizes, self.fixed = price, sizes, fixed
-        kind = kind_of(graph)
-        self.kind = kind if rule is None else kind._replace(rule=rule)
-        self.rows, self.nothing = self.kind.rows(graph), Nothing(graph.space)
+        self.updates = updates_of(graph)
+        self.pieces = pieces or self.updates.pieces
+        self.rows, self.nothing = self.updates.rows(graph), Nothing(graph.space)
         self._before: tuple[int, Balance] | None = None
         graph.prepare()
         self._begin(part, known)
@@ -115,10 +115,9 @@ class Following:
         graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
         self.total = graph.vertices.total_weight
         self.room = room_for(count)
-        roomy = self.kind.rows(graph, self.room)
+        roomy = self.updates.rows(graph, self.room)
         refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
-                                         self.seed, objective=self.objective,
-                                         rule=self.kind.rule)
+                                         self.seed, objective=self.objective, pieces=self.pieces)
         refiner.run.moves.part[:] = 0
         sizes = self.sizes = self._with_room(self.sizes, 1)
         self.fixed = self._with_room(self.fixed, -1)
@@ -147,7 +146,7 @@ class Following:
             refiner.start(self.rows, whole)
         else:
             refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
-        refiner.rest(self.kind.rows(self.graph, self.room), self.journal)
+        refiner.rest(self.updates.rows(self.graph, self.room), self.journal)
         space.parallel_for(1, begin_report, self.journal)
         self._sum_up()
         self.last = self._read()
@@ -206,7 +205,7 @@ class Following:
         """
         space, count = self.graph.space, self.graph.vertices.count
         near = space.zeros(count, np.int32)
-        self.kind.flag_around(self.refiner, self.rows, positions_of(space, wrong), near)
+        self.updates.flag_around(self.refiner, self.rows, positions_of(space, wrong), near)
         try:
             self._run(Update(), refine=True, woken=positions_of(space, near))
         except BaseException:
@@ -217,7 +216,7 @@ class Following:
 
     def _run(self, update: Update, refine: bool, expected: Expected | None = None,
              woken: Array | None = None) -> None:
-        refiner, kind, early = self.refiner, self.kind, expected is not None
+        refiner, updates, early = self.refiner, self.updates, expected is not None
         total = self.graph.vertices.total_weight
         if expected is not None:
             total += expected.born - expected.died
@@ -229,13 +228,13 @@ class Following:
             limits = None
         records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits,
                                 expected, woken),
-                   **kind.prepare(refiner, self.rows, update, refine, early),
+                   **updates.prepare(refiner, self.rows, update, refine, early),
                    "journal": self.journal}
         refiner.balance = limits or refiner.balance
         costs = self.homes is not None
         around = Around(
-            lambda this, rule, more: record_round(this, rule, more, kind, costs), records,
-            (kind.name, records["born"].ids is None, self.sizes is None),
+            lambda this: record_round(this, updates, costs), records,
+            (type(updates), records["born"].ids is None, self.sizes is None),
             touched(update) if woken is None else len(woken))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
@@ -315,7 +314,7 @@ class Following:
         `undoing` tells that its edits are undone next.
         """
         if undoing:
-            self.kind.take_back(self.refiner, self.rows, moves)
+            self.updates.take_back(self.refiner, self.rows, moves)
         run = self.refiner.run
         self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
                                       run.moves, run.incumbent, self.journal)
@@ -337,9 +336,9 @@ class Following:
         run.moves.cost_sums[:] = 0
         run.moves.cost_sums[:1] = 2 * before.cost
         if undone is None:
-            self.kind.recount(self.refiner, self.rows)
+            self.updates.recount(self.refiner, self.rows)
         else:
-            self.kind.follow_back(self.refiner, self.rows, undone)
+            self.updates.follow_back(self.refiner, self.rows, undone)
         space.parallel_for(1, begin_report, self.journal)
         self._sum_up()
         limits = self._new_balance(self.graph.vertices.total_weight)

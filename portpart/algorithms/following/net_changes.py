@@ -33,7 +33,7 @@ from portpart.algorithms.refinement.nets.settling import (
     settle_net,
     ties_pins,
 )
-from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.piece import Recording
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, StaticValue, Words

@@ -23,7 +23,6 @@ from portpart.algorithms.following.net_changes import (
 from portpart.algorithms.following.net_returns import find_listed, return_pins, unfollow_pin
 from portpart.algorithms.following.rows import EditedRows
 from portpart.algorithms.following.whereabouts import Moves
-from portpart.algorithms.following.widening import record_widening, wake_pins_around
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     SMALL_TEAM,
@@ -36,7 +35,6 @@ from portpart.algorithms.objectives.pin_state import (
 from portpart.algorithms.objectives.total import find_sets
 from portpart.algorithms.refinement.moves import state
 from portpart.algorithms.refinement.nets.lists import empty_lists
-from portpart.algorithms.refinement.nets.move_rule import OnNets
 from portpart.algorithms.refinement.nets.settling import concerns_few
 from portpart.algorithms.refinement.nets.state import (
     NET_PIECES,
@@ -45,8 +43,7 @@ from portpart.algorithms.refinement.nets.state import (
     list_words,
     refined,
 )
-from portpart.algorithms.refinement.program import Recording
-from portpart.algorithms.refinement.refiner import Refiner
+from portpart.algorithms.refinement.nets.steps import NetSteps
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.backends.work import WorkRecord
@@ -83,20 +80,13 @@ class EditedNets(EditedRows):
 
 
 @dataclass(frozen=True)
-class OnEditedNets(OnNets):
-    """Label propagation on nets whose state is known and stays so."""
+class EditedNetSteps(NetSteps):
+    """What is known of the nets of an edited hypergraph, and stays so."""
 
     concerns: ClassVar[DeviceFunction] = concerns_few
 
-    @property
-    def name(self) -> str:
-        return f"{super().name}, near edits"
-
-    def record_woken(self, this: Recording, more: Any) -> None:
-        """Record that more vertices are woken where blocks are too heavy."""
-        record_widening(this, wake_pins_around)
-
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
+        """The rows of the hypergraph with what is known of its nets."""
         return NetsFollowed(space, finest, num_blocks)
 
 
@@ -252,35 +242,3 @@ def grown(space: ExecutionSpace, piece: WorkRecord, sizes: NetSizes) -> WorkReco
         if length > len(old):
             longer[name] = extended(space, old, length, NONE if name == "row" else 0)
     return piece.replaced(**longer)
-
-
-def prepare_nets(refiner: Refiner, edited: Any, update: Update, refine: bool,
-                 early: bool) -> dict[str, Any]:
-    """Have room for what a batch has changed of nets, and return the records of it."""
-    rows: Any = refiner.rows
-    records: dict[str, Any] = rows.prepare(edited, update, refine, early)
-    return records
-
-
-def recount_nets(refiner: Refiner, edited: Any) -> None:
-    """Find the state of all nets anew."""
-    rows: Any = refiner.rows
-    rows.recount(edited, refiner.run.moves.part)
-
-
-def take_back_nets(refiner: Refiner, edited: Any, moves: Moves) -> None:
-    """Let nets know of vertices that are about to move back."""
-    rows: Any = refiner.rows
-    rows.take_back(edited, moves, refiner.run.moves)
-
-
-def follow_nets_back(refiner: Refiner, edited: Any, updates: Sequence[Update]) -> None:
-    """Let nets follow batches that have been undone."""
-    rows: Any = refiner.rows
-    rows.follow_back(edited, updates, refiner.run.moves)
-
-
-def flag_pins_around(refiner: Refiner, edited: Any, chosen: Array, near: Array) -> None:
-    """Flag vertices that have been put into other blocks, and pins around them."""
-    rows: Any = refiner.rows
-    rows.flag_around(edited, chosen, near, refiner.run.moves)

@@ -7,7 +7,7 @@ where vertices die, are relieved as in Jet, which the paper has not.  Nothing mo
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from portpart.algorithms.following.pseudo_leaving import (
     ask_vertex,
@@ -33,25 +33,34 @@ from portpart.algorithms.following.pseudo_rounds import (
 )
 from portpart.algorithms.following.pseudo_state import Pseudo, pseudo_for, room_of
 from portpart.algorithms.objectives.objective import Rules, Tables
+from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.blocks.homes import pull_of
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.evaluation import allow_no_iteration
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.by_degree import UNRATED
+from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
 from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.gains.steps import launch_by_degree
 from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
 from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.local.around import LOCAL
 from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
 from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, try_all
-from portpart.algorithms.refinement.prefix.trial import fill_key, order_by_gain_next, record_order
-from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
+from portpart.algorithms.refinement.prefix.trial import (
+    fill_key,
+    order_by_gain_next,
+    record_order,
+    trial_of,
+)
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Scope
+from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 
 BLOCKS_TEAM = 32
@@ -68,38 +77,32 @@ class Joining(Scope):
     figures: Figures
 
 
-class PseudoBlock(MoveRule):
-    """A pseudo block in place of label propagation, for runs around woken vertices alone."""
+@dataclass(frozen=True)
+class PseudoBlock(Piece):
+    """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
 
-    loses = False
+    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+        """The pseudo block."""
+        return {"trial": pseudo_for(space, sizes, run)}
 
-    @property
-    def name(self) -> str:
-        return "pseudo block"
-
-    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
-        return pseudo_for(space, sizes, run)
-
-    def record_woken(self, this: Recording, more: Any) -> None:
-        """Record how vertices leave their blocks and come back, and what that has changed."""
-        program = this.program
-        _record_leaving(this, more)
+    def activate(self, this: Recording) -> None:
+        """Vertices leave their blocks and come back, and what that has changed."""
+        program, words = this.program, trial_of(this).words
+        _record_leaving(this)
         program.launch(1, begin_rounds, team=BLOCKS_TEAM)
-        program.launch(more.words.members, list_waiting)
-        with program.while_loop(more.words.running):
-            _record_round(this, more)
+        program.launch(words.members, list_waiting)
+        with program.while_loop(words.running):
+            _record_round(this)
         program.launch(1, look_for_overload, team=BLOCKS_TEAM)
-        program.launch(more.words.members, account_member, team=this.widths.team)
-
-    def record(self, this: Recording, more: Any) -> None:
-        """Record nothing: nobody moves once the blocks are balanced, so that refinement ends."""
+        program.launch(words.members, account_member, team=this.widths.team)
 
 
-PSEUDO_BLOCK = PseudoBlock()
+PSEUDO_BLOCK: tuple[Piece, ...] = (*LOCAL, PseudoBlock(), AccountingSteps())
+"""Refinement around edits of graphs by a pseudo block."""
 
 
-def _record_leaving(this: Recording, more: Any) -> None:
-    program, words, team = this.program, more.words, this.widths.team
+def _record_leaving(this: Recording) -> None:
+    program, words, team = this.program, trial_of(this).words, this.widths.team
     program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
     program.launch(words.asked, list_new)
     program.launch(words.members, leave_block)
@@ -112,15 +115,14 @@ def _record_leaving(this: Recording, more: Any) -> None:
         program.launch(1, end_pass)
 
 
-def _record_round(this: Recording, more: Any) -> None:
-    program, level, words = this.program, this.run.level, more.words
-    program.launch(words.waiting, list_first, team=this.widths.team)
-    with program.side_by_side():
-        launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         this.by_degree(strongest_tie, UNRATED), more)
+def _record_round(this: Recording) -> None:
+    program, level, trial = this.program, this.run.level, trial_of(this)
+    program.launch(trial.words.waiting, list_first, team=this.widths.team)
+    launch_by_degree(this, level.unrated, level.unrated_hubs,
+                     ByDegree(strongest_tie, UNRATED, this.rules), trial)
     program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(more.sequence.too_heavy):
-        record_order(program, this.run, more, fill_key, order_by_gain_next)
+    with program.if_nonzero(trial.sequence.too_heavy):
+        record_order(this, fill_key, order_by_gain_next)
         program.launch(level.moves, lay_out_entry)
         program.launch(1, find_prefix, team=WIDEST)
         program.launch(level.moves, drop_move)

@@ -12,14 +12,13 @@ from portpart.algorithms.following.accounts import (
     wake_birth,
 )
 from portpart.algorithms.following.edits import learn_outcome
-from portpart.algorithms.following.kinds import Kind
 from portpart.algorithms.following.placing import bear, record_placing, settle_birth, tie_birth
-from portpart.algorithms.refinement.level import More
+from portpart.algorithms.following.updates import GraphUpdates
 from portpart.algorithms.refinement.local.around import record_around, record_begin, record_end
-from portpart.algorithms.refinement.program import MoveRule, Recording
+from portpart.algorithms.refinement.piece import Recording
 
 
-def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs: bool) -> None:
+def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
     """Record a round; records are those of `edits.records_of`, and the journal.
 
     Parameters
@@ -39,15 +38,15 @@ def record_round(this: Recording, rule: MoveRule, more: More, kind: Kind, costs:
             program.launch(counts.born, bear)
             if costs:
                 _record_ties(this, 0)
-        record_placing(program, kind.tied)
+        record_placing(program, updates.tied)
         with program.side_by_side():
             program.launch(counts.born, account_birth)
             program.launch(counts.died, account_death)
             program.launch(counts.weighed, account_weighing)
             program.launch(counts.woken, wake_birth)
-            kind.account(this)
-        kind.wake(this)
-        record_around(this, rule, more)
+            updates.account(this)
+        updates.activate(this)
+        record_around(this)
         with program.side_by_side():
             record_end(this)
             program.launch(counts.born, settle_birth)

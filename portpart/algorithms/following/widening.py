@@ -6,6 +6,8 @@ there.  So those of such blocks wake others of the same block, hop by hop, until
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from portpart.algorithms.following.pseudo_state import room_of, weigh_blocks
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
 from portpart.algorithms.refinement.blocks.state import Blocks
@@ -14,7 +16,7 @@ from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
 from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.local.around import Journal, note_woken
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.backends import language as kl
 from portpart.backends.language import Kernel, Words
 from portpart.graphs.rows import Csr
@@ -38,14 +40,26 @@ class Hops(Words):
     made: int
 
 
-def record_widening(this: Recording, wake_around: Kernel) -> None:
-    """Record that woken vertices wake others where blocks are too heavy, along arcs or nets."""
-    program = this.program
-    hops = program.zeros("hops", Hops)
-    program.launch(1, begin_hops, team=BLOCKS_TEAM)
-    with program.while_loop(hops.looking):
-        program.launch(hops.looking, wake_around, team=TEAM)
-        program.launch(1, plan_hop)
+@dataclass(frozen=True)
+class Widening(Piece):
+    """More active vertices where blocks are too heavy.
+
+    Attributes
+    ----------
+    wake_around : Kernel
+        Activates those beside an active vertex, along arcs or nets.
+    """
+
+    wake_around: Kernel
+
+    def activate(self, this: Recording) -> None:
+        """Active vertices activate others where blocks are too heavy."""
+        program = this.program
+        hops = program.zeros("hops", Hops)
+        program.launch(1, begin_hops, team=BLOCKS_TEAM)
+        with program.while_loop(hops.looking):
+            program.launch(hops.looking, self.wake_around, team=TEAM)
+            program.launch(1, plan_hop)
 
 
 @kl.kernel

@@ -10,7 +10,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement import refiner
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
-from portpart.algorithms.refinement.nets.move_rule import rule_for
+from portpart.algorithms.refinement.nets.steps import pieces_for
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
@@ -44,4 +44,4 @@ def jet_refiner(problem: Problem, options: ScheduleOptions,
     return lambda seed: refiner.Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
         options.of_finest(problem.graph), objective=problem.objective,
-        rule=rule_for(problem.objective, order))
+        pieces=pieces_for(problem.objective, order))

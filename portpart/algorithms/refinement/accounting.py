@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.blocks.homes import pull_of
 from portpart.algorithms.refinement.blocks.state import Blocks
@@ -11,8 +13,9 @@ from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
-from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
+from portpart.algorithms.refinement.moves.list_moves import add_cost, move_vertex, shift_weight
 from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
 from portpart.backends import language as kl
 from portpart.backends.language import Scope
 from portpart.graphs.rows import Csr, degree_of
@@ -96,3 +99,17 @@ def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules:
     v = state.active.hub_list[i]
     if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
         weigh_move(v, graph, state, tables, rules)
+
+
+@dataclass(frozen=True)
+class AccountingSteps(Piece):
+    """The sums of weights and cost, which follow the moves of vertices of graphs."""
+
+    def account(self, this: Recording) -> None:
+        """Weights and cost change with the moves, and gains beside them are out of date."""
+        launch_with_hubs(this, this.run.level.moves, (weigh_moves, weigh_moves_of_hubs),
+                         this.widths.team)
+
+    def end(self, this: Recording) -> None:
+        """Vertices move."""
+        this.program.launch(this.run.level.moves, move_vertex)

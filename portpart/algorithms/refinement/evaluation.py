@@ -24,8 +24,6 @@ from portpart.algorithms.refinement.moves.list_moves import (
     add_weight,
     join_block,
     note_propagation,
-    set_cost,
-    set_weight,
     thin_out,
 )
 from portpart.algorithms.refinement.moves.state import Moves
@@ -54,18 +52,6 @@ def begin_with(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figur
     """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
     set_touched(v, 1, incumbent)
     add_weight(v, moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves, figures)
-
-
-@kl.kernel
-def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
-    """Set the weight of block b to that of the best partition."""
-    set_weight(b, incumbent.best_weight[b], moves, figures)
-
-
-@kl.kernel
-def restore_cost(stripe, moves: Moves, before: Level):
-    """Set the cost to that of the best partition of the run before."""
-    set_cost(stripe, before.best_cost, moves)
 
 
 @kl.device

@@ -6,6 +6,7 @@ What happens on a level is the program of `program.py`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,8 @@ from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
 from portpart.algorithms.refinement.level import PIECES, Level, Run
 from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.program import (
-    LABEL_PROPAGATION,
-    MoveRule,
-    Recording,
-    Widths,
-    record_refinement,
-)
+from portpart.algorithms.refinement.piece import Piece, Recording, Widths
+from portpart.algorithms.refinement.program import JET, record_refinement
 from portpart.algorithms.refinement.rebalancing.relief import Relief, relief_of
 from portpart.algorithms.refinement.sizes import Sizes, max_arcs, sub_buckets_for
 from portpart.backends.interface import Array, Executable, ExecutionSpace
@@ -72,25 +68,31 @@ class Refiner:
         Those of the finest graph, if they differ.
     objective : Objective
         What is minimised; it is called the cost.
-    rule : MoveRule
-        What moves vertices while the blocks are balanced.
+    pieces : tuple of Piece
+        What refinement consists of.
     """
 
     def __init__(self, space: ExecutionSpace, finest: Structure, balance: Balance,
                  options: RefinementOptions, seed: int,
                  finest_options: RefinementOptions | None = None, *, objective: Objective = CUT,
-                 rule: MoveRule = LABEL_PROPAGATION) -> None:
+                 pieces: tuple[Piece, ...] = JET) -> None:
         self.space, self.balance, self.seed = space, balance, seed
-        self.objective, self.rule = objective, rule
+        self.objective, self.pieces = objective, pieces
         self.options, self.finest_options = options, finest_options or options
         self.sizes = Sizes(finest.num_vertices, finest.num_entries, balance.num_blocks)
         self.run = run_for(space, self.sizes, balance)
-        self.rows = rule.rows(space, finest, balance.num_blocks)
-        self.more = rule.more(space, self.sizes, self.run)
-        self.run = rule.work_on(space, self.run)
+        found = (piece.rows(space, finest, balance.num_blocks) for piece in pieces)
+        self.rows = next(filter(None, found), attrgetter("csr"))
+        self.own = {name: record for piece in pieces
+                    for name, record in piece.records(space, self.sizes, self.run).items()}
+        for piece in pieces:
+            self.run = piece.adapted(space, self.run)
         self.loss_unit = self._loss_unit_on(finest)
         self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
-        self._holds_heavy = rule.holds_heavy and has_heavy(finest, balance)
+        self._loses = any(piece.loses for piece in pieces)
+        self._sums_hubs = any(piece.sums_hubs(balance.num_blocks) for piece in pieces)
+        self._holds_heavy = (any(piece.holds_heavy for piece in pieces)
+                             and has_heavy(finest, balance))
         self.words = Level.zeros()
         self._begun: dict[bool, Level] = {}
         self._limits_of: tuple[Any, Any] = (None, None)
@@ -163,7 +165,7 @@ class Refiner:
         Parameters
         ----------
         filter_ratio : float
-            Jet's c of inequality 4.3: how much connectivity a move may lose, if the move rule lets
+            Jet's c of inequality 4.3: how much connectivity a move may lose, if the pieces let
             it lose anything.
         fixed : array of int32, shape (n,), optional
             Vertices with an entry of 0 or more stay where they are.
@@ -230,7 +232,7 @@ class Refiner:
                  around: Around | None = None) -> None:
         n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
         records: dict[str, Any] = {"graph": self.rows(graph), "tables": self.objective.tables,
-                                   "run": run, "trial": self.more}
+                                   "run": run, **self.own}
         if around is not None:
             records |= around.records
         key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.tie is None,
@@ -245,18 +247,18 @@ class Refiner:
     def _executable(self, key: tuple[Any, ...], widths: Widths, records: dict[str, Any],
                     around: Around | None) -> Executable:
         """The program for what a key tells of this refiner; others of the space may have it."""
-        rules, relief = self.objective.rules, self._reliefs[key[0]]
+        rules, options = self.objective.rules, self.finest_options if key[0] else self.options
+        pieces = tuple(piece.with_options(options) for piece in self.pieces)
 
         def record() -> Program:
             program = Program("refinement")
             slots = {name: program.record(name, each, opened=name in ("graph", "run"))
                      for name, each in records.items()}
-            this = Recording(program, slots["run"], widths, rules, relief)
             recorded = record_refinement if around is None else around.record
-            recorded(this, self.rule, slots["trial"])
+            recorded(Recording(program, slots["run"], widths, rules, pieces))
             return program
 
-        return self.space.cached_executable((self.rule.name, rules, relief, *key[1:]), record)
+        return self.space.cached_executable((pieces, rules, *key[1:]), record)
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
                 homes: Homes | None) -> Run:
@@ -267,7 +269,7 @@ class Refiner:
         return run.replaced(
             before=run.level, level=level, blocks=blocks,
             rebalancing=run.rebalancing.replaced(sub_buckets=self._sub_buckets_on(graph)),
-            cache=run.cache.replaced(filter_ratio=float(filter_ratio) if self.rule.loses else 0.0),
+            cache=run.cache.replaced(filter_ratio=float(filter_ratio) if self._loses else 0.0),
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _sub_buckets_on(self, graph: Structure) -> int:
@@ -288,7 +290,7 @@ class Refiner:
             counter=self.counter,
             few=limits["few_arcs"],
             one_lane=self._one_lane,
-            summed=max_degree > limits["hub_degree"] and self.rule.sums_hubs(limits["blocks"]),
+            summed=max_degree > limits["hub_degree"] and self._sums_hubs,
         )
 
     @property
@@ -353,7 +355,7 @@ class Refiner:
 
     def _hub_degree(self, team: int) -> int:
         """Most neighbours of a vertex that is no hub: few, where many teams share hubs."""
-        return max_arcs(1 if self.rule.sums_hubs(self.balance.num_blocks) else team)
+        return max_arcs(1 if self._sums_hubs else team)
 
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""

@@ -11,7 +11,6 @@ heavy all vertices are looked at, as in other runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,9 @@ from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import reset_flags
 from portpart.algorithms.refinement.gains.dirty_list import reset_gain, unmark
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.gains.steps import GainSteps
 from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
 from portpart.algorithms.refinement.incumbent.unsaved_list import (
     reset_saved,
     save_block,
@@ -29,17 +30,18 @@ from portpart.algorithms.refinement.incumbent.unsaved_list import (
     set_best,
     set_touched,
 )
-from portpart.algorithms.refinement.level import SIZE, Level, More
+from portpart.algorithms.refinement.level import SIZE, Level
 from portpart.algorithms.refinement.moves.list_moves import (
     add_cost,
     commit_move,
     join_block,
-    move_vertex,
     reset_move,
 )
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
-from portpart.algorithms.refinement.program import MoveRule, Recording, record_iterations
+from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
+from portpart.algorithms.refinement.program import record_iterations
+from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
@@ -119,7 +121,7 @@ class Around(NamedTuple):
         Vertices or edges that it begins with.
     """
 
-    record: Callable[[Recording, MoveRule, More], None]
+    record: Callable[[Recording], None]
     records: dict[str, Any]
     key: tuple[Any, ...]
     size: int
@@ -251,20 +253,25 @@ def sum_up(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
         journal.report.cost = twice // 2
         journal.report.iterations = figures.iteration
 
+LOCAL: tuple[Piece, ...] = (IncumbentSteps(save_and_note), GainSteps(), RebalancingSteps())
+"""Pieces of all runs around some vertices."""
+
+
 def record_begin(this: Recording) -> None:
     """Record, side by side with what else begins, the words of a run and of its report."""
     this.program.launch(SIZE, begin_level)
     this.program.launch(1, begin_report)
 
 
-def record_around(this: Recording, rule: MoveRule, more: More) -> None:
-    """Record a run around vertices that are woken already; then `record_end` is to come.
+def record_around(this: Recording) -> None:
+    """Record a run around vertices that are marked already; then `record_end` is to come.
 
-    What the rule does about them tells the report how many they are, by `note_woken`.
+    A piece that activates more of them tells the report how many they are, by `note_woken`.
     """
-    rule.record_woken(this, more)
-    record_iterations(replace(this, save=save_and_note), rule, more)
-    _record_rest(this, rule)
+    for piece in this.pieces:
+        piece.activate(this)
+    record_iterations(this)
+    _record_rest(this)
 
 
 def record_end(this: Recording) -> None:
@@ -272,17 +279,16 @@ def record_end(this: Recording) -> None:
     this.program.launch(1, sum_up, team=SUM_TEAM)
 
 
-def _record_rest(this: Recording, rule: MoveRule) -> None:
+def _record_rest(this: Recording) -> None:
     program, level = this.program, this.run.level
     journal: Any = program.records["journal"]
     with program.if_nonzero(level.unsaved):
         with program.side_by_side():
             program.launch(level.dirty, forget_dirty)
             program.launch(level.unsaved, move_back)
-        rule.record_accounting(this)
+        record_accounts(this)
         with program.side_by_side():
-            rule.record_end(this)
-            program.launch(level.moves, move_vertex)
+            record_ends(this)
     with program.side_by_side():
         program.launch(level.on_boundary, rest_listed)
         program.launch(level.dirty, forget_dirty)

@@ -9,8 +9,8 @@ these; without any gain, none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.objective import Objective
@@ -19,16 +19,13 @@ from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.move_rule import OnNets
 from portpart.algorithms.refinement.nets.state import NetAfterburner
+from portpart.algorithms.refinement.nets.steps import NetPropagation, moving_on_nets
 from portpart.algorithms.refinement.nets.wants import agree_to_all
 from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, record_cut
-from portpart.algorithms.refinement.prefix.held_limits import (
-    record_held,
-    record_lifted,
-    with_own_limits,
-)
+from portpart.algorithms.refinement.prefix.held_limits import held_limits
 from portpart.algorithms.refinement.prefix.trial import (
     Trial,
     begin_weights,
@@ -41,12 +38,12 @@ from portpart.algorithms.refinement.prefix.trial import (
     set_top_gain,
     trial_for,
 )
-from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
+from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Hypergraph
 
 
@@ -60,49 +57,42 @@ def would_gain(v, moves: Moves, cache: GainCache):
 
 
 @dataclass(frozen=True)
-class Sequences(OnNets):
-    """Sequences of moves as a move rule."""
+class Sequences(NetPropagation):
+    """Sequences of moves; those behind the best prefix are made where there is room, or not."""
 
     order: str = "gain"
-    options: SequenceOptions = field(default_factory=SequenceOptions)
+    fill_rooms: bool = True
 
     loses = False
     wants: ClassVar[DeviceFunction] = would_gain
     agree: ClassVar[DeviceFunction] = agree_to_all
 
-    @property
-    def name(self) -> str:
-        return f"sequences on nets, {self.options.rebalance}"
+    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+        """The sequence."""
+        return {"trial": trial_for(space, sizes, run, False, self.fill_rooms)}
 
-    def work_on(self, space: ExecutionSpace, run: Run) -> Run:
-        return run if self.options.rebalance else with_own_limits(space, run)
-
-    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Trial:
-        return trial_for(space, sizes, run, False, self.options.fill_rooms)
-
-    def record_begin(self, this: Recording) -> None:
-        super().record_begin(this)
-        if not self.options.rebalance:
-            record_lifted(this)
-
-    def record(self, this: Recording, more: Any) -> None:
-        """Record a round: candidates, what they gain one after the other, and the best prefix."""
+    def move(self, this: Recording) -> None:
+        """Candidates, what they gain one after the other, and the best prefix."""
+        super().move(this)
         program, level = this.program, this.run.level
-        if not self.options.rebalance:
-            record_held(this)
-        super().record(this, more)
         program.launch(1, begin_order, team=WIDEST)
         program.launch(level.moves, take_first_gain)
-        record_order(program, this.run, more, fill_key, order_by_gain_next)
+        record_order(this, fill_key, order_by_gain_next)
         program.launch(level.moves, take_later_gain)
-        record_cut(program, this.run, more, by_sum=True)
+        record_cut(this, by_sum=True)
+
+
+def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
+    """HyperG's refinement."""
+    rule = Sequences(holds_heavy=options.hold_heavy, fill_rooms=options.fill_rooms)
+    return moving_on_nets(rule, *held_limits(options.rebalance))
 
 
 def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance,
                      options: SequenceOptions, seed: int, objective: Objective) -> Refiner:
     """HyperG's refinement of a hierarchy; see `Refiner`."""
     return Refiner(space, finest, balance, options.shared(), seed, objective=objective,
-                   rule=Sequences(holds_heavy=options.hold_heavy, options=options))
+                   pieces=sequence_pieces(options))
 
 
 @kl.kernel

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, list_at, revoke_move
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
+from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.prefix.trial import (
     Sequence,
     Trial,
@@ -26,41 +26,40 @@ from portpart.algorithms.refinement.prefix.trial import (
     order_by_gain_next,
     order_by_vertex,
     record_order,
+    trial_of,
 )
-from portpart.algorithms.refinement.program import Recording
 from portpart.backends import language as kl
 from portpart.backends.language import StaticValue
-from portpart.backends.program import Program
 from portpart.graphs.rows import Csr
 
 WIDEST = 256
 LOW_HALF = 2**32 - 1
 
 
-def record_prefix(this: Recording, trial: Trial) -> None:
+def record_prefix(this: Recording) -> None:
     """Record how the list of moves is cut down to its longest balanced prefix.
 
     When this part starts, the list holds ``level.moves`` moves in any order, each marked with
     the iteration in ``moved_in``, and ``trial.weight_sums`` what they add to the blocks.
     """
-    program, run, sequence = this.program, this.run, trial.sequence
-    program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(sequence.too_heavy):
-        record_order(program, run, trial, fill_key, order_by_gain_next)
-        record_cut(program, run, trial, by_sum=False)
+    this.program.launch(1, try_all, team=WIDEST)
+    with this.program.if_nonzero(trial_of(this).sequence.too_heavy):
+        record_order(this, fill_key, order_by_gain_next)
+        record_cut(this, by_sum=False)
 
 
-def record_cut(program: Program, run: Run, trial: Trial, by_sum: bool) -> None:
+def record_cut(this: Recording, by_sum: bool) -> None:
     """Record how sorted moves are cut down to a prefix, and what is made behind it.
 
     The prefix is the longest balanced one or, `by_sum`, of these the one that gains most.
     """
-    program.launch(run.level.moves, lay_out_move)
+    program, level = this.program, this.run.level
+    program.launch(level.moves, lay_out_move)
     program.launch(1, walk_moves, team=WIDEST, by_sum=by_sum)
-    program.launch(run.level.blocks, reset_trial)
-    program.launch(trial.sequence.kept, try_move)
+    program.launch(level.blocks, reset_trial)
+    program.launch(trial_of(this).sequence.kept, try_move)
     program.launch(1, fill_up_rooms, team=WIDEST, by_sum=by_sum)
-    program.launch(run.level.moves, list_move)
+    program.launch(level.moves, list_move)
     program.launch(1, shorten_list)
 
 

@@ -8,30 +8,39 @@ limit and never rebalances.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from portpart.algorithms.refinement.blocks.block_weights import set_limit
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.prefix.best_prefix import Trial
-from portpart.algorithms.refinement.program import Recording
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 
 NO_LIMIT = 2**62
 
 
-def with_own_limits(space: ExecutionSpace, run: Run) -> Run:
-    """The same work arrays, with limits that may be changed."""
-    return run.replaced(blocks=run.blocks.replaced(limits=space.copy(run.blocks.limits)))
+@dataclass(frozen=True)
+class HeldLimits(Piece):
+    """Limits that change from round to round, in place of rebalancing."""
+
+    def adapted(self, space: ExecutionSpace, run: Run) -> Run:
+        """The same work arrays, with limits that may be changed."""
+        return run.replaced(blocks=run.blocks.replaced(limits=space.copy(run.blocks.limits)))
+
+    def begin(self, this: Recording) -> None:
+        """Whatever a level starts with counts as balanced."""
+        this.program.launch(this.run.level.blocks, lift_limit)
+
+    def move(self, this: Recording) -> None:
+        """In this round no block may get heavier than its limit, or than it is."""
+        this.program.launch(this.run.level.blocks, hold_limit)
 
 
-def record_lifted(this: Recording) -> None:
-    """Record that whatever a level starts with counts as balanced."""
-    this.program.launch(this.run.level.blocks, lift_limit)
-
-
-def record_held(this: Recording) -> None:
-    """Record that in this round no block may get heavier than its limit, or than it is."""
-    this.program.launch(this.run.level.blocks, hold_limit)
+def held_limits(rebalance: bool) -> tuple[Piece, ...]:
+    """Held limits, unless blocks are rebalanced."""
+    return () if rebalance else (HeldLimits(),)
 
 
 @kl.kernel

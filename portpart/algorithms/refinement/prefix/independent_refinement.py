@@ -8,20 +8,18 @@ heavy, which the paper does not have.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM
 from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.gains.by_degree import UNRATED
+from portpart.algorithms.refinement.accounting import AccountingSteps
+from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
+from portpart.algorithms.refinement.gains.steps import launch_by_degree
 from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
+from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
-from portpart.algorithms.refinement.prefix.held_limits import (
-    record_held,
-    record_lifted,
-    with_own_limits,
-)
+from portpart.algorithms.refinement.prefix.held_limits import held_limits
 from portpart.algorithms.refinement.prefix.independent import (
     begin_sequence,
     choose_legal,
@@ -29,59 +27,59 @@ from portpart.algorithms.refinement.prefix.independent import (
     keep_independent_hubs,
     legal,
 )
-from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
-from portpart.algorithms.refinement.program import MoveRule, Recording, launch_by_degree
+from portpart.algorithms.refinement.prefix.trial import trial_for, trial_of
+from portpart.algorithms.refinement.program import SHARED
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 
 
 @dataclass(frozen=True)
-class IndependentSets(MoveRule):
-    """Independent sets of legal moves as a move rule."""
+class IndependentSets(Piece):
+    """Independent sets of legal moves.
 
-    options: IndependentOptions
+    Attributes
+    ----------
+    zero_gain : bool
+        Whether moves without gain are legal that even out the weights of two blocks.
+    fill_rooms : bool
+        Whether moves behind the prefix are made where their blocks have room.
+    """
 
-    loses = False
+    zero_gain: bool
+    fill_rooms: bool
 
-    @property
-    def name(self) -> str:
-        return f"independent sets, {self.options.rebalance}"
+    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+        """The legal moves, and the sequence of them."""
+        return {"trial": trial_for(space, sizes, run, self.zero_gain, self.fill_rooms)}
 
-    def work_on(self, space: ExecutionSpace, run: Run) -> Run:
-        return run if self.options.rebalance else with_own_limits(space, run)
-
-    def record_begin(self, this: Recording) -> None:
-        if not self.options.rebalance:
-            record_lifted(this)
-
-    def more(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> Trial:
-        return trial_for(space, sizes, run, self.options.zero_gain, self.options.fill_rooms)
-
-    def record(self, this: Recording, more: Any) -> None:
-        """Record a round: legal moves, an independent set of them, and its balanced prefix."""
-        self.record_legal(this, more)
+    def move(self, this: Recording) -> None:
+        """Legal moves, an independent set of them, and its balanced prefix."""
+        record_legal_moves(this)
         with this.program.side_by_side():
             this.program.launch(this.run.level.next_movable, keep_independent,
                                 team=this.widths.team)
             if this.widths.hubs:
                 this.program.launch(this.run.level.hubs, keep_independent_hubs, team=HUB_TEAM)
-        record_prefix(this, more)
-
-    def record_legal(self, this: Recording, more: Any) -> None:
-        """Record how vertices choose their legal moves, by the limits of the round."""
-        if not self.options.rebalance:
-            record_held(this)
-        record_legal_moves(this, more)
+        record_prefix(this)
 
 
 def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
                             options: IndependentOptions, seed: int,
                             objective: Objective = CUT) -> Refiner:
     """G-kway's refinement of a hierarchy; see `Refiner`."""
+    rule = IndependentSets(options.zero_gain, options.fill_rooms)
+    return refiner_by(rule, space, finest, balance, options, seed, objective)
+
+
+def refiner_by(rule: IndependentSets, space: ExecutionSpace, finest: Graph, balance: Balance,
+               options: IndependentOptions, seed: int, objective: Objective) -> Refiner:
+    """Refinement by legal moves of which a rule chooses some."""
+    pieces = (*SHARED, *held_limits(options.rebalance), rule, AccountingSteps())
     return Refiner(space, finest, balance, shared(options), seed, objective=objective,
-                   rule=IndependentSets(options))
+                   pieces=pieces)
 
 
 def shared(options: IndependentOptions) -> RefinementOptions:
@@ -90,12 +88,11 @@ def shared(options: IndependentOptions) -> RefinementOptions:
                              iteration_limit=options.round_limit, slack=options.slack)
 
 
-def record_legal_moves(this: Recording, trial: Trial) -> None:
+def record_legal_moves(this: Recording) -> None:
     """Record how all movable vertices choose their legal moves."""
     program, level = this.program, this.run.level
     with program.side_by_side():
         program.launch(1, begin_sequence)
         program.launch(level.movable, choose_legal)
-    with program.side_by_side():
-        launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         this.by_degree(legal, UNRATED), trial)
+    launch_by_degree(this, level.unrated, level.unrated_hubs,
+                     ByDegree(legal, UNRATED, this.rules), trial_of(this))

@@ -19,14 +19,14 @@ from portpart.algorithms.refinement.gains.state import ActiveSets
 from portpart.algorithms.refinement.moves.list_moves import add_move_to, list_at, revoke_move
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
+from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.prefix.best_prefix import (
     WIDEST,
     exceeds,
     shorten_list,
     try_all,
 )
-from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, record_order
-from portpart.algorithms.refinement.program import Recording
+from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, record_order, trial_of
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
@@ -41,16 +41,16 @@ BY_VERTEX, BY_GAIN, BY_BLOCK = range(3)
 there are."""
 
 
-def record_requests(this: Recording, trial: Trial) -> None:
+def record_requests(this: Recording) -> None:
     """Record how vertices with legal moves ask, and which requests are granted."""
-    program, run, sequence = this.program, this.run, trial.sequence
+    program, run, trial = this.program, this.run, trial_of(this)
     program.launch(run.level.next_movable, request_move)
     program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(sequence.too_heavy):
-        record_order(program, run, trial, fill_request_key, order_requests_next)
+    with program.if_nonzero(trial.sequence.too_heavy):
+        record_order(this, fill_request_key, order_requests_next)
         program.launch(run.level.moves, lay_out_request)
         record_scan(program, trial.other_keys, run.rebalancing.position, run.rebalancing.tile_sums,
-                    run.level.moves, sequence.kept)
+                    run.level.moves, trial.sequence.kept)
         program.launch(run.level.moves, grant_request)
         program.launch(1, shorten_list)
 

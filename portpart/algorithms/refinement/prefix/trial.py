@@ -10,12 +10,12 @@ from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.level import More, Run
 from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, Words
-from portpart.backends.program import Program
 from portpart.primitives.recorded_sort import (
     SortArrays,
     SortSlots,
@@ -86,8 +86,12 @@ def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
         fill_rooms=int(fill_rooms), limits=run.blocks.limits)
 
 
-def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
-                 order_next: Kernel) -> None:
+def trial_of(this: Recording) -> Any:
+    """The sequence, as slots."""
+    return this.program.records["trial"]
+
+
+def record_order(this: Recording, fill: Kernel, order_next: Kernel) -> None:
     """Record how the list of moves is sorted by one key after the other, the last one decides.
 
     Parameters
@@ -95,6 +99,7 @@ def record_order(program: Program, run: Run, trial: Trial, fill: Kernel,
     fill, order_next : Kernel
         Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
     """
+    program, run, trial = this.program, this.run, trial_of(this)
     with program.while_loop(trial.sequence.ordering):
         program.launch(run.level.moves, fill)
         record_sort(program, trial.sorting, SortSlots(trial.keys, run.moves.listed,

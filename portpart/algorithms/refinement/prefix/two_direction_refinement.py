@@ -8,18 +8,18 @@ best targets, the accounts of weights and cut, the best partition so far, and re
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.options import TwoDirectionOptions
+from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.prefix.independent_refinement import (
     IndependentSets,
-    shared,
+    record_legal_moves,
+    refiner_by,
 )
 from portpart.algorithms.refinement.prefix.requests import record_requests, spare_source
-from portpart.algorithms.refinement.program import Recording
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -27,7 +27,7 @@ from portpart.graphs.graph import Graph
 
 @dataclass(frozen=True)
 class TwoDirections(IndependentSets):
-    """Requests in two alternating directions as a move rule.
+    """Requests in two alternating directions.
 
     Attributes
     ----------
@@ -37,16 +37,12 @@ class TwoDirections(IndependentSets):
 
     spares: bool = False
 
-    @property
-    def name(self) -> str:
-        return f"two directions, {self.options.rebalance}, {self.spares}"
-
-    def record(self, this: Recording, more: Any) -> None:
-        """Record a round: legal moves, requests for those in its direction, and what is granted."""
-        self.record_legal(this, more)
+    def move(self, this: Recording) -> None:
+        """Legal moves, requests for those in the direction of the round, and what is granted."""
+        record_legal_moves(this)
         if self.spares:
             this.program.launch(this.run.level.next_movable, spare_source)
-        record_requests(this, more)
+        record_requests(this)
 
 
 def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
@@ -54,5 +50,5 @@ def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance
                           objective: Objective = CUT) -> Refiner:
     """GP-metis's refinement of a hierarchy; see `Refiner`."""
     rounds = options.of_rounds()
-    return Refiner(space, finest, balance, shared(rounds), seed, objective=objective,
-                   rule=TwoDirections(rounds, options.spare_sources))
+    rule = TwoDirections(rounds.zero_gain, rounds.fill_rooms, options.spare_sources)
+    return refiner_by(rule, space, finest, balance, rounds, seed, objective)

@@ -1,0 +1,174 @@
+"""Pieces about nets: what is known of them, and label propagation with nets in place of arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
+from portpart.algorithms.objectives.hub_ties import PieceSums
+from portpart.algorithms.objectives.net_sets import (
+    begin_large_net,
+    begin_listing_net,
+    begin_net,
+)
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.objectives.pin_state import (
+    LARGE_TEAM,
+    SMALL_TEAM,
+    net_sizes,
+    words_for,
+)
+from portpart.algorithms.refinement.accounting import AccountingSteps
+from portpart.algorithms.refinement.gains.active_sets import keep_movable
+from portpart.algorithms.refinement.nets.afterburner import burn_small_net
+from portpart.algorithms.refinement.nets.hub_pieces import (
+    clear_sums,
+    sum_piece,
+    take_to_pieces,
+)
+from portpart.algorithms.refinement.nets.large_afterburner import burn_large_net
+from portpart.algorithms.refinement.nets.lists import empty_lists
+from portpart.algorithms.refinement.nets.moves import (
+    touch_nets_of_moves,
+    touch_nets_of_pieces,
+)
+from portpart.algorithms.refinement.nets.settling import (
+    concerns_some,
+    settle_large_net,
+    settle_small_net,
+)
+from portpart.algorithms.refinement.nets.state import RefinedNetsOf
+from portpart.algorithms.refinement.nets.turns import Turns, turns_by
+from portpart.algorithms.refinement.nets.wants import (
+    announce,
+    lose_nothing,
+    move_if_nets_agree,
+    of_wanting,
+)
+from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
+from portpart.algorithms.refinement.program import JET, SHARED
+from portpart.algorithms.refinement.propagation.label_propagation import wants_to_move
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import DeviceFunction
+from portpart.graphs.rows import Csr
+
+
+@dataclass(frozen=True)
+class NetSteps(AccountingSteps):
+    """What is known of the nets, and the sums of weights and cost.
+
+    Attributes
+    ----------
+    sorts : bool
+        Whether moves are put in order, which takes more memory.
+    """
+
+    sorts: bool = False
+
+    concerns: ClassVar[DeviceFunction] = concerns_some
+
+    def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> Callable[[Any], Csr]:
+        """The rows of a hypergraph with what is known of its nets."""
+        hubs = Sizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
+        return RefinedNetsOf(space, net_sizes(finest, num_blocks, self.sorts, hubs))
+
+    def sums_hubs(self, num_blocks: int) -> bool:
+        """Hubs are summed up where a word holds the blocks of a net."""
+        return words_for(num_blocks) == 1
+
+    def begin(self, this: Recording) -> None:
+        """Find the state of all nets."""
+        program, sets, part = this.program, rows_of(this).sets, this.run.moves.part
+        if this.widths.hubs:
+            program.launch(this.run.level.hubs, take_to_pieces)
+        program.launch(sets.nets, begin_net, part=part)
+        program.launch(sets.listing, begin_listing_net, team=SMALL_TEAM, part=part)
+        program.launch(sets.large, begin_large_net, team=LARGE_TEAM, part=part)
+
+    def refresh(self, this: Recording) -> None:
+        """Sum up the pieces of hubs."""
+        if this.widths.summed:
+            this.program.launch(rows_of(this).hub_pieces.pieces, sum_piece, team=HUB_TEAM,
+                                sums=PieceSums(this.rules, this.widths.counter))
+
+    def account(self, this: Recording) -> None:
+        """Weights, nets and costs change with the moves."""
+        program, rows = this.program, rows_of(this)
+        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_pieces),
+                         this.widths.team, rows.hub_pieces.pieces)
+        with program.side_by_side():
+            program.launch(rows.lists.small_touched, settle_small_net, team=SMALL_TEAM,
+                           concerns=self.concerns)
+            program.launch(rows.lists.large_touched, settle_large_net, team=LARGE_TEAM,
+                           concerns=self.concerns)
+
+    def end(self, this: Recording) -> None:
+        """Vertices move, and lists of nets are emptied."""
+        this.program.launch(1, empty_lists)
+        if this.widths.summed:
+            this.program.launch(this.run.level.hubs, clear_sums, team=COUNTING_TEAM)
+        super().end(this)
+
+
+@dataclass(frozen=True)
+class NetPropagation(Piece):
+    """Label propagation with the afterburner over nets.
+
+    Attributes
+    ----------
+    order : str
+        In what order the afterburner thinks of moves as made: one of `turns.ORDERS`.
+    holds_heavy : bool
+        Macros stay.
+    """
+
+    order: str = "id"
+    holds_heavy: bool = True
+
+    loses = True
+    wants: ClassVar[DeviceFunction] = wants_to_move
+    agree: ClassVar[DeviceFunction] = lose_nothing
+
+    @property
+    def turns(self) -> Turns:
+        """The order, of the moves that vertices want."""
+        return turns_by(self.order, self.wants)
+
+    def move(self, this: Recording) -> None:
+        """Vertices tell nets of the moves that they want, and move if their nets agree."""
+        program, movable, rows = this.program, this.run.level.movable, rows_of(this)
+        with program.side_by_side():
+            program.launch(movable, keep_movable)
+            launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many,
+                             rows.hub_pieces.pieces)
+        with program.side_by_side():
+            program.launch(rows.lists.small_listed, burn_small_net, team=SMALL_TEAM,
+                           turns=self.turns)
+            program.launch(rows.lists.large_listed, burn_large_net, team=LARGE_TEAM,
+                           turns=self.turns)
+        move = move_if_nets_agree.bound(agree=self.agree)
+        launch_with_hubs(this, movable, of_wanting(self.wants, move), this.widths.of_many,
+                         rows.hub_pieces.pieces)
+
+
+def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
+    """Jet's refinement for an objective of graphs or of hypergraphs."""
+    return JET if objective.rules.price is None else jet_on_nets(order)
+
+
+def jet_on_nets(order: str = "id") -> tuple[Piece, ...]:
+    """Jet's refinement with nets in place of arcs."""
+    return moving_on_nets(NetPropagation(order))
+
+
+def moving_on_nets(rule: NetPropagation, *others: Piece) -> tuple[Piece, ...]:
+    """Refinement by a rule over nets, and by others before it."""
+    return (*SHARED, *others, rule, NetSteps(rule.turns.sorts))
+
+
+def rows_of(this: Recording) -> Any:
+    """The rows of the level and what is known of its nets, as slots."""
+    return this.program.records["graph"]

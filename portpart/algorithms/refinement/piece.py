@@ -1,0 +1,183 @@
+"""Pieces of refinement: what each of them records in the phases of a pass.
+
+An algorithm is a tuple of pieces, its *recipe*.  The program of a level (`program.py`) goes through
+the phases, and in each of them through the pieces, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from portpart.algorithms.objectives.cut import HUB_TEAM
+from portpart.algorithms.objectives.objective import Rules
+from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Kernel, Word
+from portpart.backends.program import Element, Program
+from portpart.backends.work import WorkRecord
+from portpart.graphs.rows import Csr
+
+
+class Widths(NamedTuple):
+    """Teams for the vertices of a graph: all of them, those with many neighbours, and hubs.
+
+    Attributes
+    ----------
+    of_many : int
+        Lanes for a vertex of a list that may be long,
+    team : int
+        and of one that seldom is.
+    many, hubs : bool
+        Whether there are vertices of these kinds.
+    counter : Word
+        Type of numbers that hold any sum of arc weights.
+    few : int
+        Vertices of higher degree are those with many neighbours.
+    one_lane : int
+        Most neighbours of a vertex, if these are so few that long lists are work for single lanes;
+        else 0.
+    summed : bool
+        Whether the ties of hubs are summed up before anybody asks for them.
+    """
+
+    of_many: int
+    team: int
+    many: bool
+    hubs: bool
+    counter: Word
+    few: int
+    one_lane: int = 0
+    summed: bool = False
+
+    def of_list(self, team: int) -> tuple[tuple[int, int], ...]:
+        """Lanes, and whether each vertex has one, for each launch over a list of any length."""
+        return ((team, 0), (1, 1)) if self.one_lane else ((team, 0),)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A program that is being recorded, and what its launches are made of.
+
+    Attributes
+    ----------
+    program : Program
+    run : Run
+        Slots.
+    widths : Widths
+    rules : Rules
+    pieces : tuple of Piece
+    """
+
+    program: Program
+    run: Run
+    widths: Widths
+    rules: Rules
+    pieces: tuple[Piece, ...]
+
+    def __post_init__(self) -> None:
+        self.program.statics.update(rules=self.rules, price=self.rules.price)
+        for piece in self.pieces:
+            self.program.statics.update(piece.statics)
+
+
+class Piece:
+    """A part of refinement, with a record of its own or without.
+
+    A piece is a frozen dataclass: its fields are options and static values, and a part of the key
+    of compiled programs.  Each method does nothing unless a piece has its own.  Those with a
+    `Recording` add launches to the program; which phase they stand for is their first line.
+
+    Attributes
+    ----------
+    loses : bool
+        Whether moves may lose as much as the filter ratio allows.
+    holds_heavy : bool
+        Whether vertices that are heavy for a block stay.
+    """
+
+    loses = False
+    holds_heavy = False
+
+    @property
+    def statics(self) -> dict[str, Any]:
+        """Static values that launches find by name."""
+        return {}
+
+    def with_options(self, options: RefinementOptions) -> Piece:
+        """The piece for the options of a level."""
+        return self
+
+    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+        """Work arrays of its own, by the names that kernels have for them."""
+        return {}
+
+    def adapted(self, space: ExecutionSpace, run: Run) -> Run:
+        """The shared work arrays as it needs them."""
+        return run
+
+    def rows(self, space: ExecutionSpace, finest: Any,
+             num_blocks: int) -> Callable[[Any], Csr] | None:
+        """What makes the rows of a graph that is refined, if they are not those of the graph."""
+        return None
+
+    def sums_hubs(self, num_blocks: int) -> bool:
+        """Whether it sums up the ties of hubs before their gains are brought up to date."""
+        return False
+
+    def begin(self, this: Recording) -> None:
+        """Once a level, before the first evaluation."""
+
+    def activate(self, this: Recording) -> None:
+        """The same in a run around some vertices, which have been marked as out of date."""
+
+    def refresh(self, this: Recording) -> None:
+        """First in an iteration, side by side with others: bring the state up to date."""
+
+    def refresh_hubs(self, this: Recording) -> None:
+        """Then, where the ties of hubs have been summed up."""
+
+    def move(self, this: Recording) -> None:
+        """While the blocks are balanced: choose the moves of the iteration."""
+
+    def rebalance(self, this: Recording) -> None:
+        """While a block is too heavy, in place of that."""
+
+    def account(self, this: Recording) -> None:
+        """Account for the moves that have been chosen."""
+
+    def end(self, this: Recording) -> None:
+        """Last in an iteration, side by side with the evaluation of the partition."""
+
+    def finish(self, this: Recording) -> None:
+        """Once a level, after the last iteration."""
+
+
+def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],
+                     team: int, pieces: Element | None = None) -> None:
+    """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side.
+
+    The latter for their pieces, if they are given.
+    """
+    program, widths = this.program, this.widths
+    with program.side_by_side():
+        for lanes, one_lane in widths.of_list(team):
+            program.launch(count, kernels[0], team=lanes, one_lane=one_lane)
+        if widths.hubs:
+            hubs = this.run.level.hubs if pieces is None else pieces
+            program.launch(hubs, kernels[1], team=HUB_TEAM)
+
+
+def record_accounts(this: Recording) -> None:
+    """Record how all pieces account for moves."""
+    for piece in this.pieces:
+        piece.account(this)
+
+
+def record_ends(this: Recording) -> None:
+    """Record what all pieces do beside an evaluation."""
+    for piece in this.pieces:
+        piece.end(this)

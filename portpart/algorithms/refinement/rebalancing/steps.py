@@ -1,0 +1,111 @@
+"""Rebalancing as a piece: vertices leave blocks that are too heavy (Jet, section 4.2).
+
+docs/pieces.md has a picture of its states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from portpart.algorithms.refinement.gains.active_sets import keep_on_boundary
+from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
+from portpart.algorithms.refinement.gains.steps import launch_by_degree
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement.rebalancing.eviction import (
+    gather_other_leavers,
+    list_all_leavers,
+    list_movable_leavers,
+    list_other_leavers,
+    rate_gathered,
+)
+from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
+from portpart.algorithms.refinement.rebalancing.plan import turn_boundary
+from portpart.algorithms.refinement.rebalancing.rebalance import (
+    Rated,
+    clear_waiting,
+    leave_strongly,
+    leave_weakly,
+    leave_where_it_fits,
+    place_waiting,
+    weigh_leaving,
+)
+from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, relief_of
+from portpart.primitives.scan import record_scan
+
+GATHERING_TEAM = 32
+"""Lanes that gather vertices from a batch of a list."""
+
+
+@dataclass(frozen=True)
+class RebalancingSteps(Piece):
+    """Weak and strong rebalancing.
+
+    Attributes
+    ----------
+    relief : Relief
+        What it goes by.
+    """
+
+    relief: Relief = BY_WEIGHT
+
+    def with_options(self, options: RefinementOptions) -> RebalancingSteps:
+        """Rebalancing as the options of a level ask for it."""
+        return replace(self, relief=relief_of(options))
+
+    @property
+    def statics(self) -> dict[str, Any]:
+        """The relief, by which `evaluate` plans too."""
+        return {"relief": self.relief}
+
+    def rebalance(self, this: Recording) -> None:
+        """List and rate those that may leave, see who has to, and let these leave."""
+        program, level = this.program, this.run.level
+        with program.if_nonzero(level.crowded):
+            program.launch(level.on_boundary, keep_on_boundary)
+            program.launch(1, turn_boundary)
+        with program.side_by_side():
+            if self.relief.rates_boundary:
+                program.launch(level.movable, list_movable_leavers)
+                _list_others(this)
+            program.launch(level.swept, list_all_leavers)
+        self._rate(this)
+        if self.relief.rates_boundary:
+            with program.if_nonzero(level.short):
+                with program.side_by_side():
+                    _list_others(this)
+                self._rate(this)
+        self._leave(this)
+
+    def _rate(self, this: Recording) -> None:
+        """Rate those that have only been listed so far, then see who has to leave."""
+        program, level = this.program, this.run.level
+        if self.relief.rates_boundary:
+            with program.if_nonzero(level.batches):
+                program.launch(level.leavers, rate_gathered)
+        launch_by_degree(this, level.unrated, level.unrated_hubs,
+                         ByDegree(Rated(self.relief), UNRATED, this.rules))
+        program.launch(level.blocks, set_threshold, team=32)
+
+    def _leave(self, this: Recording) -> None:
+        """How those up to the thresholds leave: strongly or weakly, as the level says."""
+        program, level, own = this.program, this.run.level, this.run.rebalancing
+        with program.if_nonzero(level.strong):
+            program.launch(level.leavers, weigh_leaving)
+            record_scan(program, own.leaving, own.position, own.tile_sums, level.vertices,
+                        level.tiles)
+            if self.relief.waits:
+                program.launch(level.blocks, clear_waiting)
+                program.launch(level.leavers, leave_where_it_fits)
+                program.launch(1, place_waiting, team=256)
+            else:
+                program.launch(level.leavers, leave_strongly)
+        with program.otherwise():
+            program.launch(level.leavers, leave_weakly)
+
+
+def _list_others(this: Recording) -> None:
+    """List vertices of a boundary that are not movable, or gather them from a long list."""
+    this.program.launch(this.run.level.single, list_other_leavers)
+    this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)
