@@ -70,7 +70,7 @@ class GraphUpdates:
         """Find anew what is known beside cost and weights."""
 
     def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
-        """Flag vertices that have been put into other blocks, and those whose gains that changes."""
+        """Flag vertices that have been put into other blocks, and vertices beside them."""
         rows.space.parallel_for(len(chosen), flag_neighbours, chosen, rows.csr, near, team=TEAM)
 
 
