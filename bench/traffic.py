@@ -25,9 +25,10 @@ from bench.peers import algorithm_and_preset
 from bench.report import table
 from bench.spaces import space_of
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.backends.bound import Bindings
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
-from portpart.backends.program import Bindings, Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.graphs.graph import Graph
 
 MAX_KERNELS = 24

@@ -197,11 +197,10 @@ def grouping_bytes(sizes: FineSizes) -> int:
 
 def constrained_bytes(sizes: FineSizes) -> int:
     """The same where groups are broken up."""
-    words = OF_WORD * sizes.vertices
-    in_order = words + OF_VERTEX * sizes.vertices
+    words = bytes_outliving(JOINING_WORK, sizes)
     return bytes_of((Clusters,), sizes) + max(
         bytes_of(JOINING_WORK, sizes), words + SORTING_WORDS * words,
-        in_order + bytes_of(BROKEN_UP_WORK, sizes))
+        bytes_of(BROKEN_UP_WORK, sizes))
 
 
 def matching_bytes(sizes: FineSizes) -> int:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
-from portpart.algorithms.coarsening.cluster_rounds import VertexList
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
-from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.net_wishes import NET_CLUSTERING_WORK, NetWishes
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.objectives import pin_state
@@ -43,9 +42,6 @@ LARGE_SHARE = 0.1
 
 COMMUNITIES_KEPT = 0.7
 """Share of its vertices and arcs that the first level of communities keeps, at most."""
-
-OF_WISHES = 21
-"""Bytes of a vertex for what it looks at when it wishes for a cluster (`net_wishes.py`)."""
 
 OF_PAIR, OF_PAIRED_PIN = 56, 20
 """Bytes of an arc and of a pin while the clique graph is made: the arc, its weight, its key, and
@@ -125,12 +121,7 @@ def contraction_of_nets(level: NetLevelSize, coarse: NetLevelSize) -> int:
 
 def clustering_of_nets(level: NetLevelSize) -> int:
     """Bytes of clusters by common nets, and of what finding them works on."""
-    fine = level.fine
-    lists = bytes_of((VertexList, VertexList), FineSizes(level.num_vertices))
-    wide = 2 * OF_VERTEX * level.num_vertices
-    given = bytes_of((VertexList, VertexList), fine)
-    return (level.clusters_bytes + bytes_of(CLUSTERING_WORK, fine) - given + lists + wide
-            + OF_WISHES * level.num_vertices)
+    return bytes_of((Clusters, *NET_CLUSTERING_WORK), level.fine)
 
 
 def communities_bytes(level: NetLevelSize, leaves_out: bool = False) -> int:

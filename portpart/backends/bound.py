@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NoReturn
 from weakref import ref
 
+from portpart.backends.language.parameters import getter
 from portpart.backends.language.records import Record
 from portpart.backends.language.slices import Slice, Sliced
 from portpart.backends.packing import bits_of
-from portpart.backends.program import Bindings, Slot
+from portpart.backends.program import Slot
 from portpart.errors import InputError, KernelTypeError
 
 MAX_LAYOUTS = 256
@@ -22,6 +23,53 @@ NO_LAYOUT: tuple[dict[str, Slice], None] = ({}, None)
 
 Words = tuple["array[int]", "array[int]"]
 """What arrays and scalars are packed to, and the numbers of slots of words."""
+
+
+class Bindings:
+    """Reads what slots are bound to, all fields of a record at once.
+
+    Attributes
+    ----------
+    fields : dict of dicts of Slot
+        Those that are bound, by what stands before and behind the dot; "" if that is nothing.
+    slots : list of Slot
+        The same in the order in which they are read.
+    """
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        self.fields: dict[str, dict[str, Slot]] = {}
+        for slot in slots:
+            if not (slot.scratch or slot.zeros):
+                name, _, place = f"{slot.name}{'.array' * slot.named_words}".partition(".")
+                self.fields.setdefault(name, {})[place] = slot
+        self.slots = [slot for fields in self.fields.values() for slot in fields.values()]
+        self._reads = {name: None if "" in fields else getter(list(fields))
+                       for name, fields in self.fields.items()}
+
+    def read_group(self, name: str, bound: Any) -> Iterable[Any]:
+        """What the slots of that name are bound to."""
+        fields = self._reads[name]
+        try:
+            return (bound,) if fields is None else fields(bound)
+        except AttributeError as error:
+            raise InputError(f"{name!r} is not bound to its record: {error}") from None
+
+    def read(self, bound: dict[str, Any]) -> list[Any]:
+        """What the slots are bound to, from arrays, numbers, words and records by their names."""
+        return [value for name in self.fields
+                for value in self.read_group(name, bound_to(name, bound))]
+
+    def named(self, bound: dict[str, Any]) -> dict[str, Any]:
+        """The same by the names of the slots."""
+        return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
+
+
+def bound_to(name: str, bound: dict[str, Any]) -> Any:
+    """What is bound to a name."""
+    try:
+        return bound[name]
+    except KeyError:
+        raise InputError(f"slot {name!r} is not bound") from None
 
 
 class Group:

@@ -13,7 +13,7 @@ program allocates or synchronises.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -22,8 +22,7 @@ import numpy as np
 
 from portpart.backends.declared import Declared, Length
 from portpart.backends.language import Kernel, Record, Words
-from portpart.backends.language.parameters import Parameter, getter
-from portpart.errors import InputError
+from portpart.backends.language.parameters import Parameter
 
 TEAM_WIDTHS = (1, 8, 32, 256)
 
@@ -159,7 +158,8 @@ class Program:
 
         A work array that is declared only becomes a slot of scratch, and words that are a tuple
         travel with the arguments.  Records in it have the words of the first field that their words
-        are part of.
+        are part of.  Words of a record that are part of no array of several are declared with it;
+        they begin with zeros and are not bound unless `like` has some.
 
         Parameters
         ----------
@@ -179,12 +179,24 @@ class Program:
         else:
             fields = {field: self._like(f"{name}.{field}", value) for field, value in like.named()}
             fields = {field: _over_words(each, fields.values()) for field, each in fields.items()}
-            slots = type(like)(**fields)
+            slots = self._over_own_words(name, type(like)(**fields), like.own_words)
             if opened:
                 self.records.update((field, each) for field, each in fields.items()
                                     if isinstance(each, (Record, Words)))
         self.records[name] = slots
         return slots
+
+    def declare(self, records: Mapping[str, Record | Words]) -> dict[str, Any]:
+        """Declare several records, each as :meth:`record` does."""
+        return {name: self.record(name, like) for name, like in records.items()}
+
+    def _over_own_words(self, name: str, slots: AnyRecord, words: Any) -> AnyRecord:
+        """A record over words of its own, like these if it has any, or as it is."""
+        kind: Any = type(slots).own_words
+        if isinstance(slots, Words) or kind is None or kind.whole is not None:
+            return slots
+        name = f"{name}.own_words"
+        return slots.over(self.zeros(name, kind) if words is kind else self.record(name, words))
 
     def _like(self, name: str, value: Any) -> Slot | Record | Words:
         if isinstance(value, (Record, Words)):
@@ -316,57 +328,11 @@ class Program:
 
 def _over_words(value: Any, others: Iterable[Any]) -> Any:
     """A record with the words, of several, that its own are part of; all else as it is."""
-    if not isinstance(value, Record) or value.own_words is None:
+    part: Any = value.own_words if isinstance(value, Record) else None
+    if not isinstance(part, type):
         return value
-    wholes = (each for each in others if isinstance(each, value.own_words))
+    wholes = (each for each in others if isinstance(each, part))
     return next((value.over(each) for each in wholes), value)
-
-
-class Bindings:
-    """Reads what slots are bound to, all fields of a record at once.
-
-    Attributes
-    ----------
-    fields : dict of dicts of Slot
-        Those that are bound, by what stands before and behind the dot; "" if that is nothing.
-    slots : list of Slot
-        The same in the order in which they are read.
-    """
-
-    def __init__(self, slots: Iterable[Slot]) -> None:
-        self.fields: dict[str, dict[str, Slot]] = {}
-        for slot in slots:
-            if not (slot.scratch or slot.zeros):
-                name, _, place = f"{slot.name}{'.array' * slot.named_words}".partition(".")
-                self.fields.setdefault(name, {})[place] = slot
-        self.slots = [slot for fields in self.fields.values() for slot in fields.values()]
-        self._reads = {name: None if "" in fields else getter(list(fields))
-                       for name, fields in self.fields.items()}
-
-    def read_group(self, name: str, bound: Any) -> Iterable[Any]:
-        """What the slots of that name are bound to."""
-        fields = self._reads[name]
-        try:
-            return (bound,) if fields is None else fields(bound)
-        except AttributeError as error:
-            raise InputError(f"{name!r} is not bound to its record: {error}") from None
-
-    def read(self, bound: dict[str, Any]) -> list[Any]:
-        """What the slots are bound to, from arrays, numbers, words and records by their names."""
-        return [value for name in self.fields
-                for value in self.read_group(name, bound_to(name, bound))]
-
-    def named(self, bound: dict[str, Any]) -> dict[str, Any]:
-        """The same by the names of the slots."""
-        return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
-
-
-def bound_to(name: str, bound: dict[str, Any]) -> Any:
-    """What is bound to a name."""
-    try:
-        return bound[name]
-    except KeyError:
-        raise InputError(f"slot {name!r} is not bound") from None
 
 
 def _slots_of(steps: list[Step]) -> Iterator[Slot]:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.backends.bound import Group
+from portpart.backends.bound import Bindings, Group, bound_to
 from portpart.backends.packing import address_of, word_of
-from portpart.backends.program import Bindings, Element, Launch, Slot, bound_to
+from portpart.backends.program import Element, Launch, Slot
 
 LINE = 128
 """Bytes of a line of memory, more than any type needs for its alignment."""

@@ -20,8 +20,9 @@ from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Objective
+from portpart.backends.bound import Bindings
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Bindings, Program
+from portpart.backends.program import Program
 from portpart.generators import delaunay, rmat
 from portpart.options import changed
 from tests.algorithms.refining import balance_of

@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.pairing import (
     UNMATCHED,
     Pairing,
     keep_weight_limit,
-    pairing_state,
+    pairing_records,
     record_pairing,
 )
 from portpart.algorithms.coarsening.sizes import FineSizes
@@ -45,12 +45,11 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     weights = None if weights is None else space.asarray(weights, np.int64)
     mate = space.full(n, UNMATCHED, np.int32)
     pairing = Pairing(limit, keys=space.asarray(np.array(keys, np.int64)), mate=mate)
-    bound = {"graph": Csr(None, None, None, None, weights), "pairing": pairing,
-             "state": pairing_state(n)}
+    bound = {"graph": Csr(None, None, None, None, weights), **pairing_records(pairing, n)}
     program = Program("pairing")
     for name, record in bound.items():
         program.record(name, record)
-    record_pairing(program, program.records["state"], fit)
+    record_pairing(program, fit)
     space.executable(program).run(bound, n, FineSizes(n))
     return oracles.host(mate).copy()
 

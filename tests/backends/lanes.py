@@ -17,10 +17,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from portpart.backends import language
+from portpart.backends.bound import Bindings
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import Parameter, flat_parameters
-from portpart.backends.program import Bindings, Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
 from tests.backends.races import Uses, watched

@@ -154,3 +154,15 @@ def shorten_in_a_copy(_, together: Together):
     team_sync()
     for i in range(lane(), 4, team_size()):
         together[i] = copy[i]
+
+
+class Stack(Record):
+    """Nothing but how long it is."""
+
+    length: int = word()
+
+
+@kernel
+def push(i, stack: Stack, seen):
+    """seen[i] = how long the stack was."""
+    seen[i] = atomic_next(stack, Stack.length)

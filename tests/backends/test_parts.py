@@ -18,11 +18,13 @@ from tests.backends.part_kernels import (
     Level,
     Limits,
     Listed,
+    Stack,
     Taking,
     Together,
     Values,
     count_parity,
     list_even,
+    push,
     shorten_in_a_copy,
     swap_counts,
 )
@@ -171,3 +173,24 @@ def test_words_have_different_names_and_one_whole():
         type("Other", (Counts,), {"__annotations__": {"more": int}})
     with pytest.raises(AssertionError, match="two parts have a word of one name"):
         type("Both", (Twice,), {"__annotations__": {"odd": int}})
+
+
+def test_a_record_has_words_of_its_own_where_no_others_share_them(space):
+    """They travel with the arguments, lie in memory of the space, or begin with zeros."""
+    begin = {"given": Stack().with_words(length=5), "in_memory": Stack().over(
+        Stack.own_words(space.asarray(np.array([2])))), "empty": Stack()}
+    program = Program("stacks")
+    bound = {f"{what} of {name}": space.zeros(count, np.int64) for name in begin
+             for what, count in (("seen", 3), ("last", 1))}
+    for name, stack in program.declare(begin).items():
+        seen, last = (program.array(f"{what} of {name}", np.int64) for what in ("seen", "last"))
+        program.launch(3, push, stack=stack, seen=seen)
+        with program.if_nonzero(stack.length):
+            program.launch(1, push, stack=stack, seen=last)
+    for _ in range(2):
+        space.executable(program).run({**begin, **bound}, size=3)
+    found = {name: sorted(space.to_host(array)) for name, array in bound.items()}
+    assert found == {"seen of given": [5, 6, 7], "last of given": [8],
+                     "seen of in_memory": [6, 7, 8], "last of in_memory": [9],
+                     "seen of empty": [0, 1, 2], "last of empty": [3]}
+    assert space.to_host(begin["in_memory"].own_words.array)[0] == 10

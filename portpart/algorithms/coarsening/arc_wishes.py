@@ -56,17 +56,17 @@ class ArcWishes:
 
     def among_single(self, recording: Recording) -> None:
         """No arcs have to be added up."""
-        vertices, wish = recording.sizes.vertices, wish_for_neighbour.bound(by=self.by)
+        vertices, wish = recording.rounds.vertices, wish_for_neighbour.bound(by=self.by)
         most = ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
             recording.launch(vertices, begin_single)
             recording.launch(vertices, list_singles, max_degree=most)
             recording.launch(vertices, wish, team=recording.team, wide=None, max_degree=most)
-        recording.launch(recording.lengths[0].wide, wish, team=256, max_degree=NO_DEGREE)
+        recording.launch(recording.lists[0].wide_length, wish, team=256, max_degree=NO_DEGREE)
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
         """Every vertex on the list gets a team that suits its degree."""
-        sum_type, lengths = recording.rows.sums.dtype, recording.lengths[here]
+        sum_type, listed = recording.rows.sums.dtype, recording.lists[here]
         element = int32 if sum_type == np.int32 else int64
         with recording.program.side_by_side():
             ranges = [(32, MAX_NARROW, NO_DEGREE)]
@@ -74,9 +74,9 @@ class ArcWishes:
                 ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
             for team, above, max_degree in ranges:
                 by = RowRating(SLOTS[sum_type.itemsize][team], element, self.by)
-                recording.launch(lengths.wide, wish_for_cluster_by_row, here, team, above=above,
-                                 max_degree=max_degree, clusters=clusters, by=by)
-            recording.launch(lengths.active, wish_for_cluster, here, min(recording.team, 8),
+                recording.launch(listed.wide_length, wish_for_cluster_by_row, here, team,
+                                 above=above, max_degree=max_degree, clusters=clusters, by=by)
+            recording.launch(listed.length, wish_for_cluster, here, min(recording.team, 8),
                              clusters=clusters, by=self.by)
             recording.launch(1, empty_lists, 1 - here)
 

@@ -8,19 +8,12 @@ from portpart.algorithms.coarsening.sizes import around_clusters, of_clusters, o
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.scan import TILE
 
-
-class ContractionSizes(Words):
-    """Numbers of vertices, of clusters, of tiles of them, and of clusters with many arcs."""
-
-    vertices: int
-    clusters: int
-    tiles: int
-    wide: int
+MIN_WIDE_ROW = 64
+"""No narrow team leaves clusters of so few arcs to the widest one."""
 
 
 class Members(WorkRecord):
@@ -35,21 +28,30 @@ class Members(WorkRecord):
     num_arcs : array of int64, shape (c,)
         Arcs that leave the members.
     offsets : array of int32, shape (c + 1,)
-        Members of cluster i are ``vertices[offsets[i]] ... vertices[offsets[i + 1] - 1]``.
-    vertices : array of int32, shape (n,)
+        Members of cluster i are ``listed[offsets[i]] ... listed[offsets[i + 1] - 1]``.
+    listed : array of int32, shape (n,)
+    wide : array of int32
+        Clusters with many arcs.
     """
 
     cluster: Array
     count: Array = work(np.int32, of_clusters)
     num_arcs: Array = work(np.int64, of_clusters)
     offsets: Array = work(np.int32, around_clusters)
-    vertices: Array = work(np.int32, of_vertices)
+    listed: Array = work(np.int32, of_vertices)
+    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
+
+    vertices: int = kl.word()
+    clusters: int = kl.word()
+    tiles: int = kl.word()  # tiles of clusters
+    num_wide: int = kl.word()  # clusters with many arcs
 
 
 @kl.kernel
-def clear_clusters(tile, members: Members, sizes: ContractionSizes):
+def clear_clusters(tile, members: Members):
     """Nothing has been counted for the clusters of the tile."""
-    for c in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, sizes.clusters), kl.team_size()):
+    end = min((tile + 1) * TILE, members.clusters)
+    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
         members.count[c] = kl.int32(0)
         members.num_arcs[c] = 0
 
@@ -67,4 +69,4 @@ def place_member(v, members: Members):
     """Put v on the list of its cluster, last place first; atomic, the order in a list is free."""
     c = members.cluster[v]
     place = kl.int64(members.offsets[c]) + kl.atomic_add(members.count, c, -1) - 1
-    members.vertices[place] = kl.int32(v)
+    members.listed[place] = kl.int32(v)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 from portpart.algorithms.coarsening import two_hop_clusters as leftovers
 from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
-    ListLengths,
     Rounds,
     VertexList,
     ask_for_room,
@@ -83,23 +82,16 @@ class Recording:
     def __init__(self, records: dict[str, Any], around: Surroundings, one_lane: bool) -> None:
         self.team, self.one_lane = around.team, one_lane
         self.program = Program("clustering", sweeps=True, sizes=around.sizes)
-        slots: dict[str, Any] = {
-            name: self.program.record(name, record)
-            for name, record in {**records, **SCRATCH, **around.scratch}.items()}
-        self.rounds, self.sizes, self.rows = slots["rounds"], slots["sizes"], slots["rows"]
+        slots = self.program.declare({**records, **SCRATCH, **around.scratch})
+        self.rounds, self.rows = slots["rounds"], slots["rows"]
         self.lists = slots["list_0"], slots["list_1"]
-        self.lengths = [self.program.zeros(name, ListLengths)
-                        for name in ("lengths_0", "lengths_1")]
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:
         """Launch over the records named like the parameters; lists are those of turn `here`."""
-        listed, lengths = self.lists[here], self.lengths[here]
-        named = {
-            "clusters": self.rounds, "listed": listed, "active": listed.active,
-            "wide": listed.wide, "lengths": lengths, "next_listed": self.lists[1 - here],
-            "next_lengths": self.lengths[1 - here],
-        }
+        listed = self.lists[here]
+        named = {"clusters": self.rounds, "listed": listed, "active": listed.active,
+                 "wide": listed.wide, "next_listed": self.lists[1 - here]}
         self.program.launch(count, kernel, team=team, **{**named, **given})
 
     def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
@@ -107,7 +99,7 @@ class Recording:
 
         `then`, if given, fills the other list from this one or, at the end, from all vertices.
         """
-        count = self.lengths[here].active
+        count = self.lists[here].length
         for each in (choose, ask_for_room, choose_by_chance, join):
             self.launch(count, each, here, turn=turn)
         with self.program.side_by_side():
@@ -115,4 +107,4 @@ class Recording:
             if then is list_rest:
                 self.launch(count, then, here)
             elif then is list_leftovers:
-                self.launch(self.sizes.vertices, then, 1 - here)
+                self.launch(self.rounds.vertices, then, 1 - here)

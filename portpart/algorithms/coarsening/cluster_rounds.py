@@ -9,7 +9,6 @@ from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
@@ -35,25 +34,8 @@ def of_keys(sizes: FineSizes) -> int:
     return sizes.vertices + ISOLATED_KEYS
 
 
-class ClusterSizes(Words):
-    """Numbers of vertices, of favourites, of tiles and of groups; whether too many are left."""
-
-    vertices: int
-    keys: int
-    tiles: int
-    groups: int
-    too_many_left: int
-
-
-class ListLengths(Words):
-    """Lengths of a :class:`VertexList`."""
-
-    active: int
-    wide: int
-
-
 class VertexList(WorkRecord):
-    """Vertices that take part in a round.
+    """Vertices that take part in a round; no result depends on their order.
 
     Attributes
     ----------
@@ -64,6 +46,9 @@ class VertexList(WorkRecord):
 
     active: Array = work(np.int32, of_keys)
     wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MAX_NARROW + 1))
+
+    length: int = kl.word()
+    wide_length: int = kl.word()
 
 
 class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
@@ -89,6 +74,10 @@ class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be gi
     asked: Array = work(np.int64, of_keys)
     chosen: Array = work(np.int64, of_keys)
 
+    vertices: int = kl.word()
+    keys: int = kl.word()  # vertices, and keys of isolated ones
+    too_many_left: int = kl.word()  # whether too many vertices are single in the end
+
 
 @kl.kernel
 def begin_single(v, graph: Csr, rounds: Rounds):
@@ -110,60 +99,58 @@ def is_single(v, rounds: Rounds):
 
 
 @kl.device
-def append(v, graph: Csr, listed: VertexList, lengths: ListLengths):
-    """Put v on the lists; their order depends on the threads, no result depends on their order."""
-    listed.active[kl.atomic_next(lengths, ListLengths.active)] = kl.int32(v)
+def append(v, graph: Csr, listed: VertexList):
+    """Put v on the lists."""
+    listed.active[kl.atomic_next(listed, VertexList.length)] = kl.int32(v)
     if degree_of(v, graph) > MAX_NARROW:
-        listed.wide[kl.atomic_next(lengths, ListLengths.wide)] = kl.int32(v)
+        listed.wide[kl.atomic_next(listed, VertexList.wide_length)] = kl.int32(v)
     return v
 
 
 @kl.kernel
-def list_singles(v, graph: Csr, listed: VertexList, lengths: ListLengths, sizes: ClusterSizes,
-                 max_degree):
+def list_singles(v, graph: Csr, rounds: Rounds, listed: VertexList, max_degree):
     """All vertices are active; those of higher degrees are wide."""
     listed.active[v] = kl.int32(v)
     if degree_of(v, graph) > max_degree:
-        listed.wide[kl.atomic_next(lengths, ListLengths.wide)] = kl.int32(v)
+        listed.wide[kl.atomic_next(listed, VertexList.wide_length)] = kl.int32(v)
     if v == 0:
-        lengths.active = sizes.vertices
+        listed.length = rounds.vertices
 
 
 @kl.kernel
-def empty_lists(_, lengths: ListLengths):
+def empty_lists(_, listed: VertexList):
     """Empty the lists that come next."""
-    lengths.active = 0
-    lengths.wide = 0
+    listed.length = 0
+    listed.wide_length = 0
 
 
 @kl.kernel
-def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList,
-              next_lengths: ListLengths):
+def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList):
     """Keep v active if it is single still and found somebody to wish for."""
     v = listed.active[i]
     if rounds.wish[v] != NOBODY and is_single(v, rounds):
-        append(v, graph, next_listed, next_lengths)
+        append(v, graph, next_listed)
 
 
 @kl.kernel
-def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: ListLengths, turn):
+def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, turn):
     """Let v be active in this turn if a hash says so, unless it leads others."""
     if rounds.cluster[v] != v or rounds.others[v] == 0:
         if (hash_of(v, mixed(rounds.seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
-            append(v, graph, listed, lengths)
+            append(v, graph, listed)
 
 
 @kl.kernel
-def list_leftovers(v, graph: Csr, rounds: Rounds, listed: VertexList, lengths: ListLengths):
+def list_leftovers(v, graph: Csr, rounds: Rounds, listed: VertexList):
     """List the vertices that are single still."""
     if is_single(v, rounds):
-        append(v, graph, listed, lengths)
+        append(v, graph, listed)
 
 
 @kl.kernel
-def judge_leftovers(_, lengths: ListLengths, sizes: ClusterSizes, max_left):
+def judge_leftovers(_, rounds: Rounds, listed: VertexList, max_left):
     """Those that are left are many if they are more than so many thousandths of all."""
-    sizes.too_many_left = kl.int64(1000 * lengths.active > max_left * sizes.vertices)
+    rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
 
 @kl.kernel

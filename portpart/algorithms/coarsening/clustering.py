@@ -19,14 +19,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from portpart.algorithms.coarsening import two_hop_clusters as leftovers
 from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
 from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings, Wishing
 from portpart.algorithms.coarsening.cluster_rounds import (
     ISOLATED_KEYS,
-    ClusterSizes,
     Rounds,
     choose_all,
     choose_by_depth,
@@ -35,15 +32,15 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     list_leftovers,
     list_movers,
     list_rest,
+    of_keys,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Words
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.primitives.scan import tiles_of
 
 NO_LIMIT = 2**62
 
@@ -96,12 +93,10 @@ def _records(around: Surroundings, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
     """What a clustering works on, but for what is all scratch."""
     n = around.sizes.vertices
-    return {
-        **around.records,
-        "rounds": Rounds(seed=seed, max_weight=max_weight, label=label, cluster=found,
-                         total=around.total),
-        "sizes": ClusterSizes.of(vertices=n, keys=n + ISOLATED_KEYS, tiles=tiles_of(n)),
-    }
+    rounds = Rounds(seed=seed, max_weight=max_weight, label=label, cluster=found,
+                    total=around.total)
+    return {**around.records, "numbering": Numbering.of(n),
+            "rounds": rounds.with_words(vertices=n, keys=of_keys(around.sizes))}
 
 
 def _record(records: dict[str, Any], around: Surroundings, options: ClusteringOptions,
@@ -120,15 +115,17 @@ def _record(records: dict[str, Any], around: Surroundings, options: ClusteringOp
     for turn in range(options.improve_rounds):
         here = 0
         recording.launch(1, empty_lists)
-        recording.launch(recording.sizes.vertices, list_movers, turn=turn)
+        recording.launch(recording.rounds.vertices, list_movers, turn=turn)
         wishing.among_clusters(recording, here, recording.rounds)
         recording.admit(choose_all, here, rounds + turn,
                         list_leftovers if rounds + turn == last else None)
     _group_leftovers(recording, options, wishing, 1 - here)
-    found, sizes = recording.rounds, recording.sizes
-    record_numbering(recording.program, found.cluster, found.moves, found.wish, found.asked,
-                     recording.program.array("count", np.int64), sizes.vertices, sizes.tiles)
-    return recording.program
+    program, found = recording.program, recording.rounds
+    numbering: Any = program.records["numbering"]
+    program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.wish,
+                                                      tile_sums=found.asked)
+    record_numbering(program, found.cluster)
+    return program
 
 
 def _group_leftovers(recording: Recording, options: ClusteringOptions, wishing: Wishing,
@@ -138,9 +135,9 @@ def _group_leftovers(recording: Recording, options: ClusteringOptions, wishing: 
     groups: Any = program.records["groups"]
     program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
     launch(1, judge_leftovers, at, max_left=int(1000 * options.max_left))
-    with program.if_nonzero(recording.sizes.too_many_left):
+    with program.if_nonzero(rounds.too_many_left):
         wishing.among_clusters(recording, at, rounds.replaced(max_weight=NO_LIMIT))
-        launch(recording.sizes.keys, leftovers.clear_favourite)
+        launch(rounds.keys, leftovers.clear_favourite)
         for each in (leftovers.count_favourite, leftovers.place_groups, leftovers.enter_group,
                      leftovers.choose_in_group, leftovers.join_group):
-            launch(recording.lengths[at].active, each, at)
+            launch(recording.lists[at].length, each, at)

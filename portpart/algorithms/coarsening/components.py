@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
-from portpart.algorithms.coarsening.group_rounds import GroupSizes, Selections, score, settle
-from portpart.algorithms.coarsening.options import MAX_SCORE
+from portpart.algorithms.coarsening.group_rounds import Selections, score, settle
 from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
 from portpart.algorithms.coarsening.wishes import head_of, may_join, room_beside
 from portpart.backends import language as kl
@@ -38,7 +37,6 @@ from portpart.primitives.best_candidate import (
     smallest_id,
     tie_hash,
 )
-from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import NOBODY
 
 TIES = {"first": smallest_id, "hash": tie_hash}
@@ -46,15 +44,8 @@ TIES = {"first": smallest_id, "hash": tie_hash}
 
 
 class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
-    """The selections of n vertices, and the components that they make.
+    """The selections of n vertices, and the components that they make."""
 
-    Attributes
-    ----------
-    subset : array of int32, shape (n,)
-        A vertex of the same component that is no larger; in the end the smallest.
-    """
-
-    subset: Array = None
     wish: Array = work(np.int32, of_vertices)
 
 
@@ -84,12 +75,10 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
         Numbered in the order of their smallest vertices.
     """
     n, sizes = graph.num_vertices, sizes_of(graph)
-    factor = graph.max_degree + 1 if score_factor is None else score_factor
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    links = Links(seed=seed, max_weight=max_weight, label=label, score_factor=factor,
-                  max_edge_weight=MAX_SCORE // factor, subset=clusters.cluster)
-    records = {"graph": graph.csr, "links": links, "numbering": Numbering(),
-               "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n))}
+    links = Links.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
+                     subset=clusters.cluster)
+    records = {"graph": graph.csr, "links": links, "numbering": Numbering.of(n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("components", ties, graph.type_key, label is not None, team),
@@ -100,16 +89,15 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
 
 def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     program = Program("components", sweeps=True)
-    slots = {name: program.record(name, record) for name, record in records.items()}
-    links, numbering, sizes = slots["links"], slots["numbering"], slots["sizes"]
-    program.launch(sizes.vertices, select, team=team)
-    program.launch(sizes.vertices, begin_subset)
-    with program.while_loop(sizes.changing):
-        program.launch(1, settle)
-        program.launch(sizes.vertices, hook_roots)
-        program.launch(sizes.vertices, point_to_root)
-    record_numbering(program, links.subset, numbering.flags, numbering.number, numbering.tile_sums,
-                     program.array("count", np.int64), sizes.vertices, sizes.tiles)
+    slots = program.declare(records)
+    links, vertices = slots["links"], slots["numbering"].vertices
+    program.launch(vertices, select, team=team)
+    program.launch(vertices, begin_subset)
+    with program.while_loop(links.changing):
+        program.launch(1, settle, selections=links)
+        program.launch(vertices, hook_roots)
+        program.launch(vertices, point_to_root)
+    record_numbering(program, links.subset)
     return program
 
 
@@ -127,15 +115,15 @@ def selecting(ties: str) -> Kernel:
 
 
 @kl.kernel
-def begin_subset(v, links: Links, sizes: GroupSizes):
+def begin_subset(v, links: Links):
     """Every vertex is a subset of itself."""
     links.subset[v] = kl.int32(v)
     if v == 0:
-        sizes.changing = 1
+        links.changing = 1
 
 
 @kl.kernel
-def hook_roots(v, links: Links, sizes: GroupSizes):
+def hook_roots(v, links: Links):
     """Hook the larger root of the two ends of v's link below the smaller one; atomic.
 
     What a round sees depends on the order, where the rounds end does not: a root that is hooked
@@ -147,8 +135,8 @@ def hook_roots(v, links: Links, sizes: GroupSizes):
         other = kl.atomic_load(links.subset, u)
         if own != other:
             kl.atomic_min(links.subset, max(own, other), min(own, other))
-            if sizes.changing == 0:  # millions of stores to one place wait for each other
-                sizes.changing = 1
+            if links.changing == 0:  # millions of stores to one place wait for each other
+                links.changing = 1
 
 
 @kl.kernel

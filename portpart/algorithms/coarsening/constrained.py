@@ -14,13 +14,10 @@ from portpart.algorithms.coarsening.components import Links, selecting
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.joined_groups import (
     Joined,
-    JoinedSizes,
     begin_alone,
     break_up,
-    joined_records,
     record_joining,
 )
-from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
@@ -50,17 +47,17 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
         Numbered in the order of their first vertices.
     """
     n, sizes = graph.num_vertices, sizes_of(graph)
-    factor = graph.max_degree + 1 if score_factor is None else score_factor
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    links = Links(seed=seed, max_weight=max_weight, label=label, score_factor=factor,
-                  max_edge_weight=MAX_SCORE // factor, subset=clusters.cluster)
-    records = {"graph": graph.csr, "links": links, **joined_records(space, sizes)}
+    links = Links.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
+                     subset=clusters.cluster)
+    records: dict[str, Any] = {"graph": graph.csr, "links": links,
+                               "joined": Joined.outliving(space, sizes).with_words(vertices=n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("constrained groups", ties, graph.type_key, label is not None, team),
         lambda: _record(records, selecting(ties), team))
     executable.run(records, n, sizes)
-    break_up(space, records, group_size, clusters, sizes)
+    break_up(space, records.pop("joined"), group_size, clusters, sizes)
     return clusters
 
 
@@ -70,15 +67,15 @@ JOINING_WORK = Links, Joined
 
 def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     program = Program("constrained groups", sweeps=True)
-    slots = {name: program.record(name, record) for name, record in records.items()}
-    links, sizes = slots["links"], slots["joined_sizes"]
-    program.launch(sizes.vertices, select, team=team)
-    program.launch(sizes.vertices, begin_by_id)
-    record_joining(program, links.wish)
+    slots = program.declare(records)
+    vertices = slots["joined"].vertices
+    program.launch(vertices, select, team=team)
+    program.launch(vertices, begin_by_id)
+    record_joining(program, slots["links"].wish)
     return program
 
 
 @kl.kernel
-def begin_by_id(v, joined: Joined, joined_sizes: JoinedSizes):
+def begin_by_id(v, joined: Joined):
     """Every vertex is a group of itself; the smallest of those that meet leads them."""
-    begin_alone(v, joined_sizes.vertices - 1 - v, joined, joined_sizes)
+    begin_alone(v, joined.vertices - 1 - v, joined)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members
 from portpart.algorithms.coarsening.sizes import (
     around_clusters,
     index_type,
@@ -32,9 +32,6 @@ from portpart.graphs.rows import Csr
 from portpart.primitives.hash_rows import EMPTY, SLOTS, claim_slot_in_team
 
 WIDE_TEAM = 256
-
-MIN_WIDE_ROW = 64
-"""No narrow team leaves clusters of so few arcs to the widest one."""
 
 ANY_ROW = 2**62
 
@@ -56,8 +53,6 @@ class CoarseRows(WorkRecord):
         The weight of a cluster.
     offsets : array, shape (c + 1,)
         Where rows are to begin in the coarse graph.
-    wide : array of int32
-        Clusters with many arcs.
     """
 
     begin: Array = work(index_type, around_clusters, outlives=True)
@@ -67,7 +62,11 @@ class CoarseRows(WorkRecord):
     arc_sums: Array = work(np.int64, of_clusters)
     vertex_weights: Array = work(np.int64, of_clusters, outlives=True)
     offsets: Array = work(index_type, around_clusters, outlives=True)
-    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
+
+    clusters: int = kl.word()  # the host reads all of them
+    arcs: int = kl.word()  # of the coarse graph
+    max_degree: int = kl.word()
+    arc_weight: int = kl.word()  # weight of all arcs
 
 
 def wide_row(team: int, sum_bytes: int) -> int:
@@ -163,7 +162,7 @@ def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin,
         start = kl.int64(0)
         degree = kl.int64(0)
         if first + kl.lane() < last:
-            v = members.vertices[first + kl.lane()]
+            v = members.listed[first + kl.lane()]
             weight += kl.value_or(graph.vertex_weights, v, 1)
             start = kl.int64(graph.begin[v])
             degree = kl.int64(graph.end[v]) - start

@@ -10,8 +10,8 @@ comparisons of a pass on nothing of each other.  Rows come out ascending.
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.cluster_members import Members
-from portpart.algorithms.coarsening.contract_by_hashing import MIN_WIDE_ROW, CoarseRows, pack_row
+from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members
+from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows, pack_row
 from portpart.backends import language as kl
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
@@ -35,7 +35,7 @@ def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
     place = kl.int64(begin)
     weight = kl.int64(0)
     for m in range(members.offsets[c], members.offsets[c + 1]):
-        v = members.vertices[m]
+        v = members.listed[m]
         weight += kl.value_or(graph.vertex_weights, v, 1)
         first = kl.int64(graph.begin[v])
         degree = kl.int64(graph.end[v]) - first

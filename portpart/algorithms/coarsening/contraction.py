@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_members import (
-    ContractionSizes,
     Members,
     clear_clusters,
     count_member,
@@ -33,8 +32,7 @@ from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_o
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words
-from portpart.backends.program import Element, Program, Slot
+from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
@@ -48,15 +46,6 @@ from portpart.primitives.scan import (
     record_scans_of_tiles,
     tiles_of,
 )
-
-
-class Totals(Words):
-    """Numbers of clusters and of coarse arcs, most arcs of a coarse vertex, weight of all arcs."""
-
-    clusters: int
-    arcs: int
-    max_degree: int
-    arc_weight: int
 
 
 class Clusters(WorkRecord):
@@ -77,11 +66,19 @@ class Clusters(WorkRecord):
 
 
 class Numbering(WorkRecord):
-    """Whether a vertex leads a cluster, and how many of those before it do."""
+    """Which of n vertices lead clusters, and how many of those before each do."""
 
     flags: Array = work(np.int8, of_vertices)
     number: Array = work(np.int32, lambda sizes: sizes.vertices + 1)
     tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
+
+    vertices: int = kl.word()
+    tiles: int = kl.word()  # tiles of them
+
+    @classmethod
+    def of(cls, n: int) -> Numbering:
+        """Of so many vertices."""
+        return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
 class TileSums(WorkRecord):
@@ -102,36 +99,34 @@ def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
     clusters = Clusters.allocate(space, sizes, max_count=n)
     executable = space.cached_executable("clusters of matching", _record_clusters_of_matching)
     executable.run({"mate": mate, "leader": clusters.cluster, "count": clusters.count,
-                    "sizes": (n, tiles_of(n))}, n, sizes)
+                    "numbering": Numbering.of(n)}, n, sizes)
     return clusters
 
 
-def record_numbering(program: Program, leader: Slot, flags: Slot, number: Slot, sums: Slot,
-                     count: Slot, size: Element, tiles: Element) -> None:
-    """Record that clusters are numbered in the order of their leaders, and counted.
+def record_numbering(program: Program, leader: Slot) -> None:
+    """Record that clusters are numbered in the order of their leaders, and counted in ``count``.
 
     Parameters
     ----------
+    program : Program
+        With the record ``numbering``.
     leader : array of int32, shape (n,)
         A vertex of each vertex's cluster, the same for all of them; becomes its number.
-    flags, number, sums : array, shape (n,), (n + 1,), (number of tiles,)
-        Work arrays of int8, int32 and int64.
-    count : array of int64, shape (1,)
-        Becomes the number of clusters.
     """
-    program.parallel_for(size, flag_leader, leader, flags)
-    record_scan(program, flags, number, sums, size, tiles)
-    program.parallel_for(size, number_cluster, leader, number, size.slot, size.index, count)
+    found: Any = program.records["numbering"]
+    program.array("count", np.int64)
+    program.launch(found.vertices, flag_leader, leader=leader)
+    record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
+    program.launch(found.vertices, number_cluster, leader=leader)
 
 
 def _record_clusters_of_matching() -> Program:
     program = Program("clusters of matching")
     program.array("mate", np.int32)
-    leader, count = program.array("leader", np.int32), program.array("count", np.int64)
-    numbering, sizes = program.record("numbering", Numbering()), program.words("sizes", 2)
-    program.launch(sizes[0], lead_pair)
-    record_numbering(program, leader, numbering.flags, numbering.number, numbering.tile_sums,
-                     count, sizes[0], sizes[1])
+    leader = program.array("leader", np.int32)
+    numbering = program.record("numbering", Numbering.of(0))
+    program.launch(numbering.vertices, lead_pair)
+    record_numbering(program, leader)
     return program
 
 
@@ -187,7 +182,7 @@ def contract(
     if way == "auto":
         way = way_for(graph)
     records = _records(graph, clusters, sizes)
-    rows, totals = records["rows"], records["totals"]
+    rows = records["rows"]
     team = team_for(2 * graph.mean_degree)
     executable = space.cached_executable(
         ("contraction", graph.type_key, sizes.sum_type, team, way),
@@ -196,7 +191,7 @@ def contract(
     executable.run({**records, "count": clusters.count},
                    max(graph.num_vertices, 1), sizes)
     count, num_arcs, max_degree, arc_weight = space.read(
-        totals.array, lambda: guess(graph))
+        rows.own_words.array, lambda: guess(graph))
     known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
     offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
     coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
@@ -208,12 +203,12 @@ def contract(
 
 def _records(graph: Graph, clusters: Clusters, sizes: FineSizes) -> dict[str, Any]:
     """What a contraction works on, but for what is all scratch."""
+    space, words = graph.space, CoarseRows.own_words
+    totals = words(space.empty(len(words.indices), np.int64))
     return {
         "graph": graph.csr,
-        "members": Members(clusters.cluster),
-        "rows": CoarseRows.outliving(graph.space, sizes),
-        "sizes": ContractionSizes.of(vertices=graph.num_vertices),
-        "totals": Totals(graph.space.empty(len(Totals.indices), np.int64)),
+        "members": Members(clusters.cluster).with_words(vertices=graph.num_vertices),
+        "rows": CoarseRows.outliving(space, sizes).over(totals),
     }
 
 
@@ -222,27 +217,28 @@ def _record(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction", sweeps=True, sizes=like)
     slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
-    members, rows, sizes = slots["members"], slots["rows"], slots["sizes"]
+    members, rows = slots["members"], slots["rows"]
     program.array("count", np.int64)
     tile_sums = program.record("tile_sums", TileSums())
     program.launch(1, take_sizes)
-    program.launch(sizes.tiles, clear_clusters, team=TEAM)
-    program.launch(sizes.vertices, count_member)
+    program.launch(members.tiles, clear_clusters, team=TEAM)
+    program.launch(members.vertices, count_member)
     record_scans(program, [
         (members.count, members.offsets, tile_sums.members),
         (members.num_arcs, rows.begin, tile_sums.arcs),
-    ], sizes.clusters, sizes.tiles)
+    ], members.clusters, members.tiles)
     with program.side_by_side():
-        program.launch(sizes.vertices, place_member)
-        program.launch(sizes.clusters, list_wide, max_arcs=wide_row(team, rows.sums.dtype.itemsize))
-    _record_rows(program, rows, sizes, team, one_lane, way)
-    program.launch(sizes.tiles, survey_tile, team=TEAM, tile_sums=tile_sums.members)
+        program.launch(members.vertices, place_member)
+        program.launch(members.clusters, list_wide,
+                       max_arcs=wide_row(team, rows.sums.dtype.itemsize))
+    _record_rows(program, rows, members, team, one_lane, way)
+    program.launch(members.tiles, survey_tile, team=TEAM, tile_sums=tile_sums.members)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums.members)],
-                          sizes.clusters, sizes.tiles)
+                          members.clusters, members.tiles)
     return program
 
 
-def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, team: int,
+def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,
                  one_lane: bool, way: str) -> None:
     """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
 
@@ -250,9 +246,10 @@ def _record_rows(program: Program, rows: CoarseRows, sizes: ContractionSizes, te
     """
     weight_type = rows.sums.dtype
     sum_type = kl.int32 if weight_type == np.int32 else kl.int64
-    wide: tuple[Any, ...] = (sizes.wide, WIDE_TEAM, {"wide": rows.wide, "max_arcs": ANY_ROW})
+    wide: tuple[Any, ...] = (members.num_wide, WIDE_TEAM,
+                             {"wide": members.wide, "max_arcs": ANY_ROW})
     most = ANY_ROW if one_lane else wide_row(team, weight_type.itemsize)
-    others = (sizes.clusters, team, {"wide": None, "max_arcs": most})
+    others = (members.clusters, team, {"wide": None, "max_arcs": most})
     with program.side_by_side():
         for count, width, given in ([] if one_lane else [wide]) + [others]:
             scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
@@ -267,44 +264,45 @@ def lead_pair(v, mate, leader):
 
 
 @kl.kernel
-def flag_leader(v, leader, flags):
+def flag_leader(v, leader, numbering: Numbering):
     """flags[v] = v leads its cluster."""
-    flags[v] = leader[v] == v
+    numbering.flags[v] = leader[v] == v
 
 
 @kl.kernel
-def number_cluster(v, leader, number, sizes, size_at, count):
+def number_cluster(v, leader, numbering: Numbering, count):
     """Replace v's leader by the number of its cluster; the first vertex writes their number."""
-    leader[v] = number[leader[v]]
+    leader[v] = numbering.number[leader[v]]
     if v == 0:
-        count[0] = number[sizes[size_at]]
+        count[0] = numbering.number[numbering.vertices]
 
 
 @kl.kernel
-def take_sizes(_, count, sizes: ContractionSizes, totals: Totals):
+def take_sizes(_, count, members: Members, rows: CoarseRows):
     """Take over the number of clusters; nothing has been counted in all."""
-    sizes.clusters = count[0]
-    sizes.tiles = max(kl.int64(1), (count[0] + TILE - 1) // TILE)
-    totals.clusters = count[0]
-    totals.arcs = 0
-    totals.max_degree = 0
-    totals.arc_weight = 0
+    members.clusters = count[0]
+    members.tiles = max(kl.int64(1), (count[0] + TILE - 1) // TILE)
+    rows.clusters = count[0]
+    rows.arcs = 0
+    rows.max_degree = 0
+    rows.arc_weight = 0
 
 
 @kl.kernel
-def list_wide(c, members: Members, rows: CoarseRows, sizes: ContractionSizes, max_arcs):
+def list_wide(c, members: Members, max_arcs):
     """List cluster c if it has many arcs; atomic, the order of the list is free."""
     if members.num_arcs[c] > max_arcs:
-        rows.wide[kl.atomic_next(sizes, ContractionSizes.wide)] = kl.int32(c)
+        members.wide[kl.atomic_next(members, Members.num_wide)] = kl.int32(c)
 
 
 @kl.kernel
-def survey_tile(tile, rows: CoarseRows, tile_sums, totals: Totals, sizes: ContractionSizes):
+def survey_tile(tile, members: Members, rows: CoarseRows, tile_sums):
     """Add up and compare the coarse vertices of a tile; atomic, order-free."""
     arcs = kl.int64(0)
     max_degree = kl.int64(0)
     weight = kl.int64(0)
-    for c in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, sizes.clusters), kl.team_size()):
+    end = min((tile + 1) * TILE, members.clusters)
+    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
         arcs += rows.degrees[c]
         max_degree = max(max_degree, kl.int64(rows.degrees[c]))
         weight += rows.arc_sums[c]
@@ -313,6 +311,6 @@ def survey_tile(tile, rows: CoarseRows, tile_sums, totals: Totals, sizes: Contra
     weight = kl.team_sum(weight)
     if kl.lane() == 0:
         tile_sums[tile] = arcs
-        kl.atomic_add(totals, Totals.arcs, arcs)
-        kl.atomic_max(totals, Totals.max_degree, max_degree)
-        kl.atomic_add(totals, Totals.arc_weight, weight)
+        kl.atomic_add(rows, CoarseRows.arcs, arcs)
+        kl.atomic_max(rows, CoarseRows.max_degree, max_degree)
+        kl.atomic_add(rows, CoarseRows.arc_weight, weight)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from portpart.algorithms.coarsening.active_vertices import (
+    ActiveVertices,
+    place_of,
+    stay_active,
+)
+from portpart.algorithms.coarsening.options import MAX_SCORE
 from portpart.algorithms.coarsening.pairing import NO_KEY, POSITIVE, Pairing
 from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.algorithms.coarsening.wishes import (
-    ListSize,
     Wishes,
     head_of,
     may_join,
@@ -16,12 +23,11 @@ from portpart.algorithms.coarsening.wishes import (
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Words
 from portpart.backends.work import WorkRecord
+from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Choice, best_candidate
 from portpart.primitives.hashing import hash_of
-from portpart.primitives.scan import tiles_of
 from portpart.primitives.team_winner import LOWEST, NOBODY
 
 LAST = 2**31 - 1
@@ -32,14 +38,6 @@ after `LONG_DEPTH` steps, which is the same for most of those in a row, and at m
 steps; one vertex in `MARKS` is marked, by its hash."""
 
 
-class GroupSizes(Words):
-    """Numbers of vertices and of tiles of them; whether subsets still change."""
-
-    vertices: int
-    tiles: int
-    changing: int
-
-
 class Selections(Wishes):
     """What the neighbours that vertices select are scored by.
 
@@ -47,10 +45,21 @@ class Selections(Wishes):
     ----------
     score_factor, max_edge_weight : int
         The paper's c, and the weight from which on edges are equally heavy.
+    subset : array of int32, shape (n,)
+        A vertex that a vertex is joined with and that is no larger; in the end the smallest one.
     """
 
     score_factor: int
     max_edge_weight: int
+    subset: Array
+
+    changing: int = kl.word()  # whether subsets change still
+
+    @classmethod
+    def of(cls, graph: Graph, score_factor: int | None, **given: Any) -> Selections:
+        """For a graph; c is by default one more than the highest degree."""
+        factor = graph.max_degree + 1 if score_factor is None else score_factor
+        return cls(score_factor=factor, max_edge_weight=MAX_SCORE // factor, **given)
 
 
 class Grouping(Selections, WorkRecord):
@@ -73,33 +82,23 @@ class Grouping(Selections, WorkRecord):
     offer, first : array of int64 and int32, shape (n,)
         The best score that is offered to a leader in this round, and the smallest vertex that
         offers it.
-    waiting : array of int32, shape (2 n + 1,)
-        Two lists of vertices that wait for a place.
     mate : array of int32, shape (n,)
         The vertex that a vertex is linked to, or -1.
-    subset : array of int32, shape (n,)
-        The smallest vertex of the group.
-    leads, tile_sums : array of int8, shape (n,), and of int64
-        For the numbers of the groups.
     """
 
-    group_size: int
-    subset: Array
+    group_size: int  # type: ignore[misc]  # words are no fields, and follow all of them
     group_weight: Array = work(np.int64, of_vertices)
-    leads: Array = work(np.int8, of_vertices)
-    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
     link_score: Array = None
     members: Array = None
     offer: Array = None
     first: Array = None
-    waiting: Array = None
     mate: Array = None
 
     def sharing(self, pairing: Pairing) -> Grouping:
         """The same with arrays of the pairing."""
         return self.replaced(
             wish=pairing.wish, link_score=pairing.keys, members=pairing.slot, offer=pairing.leader,
-            first=pairing.key_count, waiting=pairing.active, mate=pairing.mate,
+            first=pairing.key_count, mate=pairing.mate,
         )
 
 
@@ -132,7 +131,7 @@ def select_neighbour(v, graph: Csr, grouping: Grouping):
 
 
 @kl.kernel
-def begin_group(v, graph: Csr, grouping: Grouping, sizes: GroupSizes):
+def begin_group(v, graph: Csr, grouping: Grouping):
     """Every vertex is a group and a subset of itself, and is offered nothing."""
     grouping.offer[v] = LOWEST
     grouping.first[v] = kl.int32(LAST)
@@ -141,7 +140,7 @@ def begin_group(v, graph: Csr, grouping: Grouping, sizes: GroupSizes):
     grouping.mate[v] = kl.int32(NOBODY)
     grouping.subset[v] = kl.int32(v)
     if v == 0:
-        sizes.changing = 1
+        grouping.changing = 1
 
 
 @kl.device
@@ -179,31 +178,31 @@ def joins(v, graph: Csr, grouping: Grouping):
 
 
 @kl.kernel
-def list_joining(v, graph: Csr, grouping: Grouping, waiting: ListSize):
-    """List v if it is to join what it selected; the order is free."""
+def list_joining(v, graph: Csr, grouping: Grouping, active: ActiveVertices):
+    """Let v wait for a place if it is to join what it selected."""
     if joins(v, graph, grouping):
         # the two may be at odds where a chain is cut
         if not joins(grouping.wish[v], graph, grouping):
-            grouping.waiting[kl.atomic_next(waiting, ListSize.length)] = kl.int32(v)
+            active.listed[kl.atomic_next(active, ActiveVertices.count)] = kl.int32(v)
 
 
 @kl.kernel
-def offer_edge(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here):
+def offer_edge(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
     """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
-    place = here * sizes.vertices + i
-    v = grouping.waiting[place]
+    place = place_of(i, active)
+    v = active.listed[place]
     centre = grouping.wish[v]
     weight = grouping.group_weight[centre] + kl.value_or(graph.vertex_weights, v, 1)
     if grouping.members[centre] < grouping.group_size and weight <= grouping.max_weight:
         kl.atomic_max(grouping.offer, centre, grouping.link_score[v])
     else:
-        grouping.waiting[place] = kl.int32(NOBODY)
+        active.listed[place] = kl.int32(NOBODY)
 
 
 @kl.kernel
-def claim_place(i, grouping: Grouping, sizes: GroupSizes, here):
+def claim_place(i, grouping: Grouping, active: ActiveVertices):
     """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
-    v = grouping.waiting[here * sizes.vertices + i]
+    v = active.listed[place_of(i, active)]
     if v != NOBODY:
         centre = grouping.wish[v]
         if grouping.link_score[v] == grouping.offer[centre]:
@@ -211,12 +210,12 @@ def claim_place(i, grouping: Grouping, sizes: GroupSizes, here):
 
 
 @kl.kernel
-def take_in(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here, next_waiting: ListSize):
-    """Link the vertex that got the place; the others wait on, in any order.
+def take_in(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
+    """Link the vertex that got the place; the others wait on.
 
     Only that vertex touches the group, and whoever reads who is first meanwhile finds another.
     """
-    v = grouping.waiting[here * sizes.vertices + i]
+    v = active.listed[place_of(i, active)]
     if v != NOBODY:
         centre = grouping.wish[v]
         if grouping.first[centre] == v:
@@ -227,8 +226,7 @@ def take_in(i, graph: Csr, grouping: Grouping, sizes: GroupSizes, here, next_wai
             grouping.offer[centre] = LOWEST
             grouping.first[centre] = kl.int32(LAST)
         else:
-            place = kl.atomic_next(next_waiting, ListSize.length)
-            grouping.waiting[(1 - here) * sizes.vertices + place] = v
+            stay_active(v, active)
 
 
 @kl.kernel
@@ -244,13 +242,13 @@ def key_of_leftover(v, grouping: Grouping, pairing: Pairing):
 
 
 @kl.kernel
-def settle(_, sizes: GroupSizes):
-    """No subset has changed in this round so far."""
-    sizes.changing = 0
+def settle(_, selections: Selections):
+    """Nothing has changed in this round so far."""
+    selections.changing = 0
 
 
 @kl.kernel
-def join_subsets(v, grouping: Grouping, sizes: GroupSizes):
+def join_subsets(v, grouping: Grouping):
     """The ends of a link get the smaller of their subset ids; atomic.
 
     What a round sees depends on the order, where the rounds end does not.  Vertices of different
@@ -266,5 +264,5 @@ def join_subsets(v, grouping: Grouping, sizes: GroupSizes):
                 kl.atomic_min(grouping.subset, v, other)
             elif own < other:
                 kl.atomic_min(grouping.subset, u, own)
-            if own != other and sizes.changing == 0:  # millions of stores to one place wait
-                sizes.changing = 1
+            if own != other and grouping.changing == 0:  # millions of stores to one place wait
+                grouping.changing = 1

@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from portpart.algorithms.coarsening.contraction import Clusters, record_numbering
+from portpart.algorithms.coarsening.active_vertices import (
+    NO_LAST_ROUND,
+    ActiveVertices,
+    begin_next_round,
+)
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.group_rounds import (
     Grouping,
-    GroupSizes,
     begin_group,
     claim_place,
     join_subsets,
@@ -32,15 +34,18 @@ from portpart.algorithms.coarsening.group_rounds import (
     settle,
     take_in,
 )
-from portpart.algorithms.coarsening.options import MAX_SCORE
-from portpart.algorithms.coarsening.pairing import Pairing, pairing_state, record_pairing
+from portpart.algorithms.coarsening.pairing import Pairing, pairing_records, record_pairing
 from portpart.algorithms.coarsening.sizes import sizes_of
-from portpart.algorithms.coarsening.wishes import ListSize, empty_list
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
-from portpart.primitives.scan import tiles_of
+
+
+class GroupNumbering(Numbering):
+    """The same, with numbers where a list of vertices was."""
+
+    number: Array = None
 
 
 def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int, seed: int,
@@ -73,17 +78,11 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     is not given.  Takes 53 bytes per vertex.
     """
     n, sizes = graph.num_vertices, sizes_of(graph)
-    factor = graph.max_degree + 1 if score_factor is None else score_factor
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    grouping = Grouping(
-        seed=seed, max_weight=max_weight, label=label, wish=None, score_factor=factor,
-        max_edge_weight=MAX_SCORE // factor, group_size=group_size, subset=clusters.cluster,
-    )
-    records = {
-        "graph": graph.csr, "pairing": Pairing(max_weight), "state": pairing_state(n),
-        "grouping": grouping,
-        "sizes": GroupSizes.of(vertices=n, tiles=tiles_of(n)),
-    }
+    grouping = Grouping.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
+                           wish=None, group_size=group_size, subset=clusters.cluster)
+    records = {"graph": graph.csr, "grouping": grouping, "numbering": GroupNumbering.of(n),
+               **pairing_records(Pairing(max_weight), n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("grouping", graph.type_key, label is not None, team), lambda: _record(records, team))
@@ -91,40 +90,27 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     return clusters
 
 
-GROUPING_WORK = Pairing, Grouping
+GROUPING_WORK = Pairing, ActiveVertices, Grouping, GroupNumbering
 """What a grouping works on."""
 
 
 def _record(records: dict[str, Any], team: int) -> Program:
     program = Program("grouping", sweeps=True)
-    slots = {name: program.record(name, record) for name, record in records.items()}
-    pairing, sizes = slots["pairing"], slots["sizes"]
-    grouping = program.records["grouping"] = slots["grouping"].sharing(pairing)
-    program.launch(sizes.vertices, select_neighbour, team=team)
-    program.launch(sizes.vertices, begin_group)
-    waiting = program.zeros("waiting_0", ListSize)
-    program.zeros("waiting_1", ListSize)
-    program.launch(sizes.vertices, list_joining, waiting="waiting_0")
-    with program.while_loop(waiting.length):
-        for here in (0, 1):  # from one list to the other
-            _take_in(program, here)
-    program.launch(sizes.vertices, key_of_leftover)
-    record_pairing(program, slots["state"])
-    with program.while_loop(sizes.changing):
-        program.launch(1, settle)
-        program.launch(sizes.vertices, join_subsets)
-    record_numbering(program, grouping.subset, grouping.leads, pairing.active, grouping.tile_sums,
-                     program.array("count", np.int64), sizes.vertices, sizes.tiles)
+    slots = program.declare(records)
+    active, numbering = slots["active"], slots["numbering"]
+    grouping = program.records["grouping"] = slots["grouping"].sharing(slots["pairing"])
+    program.records["numbering"] = numbering.replaced(number=active.listed)
+    program.launch(active.vertices, select_neighbour, team=team)
+    program.launch(active.vertices, begin_group)
+    program.launch(active.vertices, list_joining)
+    with program.while_loop(active.count):  # as many rounds as groups have places
+        for each in (offer_edge, claim_place, take_in):
+            program.launch(active.count, each)
+        program.launch(1, begin_next_round, last_round=NO_LAST_ROUND)
+    program.launch(active.vertices, key_of_leftover)
+    record_pairing(program)
+    with program.while_loop(grouping.changing):
+        program.launch(1, settle, selections=grouping)
+        program.launch(active.vertices, join_subsets)
+    record_numbering(program, grouping.subset)
     return program
-
-
-def _take_in(program: Program, here: int) -> None:
-    """A round: every group takes in one of the vertices that wait for it on the list `here`.
-
-    A vertex waits as long as its group has room: as many rounds as groups have places.
-    """
-    lists: dict[str, Any] = program.records
-    waiting, next_waiting = lists[f"waiting_{here}"], lists[f"waiting_{1 - here}"]
-    program.launch(1, empty_list, size=next_waiting)
-    for each in (offer_edge, claim_place, take_in):
-        program.launch(waiting.length, each, here=here, next_waiting=next_waiting)

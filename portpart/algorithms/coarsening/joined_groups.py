@@ -22,10 +22,8 @@ from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
-from portpart.primitives.scan import tiles_of
 from portpart.primitives.sort import sort_keys
 from portpart.primitives.team_winner import NOBODY
 
@@ -34,15 +32,6 @@ ROUND_BITS = 7
 
 MAX_ROUNDS = 64
 """Chains of selections may be as long as there are vertices; who has not joined by then stays."""
-
-
-class JoinedSizes(Words):
-    """Numbers of vertices and of tiles of them; the round, and whether groups still change."""
-
-    vertices: int
-    tiles: int
-    round: int
-    changing: int
 
 
 class Joined(WorkRecord):
@@ -56,6 +45,10 @@ class Joined(WorkRecord):
 
     word: Array = work(np.int64, of_vertices, outlives=True)
     next_word: Array = work(np.int64, of_vertices)
+
+    vertices: int = kl.word()
+    round: int = kl.word()
+    changing: int = kl.word()  # whether groups change still
 
 
 class Ordered(WorkRecord):
@@ -73,104 +66,89 @@ class Ordered(WorkRecord):
     """
 
     group_size: int
-    word: Array
-    order: Array
+    word: Array = work(np.int64, of_vertices)
+    order: Array = work(np.int32, of_vertices)
     first: Array = work(np.int32, of_vertices)
 
 
-def joined_records(space: ExecutionSpace, sizes: Any) -> dict[str, Any]:
-    """What joining works on."""
-    n = sizes.vertices
-    return {"joined": Joined.outliving(space, sizes),
-            "joined_sizes": JoinedSizes.of(vertices=n, tiles=tiles_of(n))}
-
-
 def record_joining(program: Program, wish: Slot) -> None:
-    """Record how vertices, each a group so far, join whom they select.
-
-    The program has what `joined_records` makes.
-    """
-    sizes: Any = program.records["joined_sizes"]
-    with program.while_loop(sizes.changing):
+    """Record how vertices, each a group so far, join whom they select: in the record ``joined``."""
+    joined: Any = program.records["joined"]
+    with program.while_loop(joined.changing):
         program.launch(1, begin_round)
-        program.launch(sizes.vertices, hand_on_group, wish=wish)
-        program.launch(sizes.vertices, take_over_group)
+        program.launch(joined.vertices, hand_on_group, wish=wish)
+        program.launch(joined.vertices, take_over_group)
 
 
-def break_up(space: ExecutionSpace, records: dict[str, Any], group_size: int, clusters: Clusters,
+def break_up(space: ExecutionSpace, joined: Joined, group_size: int, clusters: Clusters,
              sizes: Any) -> None:
-    """Break up groups, which `records` of `joined_records` hold, and number what becomes one.
+    """Break up groups and number what becomes one.
 
     The words are sorted by the library: in a program that took a third of all coarsening.
     """
-    joined: Joined = records.pop("joined")
     word, order = sort_keys(space, joined.word)
     del joined
-    found = {"ordered": Ordered(group_size, word, order), "numbering": Numbering(),
-             "joined_sizes": records["joined_sizes"], "cluster": clusters.cluster,
-             "count": clusters.count}
-    executable = space.cached_executable("groups broken up", lambda: _record(found))
-    executable.run(found, sizes.vertices, sizes)
+    records = {"ordered": Ordered(group_size, word, order),
+               "numbering": Numbering.of(sizes.vertices)}
+    executable = space.cached_executable("groups broken up", lambda: _record(records))
+    executable.run({**records, "cluster": clusters.cluster, "count": clusters.count},
+                   sizes.vertices, sizes)
 
 
 BROKEN_UP_WORK = Ordered, Numbering
-"""What breaking up works on, beside words and vertices in order."""
+"""What breaking up works on."""
 
 
-def _record(found: dict[str, Any]) -> Program:
+def _record(records: dict[str, Any]) -> Program:
     program = Program("groups broken up", sweeps=True)
-    slots: dict[str, Any] = {}
-    for name, each in found.items():
-        is_array = name in ("cluster", "count")
-        slots[name] = program.array(name, each.dtype) if is_array else program.record(name, each)
-    sizes, numbering = slots["joined_sizes"], slots["numbering"]
-    program.launch(sizes.vertices, mark_first)
-    program.launch(sizes.vertices, join_run)
-    record_numbering(program, slots["cluster"], numbering.flags, numbering.number,
-                     numbering.tile_sums, slots["count"], sizes.vertices, sizes.tiles)
+    slots = program.declare(records)
+    cluster, vertices = program.array("cluster", np.int32), slots["numbering"].vertices
+    program.launch(vertices, mark_first)
+    program.launch(vertices, join_run)
+    record_numbering(program, cluster)
     return program
 
 
 @kl.device
-def begin_alone(v, rank, joined: Joined, joined_sizes: JoinedSizes):
+def begin_alone(v, rank, joined: Joined):
     """V is a group of itself; of two groups that of the higher rank comes first."""
     word = kl.int64(rank) << ROUND_BITS
     joined.word[v] = word
     joined.next_word[v] = word
     if v == 0:
-        joined_sizes.changing = 1
+        joined.changing = 1
     return word
 
 
 @kl.kernel
-def begin_round(_, joined_sizes: JoinedSizes):
+def begin_round(_, joined: Joined):
     """No group has changed in this round so far."""
-    joined_sizes.changing = 0
-    joined_sizes.round += 1
+    joined.changing = 0
+    joined.round += 1
 
 
 @kl.kernel
-def hand_on_group(v, wish, joined: Joined, joined_sizes: JoinedSizes):
+def hand_on_group(v, wish, joined: Joined):
     """Of v and of whom it selects, the one of the later group gets the first one; order-free."""
     u = wish[v]
     if u != NOBODY:
         own = joined.word[v] >> ROUND_BITS
         other = joined.word[u] >> ROUND_BITS
-        word = (max(own, other) << ROUND_BITS) | joined_sizes.round
+        word = (max(own, other) << ROUND_BITS) | joined.round
         if own > other:
             kl.atomic_max(joined.next_word, u, word)
         elif own < other:
             kl.atomic_max(joined.next_word, v, word)
-        if own != other and joined_sizes.changing == 0:  # millions of stores to one place wait
-            joined_sizes.changing = 1
+        if own != other and joined.changing == 0:  # millions of stores to one place wait
+            joined.changing = 1
 
 
 @kl.kernel
-def take_over_group(v, joined: Joined, joined_sizes: JoinedSizes):
+def take_over_group(v, joined: Joined):
     """What v has been handed holds from the next round on, if there is one."""
     joined.word[v] = joined.next_word[v]
-    if v == 0 and joined_sizes.round >= MAX_ROUNDS:
-        joined_sizes.changing = 0
+    if v == 0 and joined.round >= MAX_ROUNDS:
+        joined.changing = 0
 
 
 @kl.kernel

@@ -15,19 +15,23 @@ Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sander
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.active_vertices import (
+    NO_LAST_ROUND,
+    ActiveVertices,
+    begin_next_round,
+    place_of,
+    stay_active,
+)
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.pairing import UNMATCHED
 from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.coarsening.wishes import (
-    ListSize,
     Wishes,
-    empty_list,
     head_of,
     may_join,
     room_beside,
@@ -64,13 +68,7 @@ class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be give
     wish: Array = work(np.int32, of_vertices)
 
 
-class ActiveVertices(WorkRecord):
-    """The vertices that are active in a round."""
-
-    active: Array = work(np.int32, of_vertices)
-
-
-MATCHING_WORK = Matching, ActiveVertices, ActiveVertices
+MATCHING_WORK = Matching, ActiveVertices
 """What a matching works on, with the mates."""
 
 
@@ -161,60 +159,32 @@ def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Arr
     """Matching by rounds of wishes, of which mutual ones, or accepted ones, become pairs."""
     n = graph.num_vertices
     sizes, mate = sizes_of(graph), graph.space.empty(n, np.int32)
-    matching = Matching(seed=seed, max_weight=max_weight, label=label, mate=mate)
+    records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
+               "matching": Matching(seed=seed, max_weight=max_weight, label=label, mate=mate)}
     team = team_for(graph.mean_degree)
-    pair = record_mutual if mutual else record_offers
     executable = graph.space.cached_executable(
         ("matching", wish, graph.type_key, label is not None, team, rounds, mutual),
-        lambda: _record(graph, matching, wish, team, rounds, pair),
-    )
-    executable.run({"graph": graph.csr, "matching": matching, "size_0": ListSize.of(length=n)},
-                   n, sizes)
+        lambda: _record(records, wish, team, rounds, mutual))
+    executable.run(records, n, sizes)
     return mate
 
 
-def _record(graph: Graph, matching: Matching, wish: Kernel, team: int,
-            rounds: int | None, pair: RecordPairs) -> Program:
-    """Rounds in pairs: the second works on the list that the first has left, and back."""
+def _record(records: dict[str, Any], wish: Kernel, team: int, rounds: int | None,
+            mutual: bool) -> Program:
     program = Program("matching")
-    program.record("graph", graph.csr)
-    program.record("matching", matching)
-    lists = [program.record(name, ActiveVertices()).active for name in ("list_0", "list_1")]
-    sizes = [program.record("size_0", ListSize.of()), program.zeros("size_1", ListSize)]
-
-    def record_round(here: int) -> None:
-        there = 1 - here
-        program.launch(1, empty_list, size=sizes[there])
-        program.launch(sizes[here].length, wish, active=lists[here], team=team)
-        pair(program, sizes[here].length, lists[here], lists[there], sizes[there], team)
-
-    program.launch(sizes[0].length, begin_matching, active=lists[0])
-    if rounds is not None:
-        for index in range(rounds):
-            record_round(index % 2)
-        return program
-    with program.while_loop(sizes[0].length):
-        for here in (0, 1):
-            record_round(here)
+    slots = program.declare(records)
+    active = slots["active"]
+    program.launch(active.vertices, begin_matching)
+    with program.while_loop(active.count):
+        program.launch(active.count, wish, team=team)
+        if mutual:
+            program.launch(active.count, match_mutual_wishes)
+        else:
+            program.launch(active.count, take_offer, team=team)
+            program.launch(active.count, keep_single)
+        program.launch(1, begin_next_round,
+                       last_round=NO_LAST_ROUND if rounds is None else rounds - 1)
     return program
-
-
-RecordPairs = Callable[[Program, Any, Any, Any, Any, int], None]
-
-
-def record_mutual(program: Program, count: Any, active: Any, next_active: Any, next_size: Any,
-                  team: int) -> None:
-    """Record that mutual wishes become pairs, and who goes on."""
-    program.launch(count, match_mutual_wishes, active=active, next_active=next_active,
-                   next_size=next_size)
-
-
-def record_offers(program: Program, count: Any, active: Any, next_active: Any, next_size: Any,
-                  team: int) -> None:
-    """Record that offers are taken, and who goes on."""
-    program.launch(count, take_offer, active=active, team=team)
-    program.launch(count, keep_single, active=active, next_active=next_active,
-                   next_size=next_size)
 
 
 @kl.device
@@ -246,33 +216,32 @@ BY_RATING = Choice(head_of, may_match, edge_rating, keep_wish, kl.float64)
 
 
 @kl.kernel
-def begin_matching(v, active, matching: Matching):
+def begin_matching(v, active: ActiveVertices, matching: Matching):
     """All vertices are unmatched and active."""
     matching.mate[v] = kl.int32(UNMATCHED)
-    active[v] = kl.int32(v)
+    active.listed[v] = kl.int32(v)
+    if v == 0:
+        active.count = active.vertices
 
 
 @kl.kernel
-def wish_for_neighbour(i, active, graph: Csr, matching: Matching, by: Choice):
+def wish_for_neighbour(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
     """V wishes for an unmatched neighbour that keeps the weight limit."""
-    v = active[i]
+    v = active.listed[place_of(i, active)]
     room = room_beside(v, graph, matching)
     best_candidate(v, kl.int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
 
 
 @kl.kernel
-def match_mutual_wishes(i, active, matching: Matching, next_active, next_size: ListSize):
-    """Pair v with its wish if the wish is mutual; v stays active while it has a wish.
-
-    The order of the next list depends on the threads; no result depends on that order.
-    """
-    v = active[i]
+def match_mutual_wishes(i, active: ActiveVertices, matching: Matching):
+    """Pair v with its wish if the wish is mutual; v stays active while it has a wish."""
+    v = active.listed[place_of(i, active)]
     u = matching.wish[v]
     if u != UNMATCHED:
         if matching.wish[u] == v:
             matching.mate[v] = u
         else:
-            next_active[kl.atomic_next(next_size, ListSize.length)] = v
+            stay_active(v, active)
 
 
 @kl.device
@@ -300,9 +269,9 @@ OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, kl.int64, tie=own_
 
 
 @kl.kernel
-def take_offer(i, active, graph: Csr, matching: Matching):
+def take_offer(i, active: ActiveVertices, graph: Csr, matching: Matching):
     """Pair v, if it waits for offers, with the best one."""
-    v = active[i]
+    v = active.listed[place_of(i, active)]
     u = matching.wish[v]
     if u != UNMATCHED:
         if not offers_itself(v, u, matching):
@@ -311,11 +280,11 @@ def take_offer(i, active, graph: Csr, matching: Matching):
 
 
 @kl.kernel
-def keep_single(i, active, matching: Matching, next_active, next_size: ListSize):
-    """V stays active if it wished for somebody and is still unmatched; in any order."""
-    v = active[i]
+def keep_single(i, active: ActiveVertices, matching: Matching):
+    """V stays active if it wished for somebody and is still unmatched."""
+    v = active.listed[place_of(i, active)]
     if matching.wish[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
-        next_active[kl.atomic_next(next_size, ListSize.length)] = v
+        stay_active(v, active)
 
 
 @kl.kernel

@@ -15,7 +15,6 @@ from portpart.algorithms.coarsening.sizes import NetSizes, of_nets, of_pins
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Words
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Nets
@@ -37,17 +36,6 @@ def of_slots(sizes: NetSizes) -> int:
 def of_net_tiles(sizes: NetSizes) -> int:
     """A sum for each tile of nets."""
     return tiles_of(sizes.nets)
-
-
-class MergingSizes(Words):
-    """Numbers of nets, of pins and of runs of these; tiles of both; the most pins of a net."""
-
-    nets: int
-    pins: int
-    runs: int
-    net_tiles: int
-    pin_tiles: int
-    max_size: int
 
 
 class CoarseNets(WorkRecord):
@@ -100,23 +88,30 @@ class CoarseNets(WorkRecord):
     number_sums: Array = work(np.int64, of_net_tiles)
     offset_sums: Array = work(np.int64, of_net_tiles)
 
+    nets: int = kl.word()
+    pins: int = kl.word()
+    runs: int = kl.word()  # runs of pins
+    net_tiles: int = kl.word()
+    pin_tiles: int = kl.word()
+    max_size: int = kl.word()  # most pins of a net that stays
 
-def record_merging(program: Program, work: Any, sizes: Any) -> None:
+
+def record_merging(program: Program, work: Any) -> None:
     """Record how nets are compared, and those that stay numbered; their pins are sorted.
 
-    The program has records of these names, a `CoarseNets` and `MergingSizes`, and ``nets``.
+    The program has the records ``work``, which this is, and ``nets``.
     """
-    program.launch(sizes.nets, clear_net)
-    program.launch(sizes.runs, mark_pins)
-    record_scan(program, work.first, work.places, work.pin_sums, sizes.pins, sizes.pin_tiles)
+    program.launch(work.nets, clear_net)
+    program.launch(work.runs, mark_pins)
+    record_scan(program, work.first, work.places, work.pin_sums, work.pins, work.pin_tiles)
     with program.side_by_side():
-        program.launch(sizes.pins, place_pin)
-        program.launch(sizes.nets, enter_net)
-    program.launch(sizes.pins, compare_pin)
-    program.launch(sizes.nets, settle_net)
+        program.launch(work.pins, place_pin)
+        program.launch(work.nets, enter_net)
+    program.launch(work.pins, compare_pin)
+    program.launch(work.nets, settle_net)
     record_scans(program, [(work.stays, work.number, work.number_sums),
                            (work.sizes, work.offsets, work.offset_sums)],
-                 sizes.nets, sizes.net_tiles)
+                 work.nets, work.net_tiles)
 
 
 @kl.kernel
@@ -131,12 +126,12 @@ def clear_net(net, work: CoarseNets):
 
 
 @kl.kernel
-def mark_pins(stretch, work: CoarseNets, sizes: MergingSizes):
+def mark_pins(stretch, work: CoarseNets):
     """Mark the first of equal pins of a stretch; add them to the digests.  Atomic, order-free."""
     begin = stretch * RUN
     net = work.keys[begin] >> 32
     total = kl.uint64(0)
-    for i in range(begin, min(begin + RUN, sizes.pins)):
+    for i in range(begin, min(begin + RUN, work.pins)):
         key = work.keys[i]
         is_first = i == 0
         if not is_first:
@@ -178,13 +173,13 @@ def slot_for(key, size, work: CoarseNets):
 
 
 @kl.kernel
-def enter_net(net, nets: Nets, work: CoarseNets, sizes: MergingSizes):
+def enter_net(net, nets: Nets, work: CoarseNets):
     """Enter a net that can be cut, and is not too large, in the table; atomic, order-free."""
     work.slot[net] = kl.int64(NO_SLOT)
     size = size_of(net, nets, work)
-    if size >= 2 and size <= sizes.max_size:
+    if size >= 2 and size <= work.max_size:
         key = kl.int64(work.digest[net] & kl.uint64(POSITIVE))
-        slot = slot_for(key, 2 * sizes.nets, work)
+        slot = slot_for(key, 2 * work.nets, work)
         work.slot[net] = slot
         kl.atomic_min(work.leader, slot, kl.int32(net))
 

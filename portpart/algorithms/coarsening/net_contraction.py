@@ -18,7 +18,6 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.merged_nets import (
     RUN,
     CoarseNets,
-    MergingSizes,
     record_merging,
 )
 from portpart.algorithms.coarsening.options import NetOptions
@@ -132,7 +131,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
     """What becomes of each net, where its pins go, and what that comes to."""
     space, nets, like = hypergraph.space, hypergraph.nets, NetSizes.of(hypergraph)
     runs = -(-like.pins // RUN)
-    sizes = MergingSizes.of(
+    work = work.with_words(
         nets=like.nets, pins=like.pins, runs=runs, net_tiles=tiles_of(like.nets),
         pin_tiles=tiles_of(like.pins),
         max_size=like.vertices if max_net_size is None else max_net_size)
@@ -140,7 +139,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
                        team=8)
     sort_rows(space, nets.begin, nets.end, work.keys)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
-    records = {"nets": nets, "work": work, "sizes": sizes, "totals": totals}
+    records = {"nets": nets, "work": work, "totals": totals}
     executable = space.cached_executable(("net contraction", *hypergraph.type_key),
                                          lambda: _record(records))
     executable.run({**records, "count": clusters.count}, max(like.nets, like.pins), like)
@@ -149,11 +148,11 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
 
 def _record(records: dict[str, Any]) -> Program:
     program = Program("net contraction", sweeps=True)
-    slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
+    work = program.declare(records)["work"]
     program.array("count", np.int64)
-    record_merging(program, slots["work"], slots["sizes"])
+    record_merging(program, work)
     program.launch(1, begin_totals)
-    program.launch(slots["sizes"].net_tiles, survey_nets, team=TEAM)
+    program.launch(work.net_tiles, survey_nets, team=TEAM)
     return program
 
 
@@ -199,21 +198,21 @@ def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
 
 
 @kl.kernel
-def begin_totals(_, count, work: CoarseNets, sizes: MergingSizes, totals: NetTotals):
+def begin_totals(_, count, work: CoarseNets, totals: NetTotals):
     """How many clusters, nets and pins there are; nothing else has been counted."""
     totals.clusters = count[0]
-    totals.nets = work.number[sizes.nets]
-    totals.pins = work.offsets[sizes.nets]
+    totals.nets = work.number[work.nets]
+    totals.pins = work.offsets[work.nets]
     totals.net_weight = 0
     totals.max_size = 0
 
 
 @kl.kernel
-def survey_nets(tile, work: CoarseNets, sizes: MergingSizes, totals: NetTotals):
+def survey_nets(tile, work: CoarseNets, totals: NetTotals):
     """Add up and compare the coarse nets of a tile; atomic, order-free."""
     weight = kl.int64(0)
     max_size = kl.int64(0)
-    for net in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, sizes.nets), kl.team_size()):
+    for net in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, work.nets), kl.team_size()):
         if work.stays[net] != 0:
             weight += work.weights[net]
             max_size = max(max_size, kl.int64(work.sizes[net]))

@@ -14,14 +14,12 @@ import numpy as np
 
 from portpart.algorithms.coarsening.cluster_program import Surroundings
 from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
-from portpart.algorithms.coarsening.cluster_rounds import ListLengths, VertexList, append
+from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.joined_groups import (
     Joined,
-    JoinedSizes,
     begin_alone,
     break_up,
-    joined_records,
     record_joining,
 )
 from portpart.algorithms.coarsening.net_ratings import BY_SUM
@@ -83,36 +81,34 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
         ("groups of nets", hypergraph.type_key, label is not None),
         lambda: _record(records, around.sizes, space.widest_team == 1))
     executable.run(records, n, around.sizes)
-    break_up(space, records, group_size, clusters, around.sizes)
+    break_up(space, records.pop("joined"), group_size, clusters, around.sizes)
     return clusters
 
 
 def _records(space: ExecutionSpace, around: Surroundings, groups: NetGroups) -> dict[str, Any]:
     """What grouping works on."""
-    return {
-        **around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
-        "groups": groups, **joined_records(space, around.sizes),
-    }
+    sizes = around.sizes
+    return {**around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
+            "groups": groups,
+            "joined": Joined.outliving(space, sizes).with_words(vertices=sizes.vertices)}
 
 
 def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program:
     program = Program("groups of nets", sweeps=True, sizes=sizes_like)
-    slots = {name: program.record(name, record) for name, record in records.items()}
-    groups, sizes = slots["groups"], slots["joined_sizes"]
-    lengths = program.zeros("lengths", ListLengths)
-    program.launch(sizes.vertices, begin_group)
+    slots = program.declare(records)
+    groups = slots["groups"]
+    program.launch(slots["joined"].vertices, begin_group)
     with program.side_by_side():
-        for count, wish, team, given in launches(slots["listed"], lengths, one_lane, BY_SUM):
+        for count, wish, team, given in launches(slots["listed"], one_lane, BY_SUM):
             program.launch(count, wish, team=team, clusters=groups, **given)
     record_joining(program, groups.wish)
     return program
 
 
 @kl.kernel
-def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, lengths: ListLengths,
-                joined: Joined, joined_sizes: JoinedSizes):
+def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, joined: Joined):
     """Every vertex is a group of itself, and is to select another."""
     groups.cluster[v] = kl.int32(v)
     groups.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
-    begin_alone(v, v, joined, joined_sizes)
-    append(v, graph, listed, lengths)
+    begin_alone(v, v, joined)
+    append(v, graph, listed)

@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.arc_wishes import MAX_ROW, NO_DEGREE
 from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings
+from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
     Rounds,
     VertexList,
@@ -25,7 +26,9 @@ from portpart.algorithms.coarsening.net_ratings import (
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.rated_nets import RatedNets, count_rated_pins
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
+from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
 from portpart.backends.declared import work
+from portpart.backends.interface import Array
 from portpart.backends.language import Kernel
 from portpart.backends.program import Element
 from portpart.graphs.hypergraph import Hypergraph
@@ -47,6 +50,16 @@ WIDE_TEAM, NARROW_TEAM = 256, 32
 """Lanes for a vertex that looks at very many pins, and for all others."""
 
 
+class NetVertexList(VertexList):
+    """The same where any vertex may look at many pins."""
+
+    wide: Array = work(np.int32, of_vertices)
+
+
+NET_CLUSTERING_WORK = Rounds, HashRows, TwoHopGroups, NetVertexList, NetVertexList, RatedNets
+"""What a clustering by nets works on."""
+
+
 @dataclass(frozen=True)
 class NetWishes:
     """Wishes among the pins of common nets.
@@ -65,43 +78,42 @@ class NetWishes:
         """
         space, n = hypergraph.space, hypergraph.num_vertices
         unit = min(MAX_UNIT, max(1, MAX_SUM // max(1, hypergraph.total_net_weight)))
-        pins, far_slots = space.empty(n, np.int32), space.empty(n, np.int32)
-        rated = RatedNets(hypergraph.csr, hypergraph.nets, self.options.max_rated, unit, without,
-                          space.empty(n, np.int8), None)
+        rated = RatedNets.allocate(
+            space, FineSizes(n), rows=hypergraph.csr, nets=hypergraph.nets, unit=unit,
+            max_rated=self.options.max_rated, without=without, far=None)
         team = team_for(2 * hypergraph.mean_degree)
-        space.parallel_for(n, count_rated_pins, rated, pins, far_slots, n, seed, team=team)
-        far = offsets_from_counts(space, far_slots)
+        space.parallel_for(n, count_rated_pins, rated, n, seed, team=team)
+        far = offsets_from_counts(space, rated.far_slots)
         slots = int(space.to_host(far[n:])[0])
-        graph = Csr(space.zeros(n, np.int32), pins, None, None, hypergraph.vertex_weights)
-        lists = VertexList(wide=work(np.int32, of_vertices))
+        graph = Csr(rated.begin, rated.pins, None, None, hypergraph.vertex_weights)
         return Surroundings(
-            {"graph": graph, "rated": rated.replaced(far=far)},
+            {"graph": graph, "rated": rated.replaced(far=far, far_slots=None)},
             FineSizes(n, slots, n, np.dtype(np.int64), hypergraph.net_offsets.dtype), 1,
-            {"list_0": lists, "list_1": lists}, lanes=NARROW_TEAM)
+            {"list_0": NetVertexList(), "list_1": NetVertexList()}, lanes=NARROW_TEAM)
 
     def among_single(self, recording: Recording) -> None:
         """Vertices may have several nets in common: the same as later."""
-        recording.launch(recording.sizes.vertices, begin_single)
-        recording.launch(recording.sizes.vertices, list_leftovers)
+        recording.launch(recording.rounds.vertices, begin_single)
+        recording.launch(recording.rounds.vertices, list_leftovers)
         self.among_clusters(recording, 0, recording.rounds)
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
         """Every vertex on the list gets a team that suits the pins that it looks at."""
-        listed, lengths = recording.lists[here], recording.lengths[here]
         with recording.program.side_by_side():
-            for count, kernel, team, given in launches(listed, lengths, recording.one_lane):
+            for count, kernel, team, given in launches(recording.lists[here],
+                                                       recording.one_lane):
                 recording.launch(count, kernel, here, team, clusters=clusters, **given)
             recording.launch(1, empty_lists, 1 - here)
 
 
-def launches(listed: Any, lengths: Any, one_lane: bool,
+def launches(listed: Any, one_lane: bool,
              choice: Choice = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
     """Over whom, which kernel with how many lanes, and its arguments, for all on the lists."""
     slots = SLOTS[np.dtype(np.int64).itemsize]
-    ranges = [(lengths.active, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
+    ranges = [(listed.length, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
     if not one_lane:
-        ranges = [(lengths.wide, listed.wide, WIDE_TEAM, MAX_ROW, NO_DEGREE),
-                  (lengths.active, listed.active, NARROW_TEAM, -1, MAX_ROW)]
+        ranges = [(listed.wide_length, listed.wide, WIDE_TEAM, MAX_ROW, NO_DEGREE),
+                  (listed.length, listed.active, NARROW_TEAM, -1, MAX_ROW)]
     return [(count, wish_for_cluster_by_nets, team,
              {"listed": vertices, "looked_at": PinRange(above, most), "work": WORK,
               "by": NetRating(slots[team], team, choice)})

@@ -15,13 +15,21 @@ next round.  Nothing depends on the order of threads.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from portpart.algorithms.coarsening.active_vertices import (
+    ActiveVertices,
+    begin_next_round,
+    place_of,
+    stay_active,
+)
 from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import DeviceFunction, StaticValue, Words
+from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
@@ -37,17 +45,6 @@ RUN = 8
 LAST_ROUND = 48
 """At most 30 rounds halve the slots of a key; some more let keys that shared a slot find another.
 That rounds end can matter only where most vertices of a key fit none of the others."""
-
-class PairingState(Words):
-    """Words of a pairing: numbers of vertices, of runs of them, of those that seek a partner in
-    this round and in the next; the number of the round.
-    """
-
-    vertices: int
-    runs: int
-    active: int
-    staying: int
-    round: int
 
 
 class Pairing(WorkRecord):
@@ -70,8 +67,6 @@ class Pairing(WorkRecord):
         The slot that a vertex has drawn.
     wish : array of int32, shape (n,)
         The leader that a vertex proposes to.
-    active : array of int32, shape (2 n + 1,)
-        The lists of even and of odd rounds; the last element is spare.
     """
 
     max_weight: int
@@ -81,12 +76,14 @@ class Pairing(WorkRecord):
     leader: Array = work(np.int64, of_vertices)
     slot: Array = work(np.int32, of_vertices)
     wish: Array = work(np.int32, of_vertices)
-    active: Array = work(np.int32, lambda sizes: 2 * sizes.vertices + 1)
+
+    runs: int = kl.word()  # stretches of vertices that are paired among themselves
 
 
-def pairing_state(n: int) -> PairingState:
-    """The words of a pairing of n vertices that begins."""
-    return PairingState.of(vertices=n, runs=-(-n // RUN))
+def pairing_records(pairing: Pairing, n: int) -> dict[str, WorkRecord]:
+    """What a pairing of n vertices works on."""
+    return {"pairing": pairing.with_words(runs=-(-n // RUN)),
+            "active": ActiveVertices().with_words(vertices=n)}
 
 
 @kl.device
@@ -96,27 +93,26 @@ def keep_weight_limit(v, u, graph: Csr, max_weight):
                                                                  1) <= max_weight
 
 
-def record_pairing(program: Program, state: PairingState,
-                   fit: DeviceFunction = keep_weight_limit) -> None:
+def record_pairing(program: Program, fit: DeviceFunction = keep_weight_limit) -> None:
     """Record how vertices of equal keys are paired.
 
     Parameters
     ----------
     program : Program
-        With the records ``graph``, ``pairing`` and ``state``.
-    state : PairingState
-        The last of them.
+        With the record ``graph`` and those of `pairing_records`.
     fit : DeviceFunction
         Whether two vertices of one key may be paired: `keep_weight_limit` or one like it.
     """
+    records: dict[str, Any] = program.records
+    pairing, active = records["pairing"], records["active"]
     program.launch(1, begin_pairing)
-    program.launch(state.vertices, clear_entry)
-    program.launch(state.runs, pair_within_run, fit=fit)
-    program.launch(state.vertices, enter_first_slot)
-    with program.while_loop(state.active):
-        program.launch(state.active, propose_to_leader, fit=fit)
-        program.launch(state.active, pair_or_enter_next_slot)
-        program.launch(1, begin_next_round)
+    program.launch(active.vertices, clear_entry)
+    program.launch(pairing.runs, pair_within_run, fit=fit)
+    program.launch(active.vertices, enter_first_slot)
+    with program.while_loop(active.count):
+        program.launch(active.count, propose_to_leader, fit=fit)
+        program.launch(active.count, pair_or_enter_next_slot)
+        program.launch(1, begin_next_round, last_round=LAST_ROUND)
 
 
 @kl.device
@@ -146,18 +142,12 @@ def enter_slot(v, turn, n, pairing: Pairing):
     kl.atomic_max(pairing.leader, pairing.slot[v], (turn << 32) | kl.int64(v))
 
 
-@kl.device
-def seeker(i, pairing: Pairing, state: PairingState):
-    """Vertex i of the list of this round; the lists of even and odd rounds lie side by side."""
-    return pairing.active[(state.round & 1) * state.vertices + i]
-
-
 @kl.kernel
-def begin_pairing(_, state: PairingState):
-    """Nobody is on a list, and the first round is next."""
-    state.active = 0
-    state.staying = 0
-    state.round = 0
+def begin_pairing(_, active: ActiveVertices):
+    """No vertex is on a list, and the first round is next."""
+    active.count = 0
+    active.next_count = 0
+    active.round = 0
 
 
 @kl.kernel
@@ -168,12 +158,13 @@ def clear_entry(v, pairing: Pairing):
 
 
 @kl.kernel
-def pair_within_run(stretch, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
+def pair_within_run(stretch, graph: Csr, pairing: Pairing, active: ActiveVertices,
+                    fit: StaticValue):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
     Keys that share an entry of `key_count` are counted together.  Atomic, order-free.
     """
-    n = state.vertices
+    n = active.vertices
     end = min((stretch + 1) * RUN, n)
     for v in range(stretch * RUN, end):
         u = v + 1
@@ -190,22 +181,22 @@ def pair_within_run(stretch, graph: Csr, pairing: Pairing, state: PairingState, 
 
 
 @kl.kernel
-def enter_first_slot(v, pairing: Pairing, state: PairingState):
+def enter_first_slot(v, pairing: Pairing, active: ActiveVertices):
     """List v and enter a slot of round 0, unless v has no key or one that is surely its own."""
     if pairing.keys[v] != NO_KEY:
-        n = state.vertices
+        n = active.vertices
         if pairing.key_count[place_in(pairing.keys[v], n)] > 1:
             enter_slot(v, kl.int64(0), n, pairing)
-            pairing.active[kl.atomic_next(state, PairingState.active)] = kl.int32(v)
+            active.listed[kl.atomic_next(active, ActiveVertices.count)] = kl.int32(v)
 
 
 @kl.kernel
-def propose_to_leader(i, graph: Csr, pairing: Pairing, state: PairingState, fit: StaticValue):
+def propose_to_leader(i, graph: Csr, pairing: Pairing, active: ActiveVertices, fit: StaticValue):
     """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.
     """
-    v = seeker(i, pairing, state)
+    v = active.listed[place_of(i, active)]
     u = kl.int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
     if pairing.keys[u] != pairing.keys[v]:
         u = kl.int32(UNMATCHED)
@@ -216,15 +207,14 @@ def propose_to_leader(i, graph: Csr, pairing: Pairing, state: PairingState, fit:
 
 
 @kl.kernel
-def pair_or_enter_next_slot(i, pairing: Pairing, state: PairingState):
+def pair_or_enter_next_slot(i, pairing: Pairing, active: ActiveVertices):
     """Pair v with its leader if it took v; else enter a slot of the next round.
 
-    A leader enters none if it has a mate, or if there was no other slot for its key.  The order
-    of the next list depends on the threads; no result depends on that order.
+    A leader enters none if it has a mate, or if there was no other slot for its key.
     """
-    v = seeker(i, pairing, state)
-    n = state.vertices
-    turn = state.round
+    v = active.listed[place_of(i, active)]
+    n = active.vertices
+    turn = active.round
     u = pairing.wish[v]
     stays = True
     if u == v:
@@ -236,15 +226,4 @@ def pair_or_enter_next_slot(i, pairing: Pairing, state: PairingState):
             stays = False
     if stays:
         enter_slot(v, turn + 1, n, pairing)
-        place = kl.atomic_next(state, PairingState.staying)
-        pairing.active[((turn + 1) & 1) * n + place] = v
-
-
-@kl.kernel
-def begin_next_round(_, state: PairingState):
-    """The vertices that stay are active in the next round, if there is one."""
-    state.active = state.staying
-    state.staying = 0
-    if state.round == LAST_ROUND:
-        state.active = 0
-    state.round += 1
+        stay_active(v, active)

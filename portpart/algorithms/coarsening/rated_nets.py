@@ -8,9 +8,13 @@ times.)
 
 from __future__ import annotations
 
+import numpy as np
+
+from portpart.algorithms.coarsening.sizes import of_vertices
 from portpart.backends import language as kl
+from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Record
+from portpart.backends.work import WorkRecord
 from portpart.graphs.hypergraph import Nets
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
@@ -27,7 +31,7 @@ FAR = 1024
 """Slots of the widest team; vertices that may need more have a row in main memory."""
 
 
-class RatedNets(Record):
+class RatedNets(WorkRecord):
     """The nets around n vertices, and what they count.
 
     Attributes
@@ -43,6 +47,10 @@ class RatedNets(Record):
         less so many: 1 if a vertex does not count as a pin for itself, else 0.
     halvings : array of int8, shape (n,)
         A vertex looks at one in 2**halvings of its nets; or, at -1, at pins near itself.
+    begin, pins : array of int32, shape (n,)
+        Zero, and how many pins it looks at, its own among them.
+    far_slots : array of int32, shape (n,)
+        How many slots it needs in main memory.
     far : array of int64, shape (n + 1,)
         Where the rows of vertices in main memory begin.
     """
@@ -52,8 +60,11 @@ class RatedNets(Record):
     max_rated: int
     unit: int
     without: int
-    halvings: Array
-    far: Array
+    halvings: Array = work(np.int8, of_vertices)
+    begin: Array = work(np.int32, of_vertices, zeros=True)
+    pins: Array = work(np.int32, of_vertices)
+    far_slots: Array = work(np.int32, of_vertices)
+    far: Array = work(np.int64, lambda sizes: sizes.vertices + 1)
 
 
 @kl.device
@@ -101,7 +112,7 @@ def pins_around(v, halvings, rated: RatedNets, seed):
 
 
 @kl.kernel
-def count_rated_pins(v, rated: RatedNets, pins, far_slots, num_vertices, seed):
+def count_rated_pins(v, rated: RatedNets, num_vertices, seed):
     """Count the pins that v looks at, its own among them, and the slots that it needs far away.
 
     Halves the nets that it looks at until these are not too many.
@@ -116,7 +127,7 @@ def count_rated_pins(v, rated: RatedNets, pins, far_slots, num_vertices, seed):
         total = pins_around(v, halvings, rated, seed)
     if kl.lane() == 0:
         rated.halvings[v] = kl.int8(halvings)
-        pins[v] = kl.int32(total)
-        far_slots[v] = kl.int32(0)
+        rated.pins[v] = kl.int32(total)
+        rated.far_slots[v] = kl.int32(0)
         if min(total, num_vertices) > FAR:
-            far_slots[v] = kl.int32(min(total, 2 * num_vertices))
+            rated.far_slots[v] = kl.int32(min(total, 2 * num_vertices))

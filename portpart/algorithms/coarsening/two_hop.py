@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from portpart.algorithms.coarsening.active_vertices import ActiveVertices
 from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     POSITIVE,
     UNMATCHED,
     Pairing,
     keep_weight_limit,
-    pairing_state,
+    pairing_records,
     record_pairing,
 )
 from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words
+from portpart.backends.language import Record
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
@@ -36,13 +37,22 @@ UNMATCHED_SHARE = 0.25
 """Two-hop matching goes on while more than this share of the vertices is unmatched."""
 
 
-class Unmatched(Words):
-    """Numbers of vertices, of tiles of them, of unmatched ones, and whether these are too many."""
+class TwoHop(Record):
+    """What two-hop matching is told, and how far it is.
 
-    vertices: int
-    tiles: int
-    unmatched: int
-    too_many: int
+    Attributes
+    ----------
+    seed : int
+    max_degree : int
+        Vertices of higher degree do not make relatives.
+    """
+
+    seed: int
+    max_degree: int
+
+    tiles: int = kl.word()  # tiles of vertices
+    unmatched: int = kl.word()  # unmatched vertices
+    too_many: int = kl.word()  # whether these are too many
 
 
 def two_hop_matching(
@@ -63,65 +73,61 @@ def two_hop_matching(
         Vertices of higher degree do not make relatives.
     """
     n = graph.num_vertices
-    records = {
-        "graph": graph.csr, "pairing": Pairing(max_weight, mate=mate), "state": pairing_state(n),
-        "counts": Unmatched.of(vertices=n, tiles=tiles_of(n)),
-    }
+    two_hop = TwoHop(seed, max_matchmaker_degree).with_words(tiles=tiles_of(n))
+    records = {"graph": graph.csr, "two_hop": two_hop,
+               **pairing_records(Pairing(max_weight, mate=mate), n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("two-hop matching", graph.type_key, team), lambda: _record(records, team))
-    executable.run({**records, "max_degree": max_matchmaker_degree, "seed": seed}, n,
-                   sizes_of(graph))
+    executable.run(records, n, sizes_of(graph))
 
 
-TWO_HOP_WORK = Pairing,
+TWO_HOP_WORK = Pairing, ActiveVertices
 """What two-hop matching works on, with the mates."""
 
 
 def _record(records: dict[str, Any], team: int) -> Program:
     """Pair leaves, then twins, then relatives, as long as too many vertices are unmatched."""
     program = Program("two-hop matching")
-    slots = {name: program.record(name, record) for name, record in records.items()}
-    state, counts = slots["state"], slots["counts"]
-    for name in ("max_degree", "seed"):
-        program.scalar(name)
-    _count_unmatched(program, counts)
+    slots = program.declare(records)
+    two_hop, vertices = slots["two_hop"], slots["active"].vertices
+    _count_unmatched(program, two_hop)
     for find_key, fit in ((key_of_leaf, keep_weight_limit), (key_of_twin, are_twins),
                           (key_of_relative, keep_weight_limit)):
-        with program.if_nonzero(counts.too_many):
-            program.launch(counts.vertices, find_key, team=team)
-            record_pairing(program, state, fit)
-            _count_unmatched(program, counts)
+        with program.if_nonzero(two_hop.too_many):
+            program.launch(vertices, find_key, team=team)
+            record_pairing(program, fit)
+            _count_unmatched(program, two_hop)
     return program
 
 
-def _count_unmatched(program: Program, counts: Unmatched) -> None:
-    program.launch(counts.tiles, count_unmatched, team=256)
+def _count_unmatched(program: Program, two_hop: TwoHop) -> None:
+    program.launch(two_hop.tiles, count_unmatched, team=256)
     program.launch(1, judge_share)
 
 
 @kl.kernel
-def count_unmatched(tile, pairing: Pairing, counts: Unmatched):
+def count_unmatched(tile, pairing: Pairing, active: ActiveVertices, two_hop: TwoHop):
     """Add the unmatched vertices of the tile to their number; atomic, order-free."""
     count = kl.int64(0)
-    for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, counts.vertices),
+    for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, active.vertices),
                    kl.team_size()):
         if pairing.mate[v] == UNMATCHED:
             count += 1
     count = kl.team_sum(count)
     if kl.lane() == 0:
-        kl.atomic_add(counts, Unmatched.unmatched, count)
+        kl.atomic_add(two_hop, TwoHop.unmatched, count)
 
 
 @kl.kernel
-def judge_share(_, counts: Unmatched):
+def judge_share(_, active: ActiveVertices, two_hop: TwoHop):
     """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
-    counts.too_many = counts.unmatched > UNMATCHED_SHARE * counts.vertices
-    counts.unmatched = 0
+    two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * active.vertices
+    two_hop.unmatched = 0
 
 
 @kl.kernel
-def key_of_leaf(v, graph: Csr, pairing: Pairing, seed):
+def key_of_leaf(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
     """Key of an unmatched vertex of degree one: its neighbour; of degree zero: one for all."""
     degree = degree_of(v, graph)
     if kl.lane() == 0:
@@ -129,17 +135,17 @@ def key_of_leaf(v, graph: Csr, pairing: Pairing, seed):
         if pairing.mate[v] == UNMATCHED and degree == 0:
             pairing.keys[v] = POSITIVE
         if pairing.mate[v] == UNMATCHED and degree == 1:
-            pairing.keys[v] = hash_of(graph.targets[graph.begin[v]], seed) & POSITIVE
+            pairing.keys[v] = hash_of(graph.targets[graph.begin[v]], two_hop.seed) & POSITIVE
 
 
 @kl.kernel
-def key_of_twin(v, graph: Csr, pairing: Pairing, seed):
+def key_of_twin(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
     """Key of an unmatched vertex: an order-free digest of its neighbours."""
     seeks = pairing.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
     digest = kl.int64(0)
     if seeks:
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-            digest = wrapped_sum(digest, hash_of(graph.targets[arc], seed))
+            digest = wrapped_sum(digest, hash_of(graph.targets[arc], two_hop.seed))
     digest = kl.team_sum(digest)
     if kl.lane() == 0:
         pairing.keys[v] = NO_KEY
@@ -148,20 +154,20 @@ def key_of_twin(v, graph: Csr, pairing: Pairing, seed):
 
 
 @kl.kernel
-def key_of_relative(v, graph: Csr, pairing: Pairing, max_degree, seed):
+def key_of_relative(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
     """Key of an unmatched vertex: its matchmaker, the neighbour of least degree."""
     min_key = kl.int64(POSITIVE)
     if pairing.mate[v] == UNMATCHED:
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             u = graph.targets[arc]
             degree = degree_of(u, graph)
-            if degree <= max_degree:
+            if degree <= two_hop.max_degree:
                 min_key = min(min_key, (degree << 32) | kl.int64(u))
     min_key = kl.team_min(min_key)
     if kl.lane() == 0:
         pairing.keys[v] = NO_KEY
         if min_key != POSITIVE:
-            pairing.keys[v] = hash_of(min_key, seed) & POSITIVE
+            pairing.keys[v] = hash_of(min_key, two_hop.seed) & POSITIVE
 
 
 @kl.device

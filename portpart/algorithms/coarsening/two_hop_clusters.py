@@ -12,7 +12,6 @@ import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import (
     ISOLATED_KEYS,
-    ClusterSizes,
     Rounds,
     VertexList,
     of_keys,
@@ -58,6 +57,8 @@ class TwoHopGroups(WorkRecord):
     group_weight: Array = None
     group_chosen: Array = None
 
+    groups: int = kl.word()  # groups of all favourites
+
     def sharing(self, rounds: Rounds, spare: VertexList) -> TwoHopGroups:
         """The same with arrays of the rounds, and of the list that no vertex is on."""
         return self.replaced(
@@ -67,11 +68,11 @@ class TwoHopGroups(WorkRecord):
 
 
 @kl.device
-def favourite_of(v, rounds: Rounds, sizes: ClusterSizes):
+def favourite_of(v, rounds: Rounds):
     """The cluster that v rates highest, or a key behind all clusters."""
     key = kl.int64(rounds.wish[v])
     if key == NOBODY:
-        key = sizes.vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
+        key = rounds.vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
     return key
 
 
@@ -94,39 +95,37 @@ def clear_favourite(key, groups: TwoHopGroups):
 
 
 @kl.kernel
-def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups,
-                    sizes: ClusterSizes):
+def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
     """Count v for its favourite; atomic, order-free."""
     v = listed.active[i]
-    key = favourite_of(v, rounds, sizes)
+    key = favourite_of(v, rounds)
     kl.atomic_add(groups.count, key, 1)
     kl.atomic_add(groups.weight, key, kl.value_or(graph.vertex_weights, v, 1))
     kl.atomic_min(groups.first, key, v)
 
 
 @kl.kernel
-def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups, sizes: ClusterSizes):
+def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
     """Number the groups of a favourite one after the other, in any order of the favourites.
 
     The number, made negative, takes the place of the first vertex, which compares with no vertex.
     """
     v = listed.active[i]
-    key = favourite_of(v, rounds, sizes)
+    key = favourite_of(v, rounds)
     if groups.first[key] == v:
-        number = kl.atomic_add(sizes, ClusterSizes.groups, groups_for(key, groups,
-                                                                      rounds.max_weight))
+        count = groups_for(key, groups, rounds.max_weight)
+        number = kl.atomic_add(groups, TwoHopGroups.groups, count)
         groups.first[key] = kl.int32(-1 - kl.int64(number))
 
 
 @kl.kernel
-def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups,
-                sizes: ClusterSizes):
+def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
     """Deal v into a group of its favourite, led by its smallest vertex; atomic, order-free.
 
     The group takes the place of v's wish.
     """
     v = listed.active[i]
-    key = favourite_of(v, rounds, sizes)
+    key = favourite_of(v, rounds)
     count = groups_for(key, groups, rounds.max_weight)
     group = -1 - kl.int64(groups.first[key])
     if count > 0:

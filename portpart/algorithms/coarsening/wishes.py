@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
-from portpart.backends.language import Words
 from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import Search
 
@@ -22,18 +21,6 @@ class Wishes(Search):
 
     max_weight: int
     label: Array | None
-
-
-class ListSize(Words):
-    """How long a list is."""
-
-    length: int
-
-
-@kl.kernel
-def empty_list(_, size: ListSize):
-    """Empty the list that the coming round fills."""
-    size.length = 0
 
 
 @kl.device

@@ -21,13 +21,13 @@ from portpart.algorithms.initial.bisection_state import (
     Splitting,
     Start,
 )
-from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
+from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Step, Tally, work_on_attempt
 from portpart.algorithms.initial.gain_rule import GainRule
-from portpart.algorithms.initial.growing import begin_growing, grow_side
+from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
-from portpart.algorithms.initial.two_way import refine_sides
+from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, Record, Words
+from portpart.backends.language import DeviceFunction, Record, Words
 from portpart.backends.program import Program
 from portpart.primitives.hashing import hash_of
 
@@ -114,8 +114,8 @@ def _bisect(program: Program, run: Start, rule: GainRule, team: int) -> None:
         _begin_keys(program, run, rule, team)
     with program.otherwise():
         program.launch(run[Start.vertices_of_all], begin_growing, team=team, rule=rule)
-        _go_step_by_step(program, run, grow_side, rule)
-    _go_step_by_step(program, run, refine_sides, rule)
+        _go_step_by_step(program, run, grow_attempt, rule)
+    _go_step_by_step(program, run, refine_attempt, rule)
     program.launch(run[Start.splits_of_all], split_sides, team=256)
 
 
@@ -131,13 +131,14 @@ def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None
             program.launch(run[Start.net_groups], of_large, team=LARGE_NET_TEAM)
 
 
-def _go_step_by_step(program: Program, run: Start, kernel: Kernel, rule: GainRule) -> None:
+def _go_step_by_step(program: Program, run: Start, work: DeviceFunction, rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
-    of_block, of_warp = (kernel.bound(rule=rule, room=rule.scratch(team)) for team in (256, 32))
     with program.if_nonzero(run[Start.wide]):
-        program.launch(run[Start.attempts], of_block, team=256, work=BISECTION_WORK)
+        program.launch(run[Start.attempts], work_on_attempt, step=Step(work, rule, 256), team=256,
+                       work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(run[Start.attempts], of_warp, team=32, work=BISECTION_WORK)
+        program.launch(run[Start.attempts], work_on_attempt, step=Step(work, rule, 32), team=32,
+                       work=BISECTION_WORK)
 
 
 @kl.device

@@ -12,6 +12,8 @@ That takes them less time than to keep groups: lanes that look through groups wa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from portpart.algorithms.initial.bisection_state import (
@@ -26,7 +28,7 @@ from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Record, StaticValue, Words
+from portpart.backends.language import DeviceFunction, Record, Static, Words
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
@@ -147,10 +149,39 @@ class Bisection(Record):
     shift: int
 
 
-@kl.device
-def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Working,
-               state: Attempting, work: StaticValue, rule: GainRule):
-    """Do ``work(bisection, splits, ..., rule)`` for attempt i at the bisections of a level."""
+@dataclass(frozen=True)
+class Step(Static):
+    """What is done with attempts at bisections, move by move, and by how many lanes.
+
+    Attributes
+    ----------
+    work : DeviceFunction
+        ``work(bisection, splits, graph, candidates, attempts, state, rule)``.
+    rule : GainRule
+    team : int
+        Lanes of a team, at most.
+    """
+
+    work: DeviceFunction
+    rule: GainRule
+    team: int
+
+    @property
+    def room(self) -> int:
+        """Elements of the scratch arrays of a team."""
+        return self.team if self.rule.shares else 1
+
+
+@kl.kernel
+def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
+                    state: Attempting, step: Step):
+    """Do a step of attempt i at the bisections of a level."""
+    working = Working(
+        side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
+        tally=attempts.tally, stops=kl.team_array(kl.int32, step.room),
+        shifts=kl.team_array(kl.int64, step.room), beside=kl.team_array(kl.int32, step.room),
+        across=kl.team_array(kl.int32, step.room), change_beside=kl.team_array(kl.int64, step.room),
+        change_across=kl.team_array(kl.int64, step.room))
     attempt = i // state.recursion.splits
     c = attempt // state.recursion.trials
     split = state.recursion.first_split + i % state.recursion.splits
@@ -167,8 +198,7 @@ def on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: 
     shift = state.keys.weight_shift
     bisection = Bisection(attempt, split, base, own, lower, upper, groups, tally, mask, bits,
                           shift)
-    work(bisection, splits, graph, candidates, attempts, state, rule)
-    return 0
+    step.work(bisection, splits, graph, candidates, working, state, step.rule)
 
 
 @kl.device

@@ -49,7 +49,3 @@ class GainRule(Static):
     take_back: DeviceFunction
     add_gains: tuple[Kernel, Kernel] | None = None
     shares: bool = False
-
-    def scratch(self, team: int) -> int:
-        """Elements of the scratch arrays of a team of at most so many lanes."""
-        return team if self.shares else 1

@@ -28,14 +28,13 @@ from portpart.algorithms.initial.fm_gains import (
     key_of,
     mask_of,
     move,
-    on_attempt,
     position_in,
     store_tally,
 )
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import goal_of, min_vertices
 from portpart.backends import language as kl
-from portpart.backends.language import Record, StaticValue
+from portpart.backends.language import Record
 from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
@@ -179,16 +178,3 @@ def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     growth = Growth(goal, min_count, max_count, start, by_connection)
     grow(growth, bisection, graph, candidates, attempts, rule)
     return 0
-
-
-@kl.kernel
-def grow_side(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-              state: Attempting, rule: GainRule, room: StaticValue):
-    """Grow side 0 of bisection i from a random vertex."""
-    working = Working(
-        side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
-        tally=attempts.tally, stops=kl.team_array(kl.int32, room),
-        shifts=kl.team_array(kl.int64, room), beside=kl.team_array(kl.int32, room),
-        across=kl.team_array(kl.int32, room), change_beside=kl.team_array(kl.int64, room),
-        change_across=kl.team_array(kl.int64, room))
-    on_attempt(i, splits, graph, candidates, working, state, grow_attempt, rule)

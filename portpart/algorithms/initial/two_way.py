@@ -15,14 +15,12 @@ from portpart.algorithms.initial.bisection_state import (
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
     TALLY,
-    Attempts,
     Bisection,
     Tally,
     Working,
     best_of_side,
     find_best_of_groups,
     move,
-    on_attempt,
     position_in,
     store_tally,
 )
@@ -39,7 +37,6 @@ from portpart.algorithms.initial.side_weights import (
     weight_at,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
 from portpart.graphs.rows import Csr
 
 MIN_STALL = 8
@@ -231,16 +228,3 @@ def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     caps = SideLimits(total, goal, cap0, cap1, zero, zero)
     attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
     return 0
-
-
-@kl.kernel
-def refine_sides(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                 state: Attempting, rule: GainRule, room: StaticValue):
-    """Refine bisection i."""
-    working = Working(
-        side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
-        tally=attempts.tally, stops=kl.team_array(kl.int32, room),
-        shifts=kl.team_array(kl.int64, room), beside=kl.team_array(kl.int32, room),
-        across=kl.team_array(kl.int32, room), change_beside=kl.team_array(kl.int64, room),
-        change_across=kl.team_array(kl.int64, room))
-    on_attempt(i, splits, graph, candidates, working, state, refine_attempt, rule)

@@ -41,8 +41,8 @@ class Record(Sliced):
     its subclasses: it depends on the device functions that a parameter is passed to which one.
 
     A field that is declared by ``word()`` is a number of the record that kernels change, as in
-    ``lists.heavy = 0``.  Such numbers are words of the class ``own_words``, a part of the array
-    that several records share.
+    ``lists.heavy = 0``.  Such numbers are words of the class ``own_words``, which may be a part of
+    the array that several records share.
 
     >>> class Lists(Record):
     ...     listed: Any
@@ -96,6 +96,10 @@ class Record(Sliced):
     def over(self, words: Words) -> Self:
         """The same record, whose words are those of an array that they are part of."""
         return self.replaced(own_words=words)
+
+    def with_words(self, **values: int) -> Self:
+        """The same record with words of these values and zeros, as :meth:`Words.of` makes them."""
+        return self.over(type(self).own_words.of(**values))
 
     @classmethod
     def kind_of(cls, field: str) -> Kind | None:
