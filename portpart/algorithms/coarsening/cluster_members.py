@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.sizes import around_clusters, of_clusters, of_vertices
+from portpart.algorithms.coarsening.sizes import (
+    around_clusters,
+    of_cluster_tiles,
+    of_clusters,
+    of_vertices,
+)
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
@@ -32,6 +37,8 @@ class Members(WorkRecord):
     listed : array of int32, shape (n,)
     wide : array of int32
         Clusters with many arcs.
+    tile_sums : array of int64
+        For the scan of the members.
     """
 
     cluster: Array
@@ -40,6 +47,7 @@ class Members(WorkRecord):
     offsets: Array = work(np.int32, around_clusters)
     listed: Array = work(np.int32, of_vertices)
     wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MIN_WIDE_ROW + 1))
+    tile_sums: Array = work(np.int64, of_cluster_tiles)
 
     vertices: int = kl.word()
     clusters: int = kl.word()

@@ -19,7 +19,7 @@ from portpart.backends.interface import Array
 from portpart.backends.language import DeviceFunction, Static, Word
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.best_candidate import Choice, Search, best_candidate, keep_wish
+from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.team_winner import NOBODY
 
@@ -114,20 +114,15 @@ class HashRows(WorkRecord):
     sums: Array = work(sum_type, row_slots)
 
 
-class ClusterRow(Search):
-    """The arcs of one vertex, added up by clusters in a hash row.
+class ClusterRow(Clustering):
+    """The arcs or nets of one vertex, added up by clusters in a hash row.
 
     Attributes
     ----------
-    cluster, cluster_weight, total
-        As in :class:`Clustering`.
     keys, sums : array
         Where the row is.
     """
 
-    cluster: Array
-    cluster_weight: Array
-    total: int | None
     keys: Array
     sums: Array
 
@@ -241,11 +236,13 @@ def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: Has
 
     The row is in scratch memory if that has room for all of them.
     """
-    near = ClusterRow(
-        seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
-        cluster_weight=clusters.cluster_weight, total=clusters.total,
-        keys=kl.team_array(kl.int32, by.slots), sums=kl.team_array(by.sum_type, by.slots))
-    far = ClusterRow(seed=clusters.seed, wish=clusters.wish, cluster=clusters.cluster,
+    near = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                      label=clusters.label, cluster=clusters.cluster,
+                      cluster_weight=clusters.cluster_weight, total=clusters.total,
+                      keys=kl.team_array(kl.int32, by.slots),
+                      sums=kl.team_array(by.sum_type, by.slots))
+    far = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                     label=clusters.label, cluster=clusters.cluster,
                      cluster_weight=clusters.cluster_weight, total=clusters.total,
                      keys=rows.keys, sums=rows.sums)
     v = wide[i]

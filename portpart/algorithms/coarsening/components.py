@@ -25,7 +25,7 @@ from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.backends.program import Program
+from portpart.backends.program import Element, Program
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
@@ -93,12 +93,17 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     links, vertices = slots["links"], slots["numbering"].vertices
     program.launch(vertices, select, team=team)
     program.launch(vertices, begin_subset)
-    with program.while_loop(links.changing):
-        program.launch(1, settle, selections=links)
-        program.launch(vertices, hook_roots)
-        program.launch(vertices, point_to_root)
-    record_numbering(program, links.subset)
+    record_subsets(program, vertices, links)
     return program
+
+
+def record_subsets(program: Program, vertices: Element | int, links: Selections) -> None:
+    """Record that vertices which the wishes of `links` join become clusters, and are numbered."""
+    with program.while_loop(links.changing):
+        program.launch(1, settle, links=links)
+        program.launch(vertices, hook_roots, links=links)
+        program.launch(vertices, point_to_root, links=links)
+    record_numbering(program, links.subset)
 
 
 @kl.kernel
@@ -123,14 +128,18 @@ def begin_subset(v, links: Links):
 
 
 @kl.kernel
-def hook_roots(v, links: Links):
+def hook_roots(v, links: Selections):
     """Hook the larger root of the two ends of v's link below the smaller one; atomic.
 
     What a round sees depends on the order, where the rounds end does not: a root that is hooked
-    twice keeps the smaller one, and the other link is looked at again.
+    twice keeps the smaller one, and the other link is looked at again.  Vertices of different
+    labels are linked only where two keys of what groups have left over have met by chance.
     """
     u = links.wish[v]
-    if u != NOBODY:
+    joins = u != NOBODY
+    if joins:
+        joins = kl.value_or(links.label, v, 0) == kl.value_or(links.label, u, 0)
+    if joins:
         own = kl.atomic_load(links.subset, v)
         other = kl.atomic_load(links.subset, u)
         if own != other:
@@ -140,7 +149,7 @@ def hook_roots(v, links: Links):
 
 
 @kl.kernel
-def point_to_root(v, links: Links):
+def point_to_root(v, links: Selections):
     """Let v point to its root: who points to itself.  Others may do so on the way, or not yet."""
     root = kl.atomic_load(links.subset, v)
     above = kl.atomic_load(links.subset, root)

@@ -20,6 +20,7 @@ from portpart.algorithms.coarsening.sizes import (
     around_clusters,
     index_type,
     of_arcs,
+    of_cluster_tiles,
     of_clusters,
     sum_type,
 )
@@ -53,6 +54,8 @@ class CoarseRows(WorkRecord):
         The weight of a cluster.
     offsets : array, shape (c + 1,)
         Where rows are to begin in the coarse graph.
+    tile_sums : array of int64
+        For scans of their arcs.
     """
 
     begin: Array = work(index_type, around_clusters, outlives=True)
@@ -62,6 +65,7 @@ class CoarseRows(WorkRecord):
     arc_sums: Array = work(np.int64, of_clusters)
     vertex_weights: Array = work(np.int64, of_clusters, outlives=True)
     offsets: Array = work(index_type, around_clusters, outlives=True)
+    tile_sums: Array = work(np.int64, of_cluster_tiles)
 
     clusters: int = kl.word()  # the host reads all of them
     arcs: int = kl.word()  # of the coarse graph

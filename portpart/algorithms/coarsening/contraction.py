@@ -81,15 +81,8 @@ class Numbering(WorkRecord):
         return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
-class TileSums(WorkRecord):
-    """For scans of the members and of the arcs of clusters."""
-
-    members: Array = work(np.int64, lambda sizes: tiles_of(sizes.clusters))
-    arcs: Array = work(np.int64, lambda sizes: tiles_of(sizes.clusters))
-
-
 NUMBERING_WORK = Numbering,
-CONTRACTION_WORK = Members, CoarseRows, TileSums
+CONTRACTION_WORK = Members, CoarseRows
 """What programs work on."""
 
 
@@ -216,24 +209,23 @@ def _record(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
             way: str = "hash") -> Program:
     """List the members of the clusters, fill a row for each, and find where coarse rows start."""
     program = Program("contraction", sweeps=True, sizes=like)
-    slots: dict[str, Any] = {name: program.record(name, like) for name, like in records.items()}
+    slots = program.declare(records)
     members, rows = slots["members"], slots["rows"]
     program.array("count", np.int64)
-    tile_sums = program.record("tile_sums", TileSums())
     program.launch(1, take_sizes)
     program.launch(members.tiles, clear_clusters, team=TEAM)
     program.launch(members.vertices, count_member)
     record_scans(program, [
-        (members.count, members.offsets, tile_sums.members),
-        (members.num_arcs, rows.begin, tile_sums.arcs),
+        (members.count, members.offsets, members.tile_sums),
+        (members.num_arcs, rows.begin, rows.tile_sums),
     ], members.clusters, members.tiles)
     with program.side_by_side():
         program.launch(members.vertices, place_member)
         program.launch(members.clusters, list_wide,
                        max_arcs=wide_row(team, rows.sums.dtype.itemsize))
     _record_rows(program, rows, members, team, one_lane, way)
-    program.launch(members.tiles, survey_tile, team=TEAM, tile_sums=tile_sums.members)
-    record_scans_of_tiles(program, [(rows.degrees, rows.offsets, tile_sums.members)],
+    program.launch(members.tiles, survey_tile, team=TEAM)
+    record_scans_of_tiles(program, [(rows.degrees, rows.offsets, rows.tile_sums)],
                           members.clusters, members.tiles)
     return program
 
@@ -296,7 +288,7 @@ def list_wide(c, members: Members, max_arcs):
 
 
 @kl.kernel
-def survey_tile(tile, members: Members, rows: CoarseRows, tile_sums):
+def survey_tile(tile, members: Members, rows: CoarseRows):
     """Add up and compare the coarse vertices of a tile; atomic, order-free."""
     arcs = kl.int64(0)
     max_degree = kl.int64(0)
@@ -310,7 +302,7 @@ def survey_tile(tile, members: Members, rows: CoarseRows, tile_sums):
     max_degree = kl.team_max(max_degree)
     weight = kl.team_sum(weight)
     if kl.lane() == 0:
-        tile_sums[tile] = arcs
+        rows.tile_sums[tile] = arcs
         kl.atomic_add(rows, CoarseRows.arcs, arcs)
         kl.atomic_max(rows, CoarseRows.max_degree, max_degree)
         kl.atomic_add(rows, CoarseRows.arc_weight, weight)

@@ -242,27 +242,6 @@ def key_of_leftover(v, grouping: Grouping, pairing: Pairing):
 
 
 @kl.kernel
-def settle(_, selections: Selections):
+def settle(_, links: Selections):
     """Nothing has changed in this round so far."""
-    selections.changing = 0
-
-
-@kl.kernel
-def join_subsets(v, grouping: Grouping):
-    """The ends of a link get the smaller of their subset ids; atomic.
-
-    What a round sees depends on the order, where the rounds end does not.  Vertices of different
-    labels can only be linked where two keys of leftovers have met by chance.
-    """
-    u = grouping.mate[v]
-    if u != NOBODY:
-        label = kl.value_or(grouping.label, v, 0)
-        if label == kl.value_or(grouping.label, u, 0):
-            own = kl.atomic_load(grouping.subset, v)
-            other = kl.atomic_load(grouping.subset, u)
-            if own > other:
-                kl.atomic_min(grouping.subset, v, other)
-            elif own < other:
-                kl.atomic_min(grouping.subset, u, own)
-            if own != other and grouping.changing == 0:  # millions of stores to one place wait
-                grouping.changing = 1
+    links.changing = 0

@@ -8,8 +8,8 @@ vertex that joins another, and a vertex takes in no more than fit its group, hea
     a -> b -> c <-> d      c leads (of c and d the one of higher degree): b and d join c, a stays
 
 Vertices left single that selected the same neighbour are paired (`pairing.py`): leaves of hubs,
-mostly.  Then subsets are joined as in the paper: along each link the larger of two subset ids
-becomes the smaller one, until nothing changes.  Nothing depends on the order of arcs or of threads.
+mostly.  Then subsets are joined along the links that are left (`components.py`).  Nothing depends
+on the order of arcs or of threads.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from portpart.algorithms.coarsening.active_vertices import (
     ActiveVertices,
     begin_next_round,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.components import record_subsets
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering
 from portpart.algorithms.coarsening.group_rounds import (
     Grouping,
     begin_group,
     claim_place,
-    join_subsets,
     key_of_leftover,
     list_joining,
     offer_edge,
     select_neighbour,
-    settle,
     take_in,
 )
 from portpart.algorithms.coarsening.pairing import Pairing, pairing_records, record_pairing
@@ -109,8 +108,5 @@ def _record(records: dict[str, Any], team: int) -> Program:
         program.launch(1, begin_next_round, last_round=NO_LAST_ROUND)
     program.launch(active.vertices, key_of_leftover)
     record_pairing(program)
-    with program.while_loop(grouping.changing):
-        program.launch(1, settle, selections=grouping)
-        program.launch(active.vertices, join_subsets)
-    record_numbering(program, grouping.subset)
+    record_subsets(program, active.vertices, grouping.replaced(wish=grouping.mate))
     return program

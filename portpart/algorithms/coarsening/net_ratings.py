@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.cluster_ratings import (
     Clustering,
+    ClusterRow,
     HashRows,
+    cluster_at,
     may_be_in,
-    rating,
+    rate_slot,
 )
 from portpart.algorithms.coarsening.rated_nets import (
     RatedNets,
@@ -29,13 +31,6 @@ from portpart.backends.language import Record, Static
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
-
-
-class NetRow(Clustering):
-    """The nets of one vertex, added up by clusters in a hash row."""
-
-    keys: Array
-    sums: Array
 
 
 class NetTurns(Record):
@@ -54,7 +49,7 @@ class NetTurns(Record):
 
 
 @kl.device
-def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
+def add_up_nets(v, rated: RatedNets, row: ClusterRow, turns: NetTurns, first, last):
     """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
 
     Every lane takes a net, and then pins of all these nets.
@@ -97,26 +92,14 @@ def add_up_nets(v, rated: RatedNets, row: NetRow, turns: NetTurns, first, last):
 
 
 @kl.device
-def cluster_at(slot, graph: Csr, row: NetRow):
-    """The cluster at a slot of a hash row."""
-    return row.keys[slot]
-
-
-@kl.device
-def may_be_at(v, c, own, room, graph: Csr, row: NetRow):
+def may_be_at(v, c, own, room, graph: Csr, row: ClusterRow):
     """Whether the slot where c was read is taken by a cluster that v may be in."""
     return c != EMPTY and may_be_in(v, c, own, room, graph, row)
 
 
 @kl.device
-def rate_slot(slot, c, v, graph: Csr, row: NetRow):
-    """Rating of the cluster at a slot of a hash row."""
-    return rating(row.sums[slot], row.cluster_weight[c])
-
-
-@kl.device
-def sum_at(slot, c, v, graph: Csr, row: NetRow):
-    """The same, whatever the cluster weighs."""
+def sum_at(slot, c, v, graph: Csr, row: ClusterRow):
+    """The sum at a slot of a hash row, whatever the cluster weighs."""
     return row.sums[slot]
 
 
@@ -154,14 +137,15 @@ class PinRange(Record):
 def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
                              rows: HashRows, looked_at: PinRange, by: NetRating):
     """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
-    near = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
-                  label=clusters.label, cluster=clusters.cluster,
-                  cluster_weight=clusters.cluster_weight, total=clusters.total,
-                  keys=kl.team_array(kl.int32, by.slots), sums=kl.team_array(kl.int64, by.slots))
-    far = NetRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
-                 label=clusters.label, cluster=clusters.cluster,
-                 cluster_weight=clusters.cluster_weight, total=clusters.total,
-                 keys=rows.keys, sums=rows.sums)
+    near = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                      label=clusters.label, cluster=clusters.cluster,
+                      cluster_weight=clusters.cluster_weight, total=clusters.total,
+                      keys=kl.team_array(kl.int32, by.slots),
+                      sums=kl.team_array(kl.int64, by.slots))
+    far = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+                     label=clusters.label, cluster=clusters.cluster,
+                     cluster_weight=clusters.cluster_weight, total=clusters.total,
+                     keys=rows.keys, sums=rows.sums)
     turns = NetTurns(
         stops=kl.team_array(kl.int32, by.team), shifts=kl.team_array(kl.int64, by.team),
         counts=kl.team_array(kl.int64, by.team))

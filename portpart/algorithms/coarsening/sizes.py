@@ -8,6 +8,7 @@ import numpy as np
 
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.primitives.scan import tiles_of
 
 
 class FineSizes(NamedTuple):
@@ -74,6 +75,11 @@ def of_pins(sizes: NetSizes) -> int:
 def of_clusters(sizes: FineSizes) -> int:
     """An element for each cluster."""
     return sizes.clusters
+
+
+def of_cluster_tiles(sizes: FineSizes) -> int:
+    """An element for each tile of clusters."""
+    return tiles_of(sizes.clusters)
 
 
 def around_clusters(sizes: FineSizes) -> int:

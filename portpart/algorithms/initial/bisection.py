@@ -94,50 +94,50 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
     run = program.records["start"]
     assert isinstance(run, Start)
     if not ordered:
-        program.launch(run[Start.vertices_of_all], shuffle)
+        program.launch(run.vertices_of_all, shuffle)
     program.launch(1, begin_level)
-    with program.while_loop(run[Start.running]):
+    with program.while_loop(run.running):
         _bisect(program, run, rule, team)
-        program.launch(run[Start.vertices_of_all], take_order)
+        program.launch(run.vertices_of_all, take_order)
         program.launch(1, begin_level)
-    program.launch(run[Start.candidates], rate_candidate, team=32)
-    program.launch(run[Start.candidates], rank_candidate)
-    program.launch(run[Start.kept_vertices], keep_candidate)
+    program.launch(run.candidates, rate_candidate, team=32)
+    program.launch(run.candidates, rank_candidate)
+    program.launch(run.kept_vertices, keep_candidate)
     return program
 
 
 def _bisect(program: Program, run: Start, rule: GainRule, team: int) -> None:
     """One level."""
-    with program.if_nonzero(run[Start.inherited]):
-        program.launch(run[Start.attempts], inherit_side, team=256)
-        program.launch(run[Start.vertices_of_all], choose_for_stray, team=team, rule=rule)
+    with program.if_nonzero(run.inherited):
+        program.launch(run.attempts, inherit_side, team=256)
+        program.launch(run.vertices_of_all, choose_for_stray, team=team, rule=rule)
         _begin_keys(program, run, rule, team)
     with program.otherwise():
-        program.launch(run[Start.vertices_of_all], begin_growing, team=team, rule=rule)
+        program.launch(run.vertices_of_all, begin_growing, team=team, rule=rule)
         _go_step_by_step(program, run, grow_attempt, rule)
     _go_step_by_step(program, run, refine_attempt, rule)
-    program.launch(run[Start.splits_of_all], split_sides, team=256)
+    program.launch(run.splits_of_all, split_sides, team=256)
 
 
 def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None:
     """First keys, of vertices or net by net."""
     if rule.add_gains is None:
-        program.launch(run[Start.vertices_of_all], rule.begin_key, team=team)
+        program.launch(run.vertices_of_all, rule.begin_key, team=team)
     else:
         of_small, of_large = rule.add_gains
-        program.launch(run[Start.vertices_of_all], rule.begin_key)
+        program.launch(run.vertices_of_all, rule.begin_key)
         with program.side_by_side():
-            program.launch(run[Start.nets_of_all], of_small, team=NET_TEAM)
-            program.launch(run[Start.net_groups], of_large, team=LARGE_NET_TEAM)
+            program.launch(run.nets_of_all, of_small, team=NET_TEAM)
+            program.launch(run.net_groups, of_large, team=LARGE_NET_TEAM)
 
 
 def _go_step_by_step(program: Program, run: Start, work: DeviceFunction, rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
-    with program.if_nonzero(run[Start.wide]):
-        program.launch(run[Start.attempts], work_on_attempt, step=Step(work, rule, 256), team=256,
+    with program.if_nonzero(run.wide):
+        program.launch(run.attempts, work_on_attempt, step=Step(work, rule, 256), team=256,
                        work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(run[Start.attempts], work_on_attempt, step=Step(work, rule, 32), team=32,
+        program.launch(run.attempts, work_on_attempt, step=Step(work, rule, 32), team=32,
                        work=BISECTION_WORK)
 
 
