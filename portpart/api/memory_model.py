@@ -205,9 +205,9 @@ def constrained_bytes(sizes: FineSizes) -> int:
 
 def matching_bytes(sizes: FineSizes) -> int:
     """A matching, to which pairs at distance two are added, and then the clusters."""
-    mates = OF_VERTEX * sizes.vertices
     return max(bytes_of(MATCHING_WORK, sizes), bytes_of(TWO_HOP_WORK, sizes),
-               mates + bytes_of((Clusters, *NUMBERING_WORK), sizes))
+               bytes_outliving(MATCHING_WORK, sizes)
+               + bytes_of((Clusters, *NUMBERING_WORK), sizes))
 
 
 MODELS = {

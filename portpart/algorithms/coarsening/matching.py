@@ -64,7 +64,7 @@ class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be give
         The partner of each vertex, or -1.
     """
 
-    mate: Array = work(np.int32, of_vertices)
+    mate: Array = work(np.int32, of_vertices, outlives=True)
     wish: Array = work(np.int32, of_vertices)
 
 
@@ -157,16 +157,16 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
 def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Array | None,
               rounds: int | None = None, mutual: bool = True) -> Array:
     """Matching by rounds of wishes, of which mutual ones, or accepted ones, become pairs."""
-    n = graph.num_vertices
-    sizes, mate = sizes_of(graph), graph.space.empty(n, np.int32)
+    n, sizes = graph.num_vertices, sizes_of(graph)
+    matching = Matching.outliving(graph.space, sizes, seed=seed, max_weight=max_weight, label=label)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
-               "matching": Matching(seed=seed, max_weight=max_weight, label=label, mate=mate)}
+               "matching": matching}
     team = team_for(graph.mean_degree)
     executable = graph.space.cached_executable(
         ("matching", wish, graph.type_key, label is not None, team, rounds, mutual),
         lambda: _record(records, wish, team, rounds, mutual))
     executable.run(records, n, sizes)
-    return mate
+    return matching.mate
 
 
 def _record(records: dict[str, Any], wish: Kernel, team: int, rounds: int | None,
