@@ -10,7 +10,7 @@ from portpart import generators
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.declared import work
-from portpart.backends.language import kernel
+from portpart.backends.language import Words, kernel
 from portpart.backends.program import Program
 
 
@@ -36,11 +36,18 @@ def test_every_array_of_a_launch_counts_once_at_its_size() -> None:
     assert space.bytes == {("", "add_to"): 64 + 40 + 64}
 
 
+class Left(Words):
+    """Rounds that are left, and items of each."""
+
+    rounds: int
+    items: int
+
+
 def test_programs_are_walked_with_their_words_and_scratch() -> None:
     space, program = traffic.LaunchCounter(), Program("walk")
     values = program.array("values", np.int64)
     scratch = program.scratch("scratch", work(np.int64, lambda size: size))
-    left = program.words("left", 2)
+    left = program.record("left", Left((0, 0))).array
     with program.while_loop(left[0]):
         program.parallel_for(left[1], add_to, values, scratch, None, program.scalar("step"))
         program.parallel_for(1, count_down, left)
@@ -49,7 +56,7 @@ def test_programs_are_walked_with_their_words_and_scratch() -> None:
     with program.otherwise():
         program.parallel_for(1, count_down, values)
     space.executable(program).run(
-        {"values": space.zeros(8, np.int64), "left": (3, 0), "step": 1}, 8, 4)
+        {"values": space.zeros(8, np.int64), "left": Left((3, 0)), "step": 1}, 8, 4)
     assert space.launches == {("", "add_to"): 3, ("", "count_down"): 4}
     assert space.bytes["", "add_to"] == 3 * (64 + 32)
     assert space.bytes["", "count_down"] == 3 * 16 + 64

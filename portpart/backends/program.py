@@ -143,10 +143,6 @@ class Program:
         """Declare an array that no run finds anything in, as long as the sizes of a run say."""
         return self._slot(Slot(name, array.dtype_for(self.sizes), True, array.length))
 
-    def words(self, name: str, count: int) -> Slot:
-        """Declare `count` words of int64 that travel with the arguments, bound to their values."""
-        return self._slot(Slot(name, np.dtype(np.int64), True, words=count))
-
     def zeros(self, name: str, kind: type[AnyWords]) -> AnyWords:
         """Declare words that travel with the arguments and that every run begins with zeros."""
         slot = Slot(name, np.dtype(np.int64), True, words=len(kind.indices), zeros=True)

@@ -100,10 +100,15 @@ def run(space, program, size=1, **bindings):
             if isinstance(bindings[name], np.ndarray)}
 
 
+class Numbers(Words):
+    """Words without names."""
+
+
 def test_words_and_scratch_belong_to_a_run(space):
     """Words have their first values at every run, scratch is of any length."""
     program = Program("own memory")
-    words, more = program.words("words", 3), program.words("more", 1)
+    words = program.record("words", Numbers((0, 0, 0))).array
+    more = program.record("more", Numbers((0,))).array
     many = program.scratch("many", work(np.int64, lambda sizes: sizes[0]))
     few = program.scratch("few", work(lambda sizes: np.dtype(np.int32), lambda sizes: sizes[1]))
     result = program.array("result", np.int64)
@@ -114,13 +119,15 @@ def test_words_and_scratch_belong_to_a_run(space):
     executable = space.executable(program)
     for m, n in ((7, 3), (40, 1000), (0, 1)):
         found = space.zeros(2, np.int64)
-        executable.run({"words": (m, n, 4), "more": [1], "result": found}, n, (m, n))
+        given = {"words": Numbers((m, n, 4)), "more": Numbers((1,)), "result": found}
+        executable.run(given, n, (m, n))
         assert space.to_host(found).tolist() == [4 + 5 * (m + n), 0]
 
 
 def test_words_are_flags(space):
     program = Program("flags in words")
-    flags, values = program.words("flags", 2), program.array("values", np.int64)
+    flags = program.record("flags", Numbers((0, 0))).array
+    values = program.array("values", np.int64)
     with program.while_loop(flags[0]):
         program.parallel_for(1, add_to_all, values, 1)
         program.parallel_for(1, add_to_all, flags, -1)
@@ -129,7 +136,7 @@ def test_words_are_flags(space):
     executable = space.executable(program)
     for rounds, more in ((3, 0), (5, 1)):
         values = space.zeros(1, np.int64)
-        executable.run({"flags": (rounds, more), "values": values}, 1)
+        executable.run({"flags": Numbers((rounds, more)), "values": values}, 1)
         assert int(space.to_host(values)[0]) == rounds + 100 * more
 
 
@@ -140,7 +147,8 @@ class Rounds(Words):
 
 def test_words_that_begin_with_zeros_do_so_at_every_run(space):
     program = Program("zeros")
-    given, own = program.words("given", 2), program.zeros("own", Rounds)
+    given = program.record("given", Numbers((0, 0))).array
+    own = program.zeros("own", Rounds)
     result = program.array("result", np.int64)
     with program.while_loop(given[0]):
         program.parallel_for(1, add_to_all, given, -1)
@@ -150,7 +158,7 @@ def test_words_that_begin_with_zeros_do_so_at_every_run(space):
     executable = space.executable(program)
     for _ in range(2):
         found = space.zeros(2, np.int64)
-        executable.run({"given": (3, 9), "result": found}, 2)
+        executable.run({"given": Numbers((3, 9)), "result": found}, 2)
         assert space.to_host(found).tolist() == [0, 3 * 5]
 
 
@@ -159,10 +167,10 @@ def test_scratch_is_no_flag_and_words_have_a_length(space):
     own = program.scratch("own", work(np.int64, lambda size: size))
     with pytest.raises(ValueError, match="scratch, no flag"), program.while_loop(own[0]):
         pass
-    words = program.words("words", 2)
+    words = program.record("words", Numbers((0, 0))).array
     program.parallel_for(words[0], set_to, own, 1)
     with pytest.raises(InputError, match="takes 2 numbers, not 3"):
-        space.executable(program).run({"words": (1, 2, 3)}, 1, 1)
+        space.executable(program).run({"words": Numbers((1, 2, 3))}, 1, 1)
     with pytest.raises(InputError, match="is not bound"):
         space.executable(program).run({}, 1, 1)
 

@@ -89,10 +89,7 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
     `ordered` already, by blocks that they are to be bisected within, all begin in one block.
     """
     program = Program("recursive bisection")
-    for name, like in records.items():
-        program.record(name, like)
-    run = program.records["start"]
-    assert isinstance(run, Start)
+    run: Start = program.declare(records)["start"]
     if not ordered:
         program.launch(run.vertices_of_all, shuffle)
     program.launch(1, begin_level)

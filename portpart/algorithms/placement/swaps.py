@@ -74,13 +74,10 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
 
 def _record(records: dict[str, Record | Words], rules: Rules) -> Program:
     program = Program("swaps")
-    for name, like in records.items():
-        program.record(name, like)
-    rounds = program.records["rounds"]
-    assert isinstance(rounds, Rounds)
-    blocks = rounds[Rounds.blocks]
-    program.launch(rounds[Rounds.pairs], fill_table, distance=rules.distance)
-    with program.while_loop(rounds[Rounds.running]):
+    rounds: Rounds = program.declare(records)["rounds"]
+    blocks = rounds.blocks
+    program.launch(rounds.pairs, fill_table, distance=rules.distance)
+    with program.while_loop(rounds.running):
         program.launch(blocks, propose_swap, team=32, distance=rules.distance)
         program.launch(blocks, claim_both)
         program.launch(blocks, choose_swap)
