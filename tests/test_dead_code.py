@@ -9,12 +9,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "portpart"
-TREES = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace(
-    "/", "."): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+from tests.test_layers import ROOT
+from tests.test_pieces import trees
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
           "portpart.compat.pymetis", "portpart.plot", "portpart.backends.language")
@@ -34,6 +32,13 @@ NOTEBOOKS = {"_repr_html_"}
 """Attributes that notebooks read."""
 
 NODES = {name.lower() for name in dir(ast)}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """All modules of the package by name."""
+    return {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace(
+        "/", "."): tree for path, tree in trees().items()}
 
 
 def defined(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
@@ -65,14 +70,14 @@ def imported(tree: ast.AST) -> dict[str, tuple[str, str]]:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 found[alias.asname or alias.name] = (
-                    (whole, "") if whole in TREES else (str(node.module), alias.name))
+                    (whole, "") if whole in modules() else (str(node.module), alias.name))
     return found
 
 
 def uses() -> dict[str, set[str]]:
     """Return the names of each module that are used, there or elsewhere."""
-    used = defaultdict(set, {module: exported(TREES[module]) for module in PUBLIC})
-    for module, tree in TREES.items():
+    used = defaultdict(set, {module: exported(modules()[module]) for module in PUBLIC})
+    for module, tree in modules().items():
         names = imported(tree)
         for statement in tree.body:
             own = {name for name, node in defined(tree.body) if node is statement}
@@ -84,8 +89,8 @@ def uses() -> dict[str, set[str]]:
                 elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                     used[names.get(node.value.id, ("", ""))[0]].add(node.attr)
     # what a folder hands on is used where the folder's is
-    for module in sorted(TREES, key=len):
-        for here, (home, name) in imported(TREES[module]).items():
+    for module in sorted(modules(), key=len):
+        for here, (home, name) in imported(modules()[module]).items():
             if here in used[module]:
                 used[home].add(name)
     return used
@@ -96,12 +101,13 @@ def read() -> set[str]:
 
     That an option is checked when it is made is no use of it.
     """
-    checked = {id(node) for tree in TREES.values() for options in ast.walk(tree)
+    checked = {id(node) for tree in modules().values() for options in ast.walk(tree)
                if isinstance(options, ast.ClassDef) and options.name.endswith(("Options", "Config"))
                for function in options.body
                if isinstance(function, ast.FunctionDef) and function.name == "__post_init__"
                for node in ast.walk(function)}
-    nodes = [node for tree in TREES.values() for node in ast.walk(tree) if id(node) not in checked]
+    nodes = [node for tree in modules().values() for node in ast.walk(tree)
+             if id(node) not in checked]
     return {node.attr for node in nodes
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store)} | {
         node.value for node in nodes if isinstance(node, ast.Constant)
@@ -117,10 +123,10 @@ def ours(node: ast.ClassDef, tree: ast.Module) -> bool:
 
 def members() -> Iterator[tuple[str, str]]:
     """Yield class and name of what objects have, but for what users or libraries ask for."""
-    public = set().union(*(exported(TREES[module]) for module in PUBLIC))
-    public |= {ast.unparse(base) for tree in TREES.values() for node in ast.walk(tree)
+    public = set().union(*(exported(modules()[module]) for module in PUBLIC))
+    public |= {ast.unparse(base) for tree in modules().values() for node in ast.walk(tree)
                if isinstance(node, ast.ClassDef) and node.name in public for base in node.bases}
-    for module, tree in TREES.items():
+    for module, tree in modules().items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.ClassDef):
                 continue
@@ -134,7 +140,7 @@ def members() -> Iterator[tuple[str, str]]:
 
 def test_every_name_of_a_module_is_used_in_the_package_or_public() -> None:
     used = uses()
-    unused = [f"{module}.{name}" for module, tree in TREES.items()
+    unused = [f"{module}.{name}" for module, tree in modules().items()
               for name, node in defined(tree.body)
               if name not in used[module] | DOCUMENTED and ".command(" not in ast.unparse(node)
               and not any(module.startswith(place) and name in names

@@ -3,47 +3,53 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.test_layers import PACKAGE
-from tests.test_pieces import MARKS, TREES, names_of, parameters
+from tests.test_pieces import MARKS, names_of, parameters, trees
 
 REFINEMENT = PACKAGE / "algorithms" / "refinement"
 
 RESULTS = {"Found"}
 """Records that callers hand over to be filled."""
 
-PLACES: dict[str, list[Path]] = defaultdict(list)
-BODIES: dict[tuple[Path, str], ast.ClassDef] = {}
-for each, tree in TREES.items():
-    for statement in ast.walk(tree):
-        if isinstance(statement, ast.ClassDef):
-            PLACES[statement.name].append(each)
-            BODIES[each, statement.name] = statement
-
 Class = tuple[Path, str]
 
 
+@cache
+def bodies() -> dict[Class, ast.ClassDef]:
+    """All classes of the package."""
+    return {(path, node.name): node for path, tree in trees().items() for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef)}
+
+
+@cache
+def places(name: str) -> list[Path]:
+    """The files that define a class of this name."""
+    return [path for path, other in bodies() if other == name]
+
+
+@cache
 def imported_from(path: Path) -> dict[str, Path]:
     """The files that names of a file come from."""
     return {alias.name: PACKAGE.parent / f"{(node.module or '').replace('.', '/')}.py"
-            for node in ast.walk(TREES[path]) if isinstance(node, ast.ImportFrom)
+            for node in ast.walk(trees()[path]) if isinstance(node, ast.ImportFrom)
             for alias in node.names}
 
 
 def class_of(name: str, path: Path) -> Class | None:
     """The class that a file means by a name."""
-    places = PLACES[name.split(".")[-1]]
-    near = [place for place in places if place in (path, imported_from(path).get(name))]
-    found = near or places
+    found = places(name.split(".")[-1])
+    near = [place for place in found if place in (path, imported_from(path).get(name))]
+    found = near or found
     return (found[0], name.split(".")[-1]) if found else None
 
 
 def field_of(owner: Class, name: str) -> Class | None:
     """The class of a record's field, if that is a record too; it may be inherited."""
-    body = BODIES[owner]
+    body = bodies()[owner]
     for field in body.body:
         if isinstance(field, ast.AnnAssign) and ast.unparse(field.target) == name:
             return class_of(ast.unparse(field.annotation), owner[0])
@@ -81,7 +87,7 @@ def owner_of(target: ast.expr, kinds: dict[str, str], path: Path) -> Class | Non
 
 def foreign_stores(path: Path) -> Iterator[str]:
     """Stores of a file's kernels into records of folders that it is not in."""
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(trees()[path]):
         if isinstance(node, ast.FunctionDef) and names_of(node.decorator_list) & MARKS:
             kinds = parameters(node)
             for target in stored(node):
@@ -91,7 +97,7 @@ def foreign_stores(path: Path) -> Iterator[str]:
 
 
 def test_only_the_folder_of_a_record_stores_into_it() -> None:
-    assert [store for path in TREES for store in foreign_stores(path)] == []
+    assert [store for path in trees() for store in foreign_stores(path)] == []
 
 
 def test_stores_are_found() -> None:

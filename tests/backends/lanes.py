@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import reduce
@@ -188,13 +189,17 @@ def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def _speaking(words: dict[Word, Callable[..., Any]]) -> Iterator[None]:
-    """Give words other meanings for a while; the hash is exact in 64 bits."""
+def _speaking(words: dict[Word, Callable[..., Any]], mixes: bool) -> Iterator[None]:
+    """Give words other meanings for a while; the hash is exact in 64 bits.
+
+    With `mixes`, a lane may stop anywhere for others, else it goes on until it waits for them.
+    """
     before = {word: word.plain for word in words}
     plain_mixed = mixed.function
     interval = sys.getswitchinterval()
     try:
-        sys.setswitchinterval(1e-6)
+        if mixes:
+            sys.setswitchinterval(1e-6)
         mixed.function = _mixed
         for word, meaning in words.items():
             word.plain = meaning
@@ -217,7 +222,8 @@ class LanesSpace(HostCudaSpace):
     """Kernels as plain Python, teams of `lanes` threads instead of more than one lane.
 
     The lanes of a team may not race for elements of its arrays, and in the kernels of the names
-    `watching` not for those of the arrays that they are given either.
+    `watching` not for those of the arrays that they are given either.  Threads that may stop
+    anywhere take their time: lanes do so at launches 1, 2, 4, 8 ... of a kernel.
     """
 
     name = "lanes"
@@ -225,6 +231,7 @@ class LanesSpace(HostCudaSpace):
     def __init__(self, lanes: int, seed: int = 0, watching: Collection[str] = ()) -> None:
         super().__init__()
         self.lanes, self.random, self.watching = lanes, random.Random(seed), watching
+        self.launched: Counter[str] = Counter()
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
         self.run_flat(n, kernel, kernel.flattened(args), team)
@@ -237,7 +244,8 @@ class LanesSpace(HostCudaSpace):
         if kernel.name in self.watching:
             args = tuple(watched(given, crew.use) if isinstance(given, np.ndarray) else given
                          for given in args)
-        with _speaking(crew.words()):
+        self.launched[kernel.name] += 1
+        with _speaking(crew.words(), self.launched[kernel.name].bit_count() == 1):
             threads = [threading.Thread(target=crew.run, args=(lane, items, kernel, args))
                        for lane in range(1, crew.size)]
             for thread in threads:

@@ -20,11 +20,11 @@ class _Watched(np.ndarray):
 
     def __getitem__(self, place: Any) -> Any:
         self.note(self, place, "read")
-        return self.view(np.ndarray)[place]
+        return super().__getitem__(place)
 
     def __setitem__(self, place: Any, value: Any) -> None:
         self.note(self, place, "write")
-        self.view(np.ndarray)[place] = value
+        super().__setitem__(place, value)
 
 
 def watched(array: np.ndarray, note: Note) -> np.ndarray:
@@ -44,7 +44,8 @@ class _Element:
     def use(self, lane: int, way: str, meeting: int) -> bool:
         """Note a use; whether another lane uses the element too, and one of them changes it."""
         if meeting != self.meeting:
-            self.meeting, self.lanes = meeting, {}
+            self.meeting, self.lanes = meeting, {way: {lane}}
+            return False
         self.lanes.setdefault(way, set()).add(lane)
         return any(lanes - {lane} and (way != other or way == "write")
                    for other, lanes in self.lanes.items())
