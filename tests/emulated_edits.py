@@ -53,7 +53,7 @@ def edited_graph(graph: Any) -> np.ndarray:
 
 
 def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
-    """Blocks after some more edits."""
+    """Blocks after some more edits, and refinement around some vertices."""
     n, space = edited.vertices.count, edited.space
     start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
     following = Following(edited, space.asarray(start), lambda total: Balance(
@@ -89,8 +89,9 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     following.follow_early(applying.expect(), True)
     last = following.follow(edited.end(applying))
     assert applying.came_true
-    return np.concatenate([part, oracles.host(following.part), found.weights, [found.cost],
-                           last.weights, [last.cost]])
+    near = following.refine_near(space.asarray(np.arange(edited.vertices.count) % 9 == 0))
+    return np.concatenate([part, oracles.host(following.part), *(
+        np.append(each.weights, each.cost) for each in (found, last, near))])
 
 
 def edited_nets(graph: Any) -> np.ndarray:
