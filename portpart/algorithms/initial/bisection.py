@@ -21,7 +21,7 @@ from portpart.algorithms.initial.bisection_state import (
     Splitting,
     Start,
 )
-from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Step, Tally, work_on_attempt
+from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Stage, Tally, work_on_attempt
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
@@ -131,10 +131,10 @@ def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None
 def _go_step_by_step(program: Program, run: Start, work: DeviceFunction, rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
     with program.if_nonzero(run.wide):
-        program.launch(run.attempts, work_on_attempt, step=Step(work, rule, 256), team=256,
+        program.launch(run.attempts, work_on_attempt, stage=Stage(work, rule, 256), team=256,
                        work=BISECTION_WORK)
     with program.otherwise():
-        program.launch(run.attempts, work_on_attempt, step=Step(work, rule, 32), team=32,
+        program.launch(run.attempts, work_on_attempt, stage=Stage(work, rule, 32), team=32,
                        work=BISECTION_WORK)
 
 

@@ -150,7 +150,7 @@ class Bisection(Record):
 
 
 @dataclass(frozen=True)
-class Step(Static):
+class Stage(Static):
     """What is done with attempts at bisections, move by move, and by how many lanes.
 
     Attributes
@@ -174,14 +174,15 @@ class Step(Static):
 
 @kl.kernel
 def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
-                    state: Attempting, step: Step):
-    """Do a step of attempt i at the bisections of a level."""
+                    state: Attempting, stage: Stage):
+    """Do a stage of attempt i at the bisections of a level."""
     working = Working(
         side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
-        tally=attempts.tally, stops=kl.team_array(kl.int32, step.room),
-        shifts=kl.team_array(kl.int64, step.room), beside=kl.team_array(kl.int32, step.room),
-        across=kl.team_array(kl.int32, step.room), change_beside=kl.team_array(kl.int64, step.room),
-        change_across=kl.team_array(kl.int64, step.room))
+        tally=attempts.tally,
+        stops=kl.team_array(kl.int32, stage.room), shifts=kl.team_array(kl.int64, stage.room),
+        beside=kl.team_array(kl.int32, stage.room), across=kl.team_array(kl.int32, stage.room),
+        change_beside=kl.team_array(kl.int64, stage.room),
+        change_across=kl.team_array(kl.int64, stage.room))
     attempt = i // state.recursion.splits
     c = attempt // state.recursion.trials
     split = state.recursion.first_split + i % state.recursion.splits
@@ -198,7 +199,7 @@ def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attem
     shift = state.keys.weight_shift
     bisection = Bisection(attempt, split, base, own, lower, upper, groups, tally, mask, bits,
                           shift)
-    step.work(bisection, splits, graph, candidates, working, state, step.rule)
+    stage.work(bisection, splits, graph, candidates, working, state, stage.rule)
 
 
 @kl.device
