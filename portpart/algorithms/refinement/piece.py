@@ -85,11 +85,11 @@ class Recording:
 
 
 class Piece:
-    """A part of refinement, with a record of its own or without.
+    """A part of refinement, which owns a record or adds a step.
 
-    A piece is a frozen dataclass: its fields are options and static values, and a part of the key
-    of compiled programs.  Each method does nothing unless a piece has its own.  Those with a
-    `Recording` add launches to the program; which phase they stand for is their first line.
+    A piece is a frozen dataclass: its fields are options and static values, and are a part of the
+    key of compiled programs.  It has a method for each phase in which it does something; the method
+    adds launches to the program that is being recorded.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Piece:
 
     @property
     def statics(self) -> dict[str, Any]:
-        """Static values that launches find by name."""
+        """Static values, which launches find by name."""
         return {}
 
     def with_options(self, options: RefinementOptions) -> Piece:
@@ -112,48 +112,48 @@ class Piece:
         return self
 
     def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
-        """Work arrays of its own, by the names that kernels have for them."""
+        """Its own records, by the names that kernels have for them."""
         return {}
 
     def adapted(self, space: ExecutionSpace, run: Run) -> Run:
-        """The shared work arrays as it needs them."""
+        """The shared records, changed to what it needs."""
         return run
 
     def rows(self, space: ExecutionSpace, finest: Any,
              num_blocks: int) -> Callable[[Any], Csr] | None:
-        """What makes the rows of a graph that is refined, if they are not those of the graph."""
+        """A function from a graph to its rows, if these are not `graph.csr`."""
         return None
 
     def sums_hubs(self, num_blocks: int) -> bool:
-        """Whether it sums up the ties of hubs before their gains are brought up to date."""
+        """Whether it sums up the ties of hubs before their gains are computed."""
         return False
 
     def begin(self, this: Recording) -> None:
-        """Once a level, before the first evaluation."""
+        """Start a level, before the first evaluation."""
 
     def activate(self, this: Recording) -> None:
-        """The same in a run around some vertices, which have been marked as out of date."""
+        """Start a run around some vertices, which have been marked as out of date."""
 
     def refresh(self, this: Recording) -> None:
-        """First in an iteration, side by side with others: bring the state up to date."""
+        """Bring the state up to date at the start of an iteration; pieces do so side by side."""
 
     def refresh_hubs(self, this: Recording) -> None:
-        """Then, where the ties of hubs have been summed up."""
+        """Bring the state of hubs up to date, whose ties have been summed up."""
 
     def move(self, this: Recording) -> None:
-        """While the blocks are balanced: choose the moves of the iteration."""
+        """Choose the moves of the iteration, if all blocks are within their limits."""
 
     def rebalance(self, this: Recording) -> None:
-        """While a block is too heavy, in place of that."""
+        """Choose the moves of the iteration, if a block is overloaded."""
 
     def account(self, this: Recording) -> None:
-        """Account for the moves that have been chosen."""
+        """Account for the moves."""
 
     def end(self, this: Recording) -> None:
-        """Last in an iteration, side by side with the evaluation of the partition."""
+        """End an iteration, side by side with the evaluation of the partition."""
 
     def finish(self, this: Recording) -> None:
-        """Once a level, after the last iteration."""
+        """End a level, after the last iteration."""
 
 
 def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],

@@ -239,8 +239,7 @@ class Refiner:
                widths, around is not None and around.key)
         executable = self._executables.get(key)
         if executable is None:
-            executable = self._executables[key] = self._executable(key, widths, records,
-                                                                           around)
+            executable = self._executables[key] = self._executable(key, widths, records, around)
         entries = graph.num_entries // ARCS_OF_AN_ITEM
         executable.run(records, max(n, k, entries) if around is None else max(around.size, k))
 
