@@ -75,8 +75,10 @@ def test_two_threads(case: Any) -> None:
     assert np.array_equal(on_threads(2, *case), on_one_thread(*case))
 
 
+@pytest.mark.parametrize("space", [
+    "host-cuda", pytest.param("cuda", marks=pytest.mark.gpu)], indirect=True)
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_every_space(space: ExecutionSpace, case: Any) -> None:
+def test_generated_cuda_source(space: ExecutionSpace, case: Any) -> None:
     assert np.array_equal(in_space(space, *case), on_one_thread(*case))
 
 
