@@ -118,9 +118,15 @@ def test_three_threads(tmp_path: Path) -> None:
         assert np.array_equal(part, on_one_thread(*case)), case
 
 
+@pytest.fixture(scope="module")
+def host() -> ExecutionSpace:
+    """The space that runs generated CUDA C++; programs are prepared once for all cases."""
+    return host_cuda_space()
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-def test_generated_cuda_source_on_the_host(case: Any) -> None:
-    assert np.array_equal(in_space(host_cuda_space(), *case), on_one_thread(*case))
+def test_generated_cuda_source_on_the_host(host: ExecutionSpace, case: Any) -> None:
+    assert np.array_equal(in_space(host, *case), on_one_thread(*case))
 
 
 def test_a_process_of_its_own_finds_the_same(tmp_path: Path) -> None:
