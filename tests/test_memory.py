@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -51,11 +52,16 @@ def weighted_grid() -> Graph:
 
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
-    "mesh": lambda: generators.delaunay(20_000),
-    "weighted grid": weighted_grid,
-    "cube": lambda: generators.grid_3d(28),
-    "rmat": lambda: generators.rmat(14, 8),
+    "mesh": functools.cache(lambda: generators.delaunay(20_000)),
+    "weighted grid": functools.cache(weighted_grid),
+    "cube": functools.cache(lambda: generators.grid_3d(28)),
+    "rmat": functools.cache(lambda: generators.rmat(14, 8)),
 }
+
+
+@functools.cache
+def real_graph(name: str) -> Graph:
+    return portpart.io.read(data_folder.graph_path(name))
 
 
 DEFAULTS: dict[str, Any] = dict.fromkeys(ALGORITHMS, "default")
@@ -100,7 +106,7 @@ def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: tupl
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("name", WORST)
 def test_estimates_hold_where_graphs_hardly_shrink(name: str, algorithm: str) -> None:
-    graph = portpart.io.read(data_folder.graph_path(name))
+    graph = real_graph(name)
     for k in (2, 64):
         used = assert_close(graph, algorithm, DEFAULTS[algorithm], k)
         assert used <= peak_of(graph, algorithm, DEFAULTS[algorithm], k) <= FAR * used
@@ -109,7 +115,7 @@ def test_estimates_hold_where_graphs_hardly_shrink(name: str, algorithm: str) ->
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("name", OTHERS)
 def test_estimates_by_the_graph_are_close_for_real_graphs(name: str, algorithm: str) -> None:
-    graph = portpart.io.read(data_folder.graph_path(name))
+    graph = real_graph(name)
     used = assert_close(graph, algorithm, "default", 64)
     assert used <= peak_of(graph, algorithm, "default", 64)
 
