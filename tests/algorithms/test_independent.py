@@ -234,7 +234,7 @@ def test_moves_are_sorted_only_where_they_do_not_all_fit(space: ExecutionSpace) 
         here = graph.to(space)
         refiner = refiner_of(space, here, before, 2, "0.25", **ONE_ROUND)
         refiner.refine(here)
-        sequence = Sequence(copied(refiner.more.sequence.array))
+        sequence = Sequence(copied(refiner.own["trial"].sequence.array))
         assert bool(sequence.too_heavy) != fits
 
 
