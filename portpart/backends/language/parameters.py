@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -110,6 +110,17 @@ class Mismatch(Exception):
     """A launch argument that does not fit its parameter."""
 
 
+def require_fit(argument: Any, parameter: Parameter, kind: Kind) -> None:
+    """Raise Mismatch unless a parameter of this kind takes an argument of another class."""
+    if not (isinstance(argument, (Record, Words)) and fits(type(argument), kind)):
+        raise Mismatch(f"parameter {parameter.name!r} takes a record of class {kind.__name__}, "
+                       f"not {type(argument).__name__}")
+    if isinstance(argument, Words) and parameter.is_record and (
+            list(parameter.used) != [("own_words",)]):
+        raise Mismatch(f"parameter {parameter.name!r} takes arrays of {kind.__name__}, "
+                       "not its words alone")
+
+
 class Flat:
     """Launch arguments with fields in place of records, and arrays in place of words."""
 
@@ -118,13 +129,14 @@ class Flat:
         taken = flat_parameters(parameters)
         self._plan = [(each, each.kind, getter(places_of(each, [
             path for owner, path, _ in taken if owner is each]))) for each in parameters]
-        self._wholes = [places_of_whole(parameters, name) for owner, path, name in taken
-                        if name.startswith(OF_WORDS)]
+        wholes = (places_of_whole(parameters, name) for _, _, name in taken
+                  if name.startswith(OF_WORDS))
+        self._wholes = [places for places in wholes if len(places) > 1]
 
     def __len__(self) -> int:
         return len(self._plan)
 
-    def __call__(self, arguments: Iterable[Any]) -> list[Any]:
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """The flat arguments.
 
         Raises
@@ -133,19 +145,13 @@ class Flat:
             If one of them is of another kind than its parameter.
         """
         result: list[Any] = []
-        arguments = list(arguments)
         for (parameter, kind, fields), argument in zip(self._plan, arguments, strict=True):
             if kind is None:
                 result.append(argument)
-            elif not (isinstance(argument, (Record, Words)) and fits(type(argument), kind)):
-                raise Mismatch(f"parameter {parameter.name!r} takes a record of class "
-                               f"{kind.__name__}, not {type(argument).__name__}")
-            elif isinstance(argument, Words) and parameter.is_record and (
-                    parameter.paths != [("own_words",)]):
-                raise Mismatch(f"parameter {parameter.name!r} takes arrays of {kind.__name__}, "
-                               "not its words alone")
-            else:
-                result += fields(argument)
+                continue
+            if not isinstance(argument, kind):  # rare, and slower to judge
+                require_fit(argument, parameter, kind)
+            result += fields(argument)
         for places in self._wholes:
             arrays = [read(arguments[number]) for number, read in places]
             if any(array is not arrays[0] for array in arrays):
