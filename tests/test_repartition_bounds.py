@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import portpart
 from portpart.algorithms.balance import overload
+from portpart.algorithms.multilevel import walk
+from portpart.algorithms.refinement.refiner import Refiner
 from portpart.api import call, repartition
 from portpart.api.bounds import bounds_for
 from portpart.graphs.graph import Graph
@@ -79,7 +82,41 @@ def test_few_partitions_are_made_where_weights_are_hard_to_pack(
     result = repartitioned(graph, old, k, vertex_weights=weights, imbalance=0.01,
                            migration=price, max_migration=0)
     assert result.migration > 0
-    assert len(made) <= 3 + repartition.MAX_HARD_PASSES
+    assert len(made) <= 2 + repartition.MAX_HARD_PASSES  # a new one, from the old, and these
+
+
+def test_passes_are_brief_where_weights_are_hard_to_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From another partition than the old blocks few vertices may merge: levels would be many."""
+    n, k = 3000, 8
+    rng = np.random.default_rng(0)
+    weights = np.ones(n, np.int64)
+    weights[rng.permutation(n)[: 3 * k]] = rng.integers(n // 5, n // 2, 3 * k)
+    graph, old = random_edges(n, 6), rng.integers(0, k, n)
+    walks: list[tuple[bool, list[int], int]] = []
+    upwards, refine, asked = walk.refine_upwards, Refiner.refine, [0]
+
+    def counting(self: Refiner, *given: Any, **options: Any) -> Any:
+        asked[0] += 1
+        return refine(self, *given, **options)
+
+    def watching(problem: Any, recipe: Any, refiner: Any, levels: Any, *others: Any) -> Any:
+        asked[0] = 0
+        outcome = upwards(problem, recipe, refiner, levels, *others)
+        walks.append((problem.constraints.is_brief,
+                      [level.graph.num_vertices for level in levels], asked[0]))
+        return outcome
+
+    monkeypatch.setattr(Refiner, "refine", counting)
+    monkeypatch.setattr(walk, "refine_upwards", watching)
+    result = repartitioned(graph, old, k, vertex_weights=weights, imbalance=0.01, max_migration=0)
+    assert result.feasible
+    brief = [(sizes, count) for is_brief, sizes, count in walks if is_brief]
+    others = [(sizes, count) for is_brief, sizes, count in walks if not is_brief]
+    assert brief
+    assert all(count > len(sizes) for sizes, count in others)
+    for sizes, count in brief:
+        assert count == len(sizes)
+        assert all(4 * coarse <= 3 * fine for fine, coarse in pairwise(sizes))
 
 
 @pytest.mark.parametrize(("imbalance", "target", "share"), [

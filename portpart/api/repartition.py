@@ -42,7 +42,10 @@ MAX_PASSES = 10
 """Partitions that are made from each start to get within a limit."""
 
 MAX_HARD_PASSES = 4
-"""The same in all where weights are hard to pack: each takes longer than a new partition."""
+"""The same in all where weights are hard to pack: most take longer than a new partition."""
+
+WORTHWHILE_EXCESS = 0.9
+"""Beyond this share of what moved too much before, another such pass is not worth its time."""
 
 PASS_SEEDS = 7
 """Distance between the seeds of these."""
@@ -190,6 +193,7 @@ class Tries:
         self.call, self.old, self.limit = call, old, limit
         self.has_homes = not bool((old.known == FREE).all())
         self.out_of_time = call.problem.constraints.out_of_time
+        self.is_hard = limit is not None and call.bounds.may_be_missed(call.problem.graph)
 
     def best(self, price: Fraction) -> Made:
         """The best at a price, or if that moves too much, the best that other prices lead to."""
@@ -200,7 +204,7 @@ class Tries:
             return best
         dear = self._dear()
         lowest = max(price, dear / 2**16)
-        if self.call.bounds.may_be_missed(self.call.problem.graph):
+        if self.is_hard:
             made += self._led_home(self.limit, lowest, max(lowest, dear))
         else:
             starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
@@ -249,23 +253,30 @@ class Tries:
     def _led_home(self, limit: int, lowest: Fraction, highest: Fraction) -> Iterator[Made]:
         """A few partitions, each made from the best before, and the first from the old blocks.
 
-        At the highest price while too much moves, which ends where nothing better comes; from then
-        on between prices at which too much moves and others.  No partition is grown beside.
+        At the highest price while too much moves, but not where nothing better comes; within bounds
+        not where hardly less moves either, and once less.  From then on between prices at which too
+        much moves and others.  No partition is grown beside, and what begins within bounds is made
+        in brief: as vertices merge within its blocks and the old ones, levels would be many.
         """
         made: list[Made] = []
-        price, start = highest, None
+        price, start, is_brief, excess = highest, None, False, math.inf
         for number in range(1, MAX_HARD_PASSES + 1):
             if self.out_of_time():
                 return
             problem = with_homes(self.call.problem, self.old, price)
             problem = replace(problem, seed=problem.seed + PASS_SEEDS * number,
-                              constraints=replace(problem.constraints, grows=False))
+                              constraints=replace(problem.constraints, grows=False,
+                                                  is_brief=is_brief))
             made.append(self._from(problem, price, start))
             yield made[-1]
             best = min(made, key=self._rank_within)
+            is_brief = self.call.bounds.kept_by(best.weights)
             if best.size > limit:
-                if best is not made[-1]:
+                hardly = best.size - limit > WORTHWHILE_EXCESS * excess
+                is_last = hardly or number == MAX_HARD_PASSES - 1
+                if best is not made[-1] or (is_brief and is_last):
                     return
+                excess = best.size - limit
             else:
                 if made[-1].size > limit:
                     lowest = price
@@ -277,7 +288,8 @@ class Tries:
     def _at(self, price: Fraction) -> Iterator[Made]:
         """From the old blocks, and from new ones if that might pay.
 
-        Refinement leads back home where that costs less.
+        Refinement leads back home where that costs less.  Where weights are hard to pack and too
+        much moves from the old blocks, it hardly does from new ones, which are taken as they are.
         """
         call, new = self.call, self.fresh
         problem = with_homes(call.problem, self.old, price)
@@ -285,8 +297,12 @@ class Tries:
         yield first
         if self.out_of_time():
             return
+        is_kept = call.bounds.kept_by(first.weights)
+        if is_kept and self.is_hard and self.limit is not None and first.size > self.limit:
+            yield new
+            return
         near = cost_of(problem, new.part) <= WORTHWHILE * cost_of(problem, first.part)
-        if near or not call.bounds.kept_by(first.weights):
+        if near or not is_kept:
             yield self._from(problem, price, new.part)
 
     def _from(self, problem: Problem[Any], price: Fraction, initial: Array | None) -> Made:

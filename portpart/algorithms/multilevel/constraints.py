@@ -50,6 +50,8 @@ class Constraints:
         Blocks that it costs to be away from: those of `initial`.
     grows : bool
         Whether partitions are also grown where there are homes.
+    is_brief : bool
+        Whether coarsening ends where levels are hardly smaller, and each is refined once.
     """
 
     fixed: Array | None = None
@@ -57,6 +59,7 @@ class Constraints:
     out_of_time: Callable[[], bool] = never
     homes: Homes | None = None
     grows: bool = True
+    is_brief: bool = False
 
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.

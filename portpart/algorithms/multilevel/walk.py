@@ -32,6 +32,9 @@ from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
+MAX_KEPT_IN_BRIEF = 0.75
+"""A brief walk coarsens no more where a level keeps more than this share of its vertices."""
+
 StartRule = Callable[[Refiner, Level, Constraints, int], int]
 """Starts a refiner on the coarsest graph, from what is wanted there and a seed.
 
@@ -163,16 +166,17 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int,
 
     Without labels it is one from scratch, for which the recipe may have some.
     """
-    options, k = recipe.coarsening, problem.num_blocks
+    options, k, wanted = recipe.coarsening, problem.num_blocks, problem.constraints
     apart = [recipe.label if label is None else label]
     if label is None and recipe.communities is not None:
         apart.insert(0, recipe.communities)
-    labels = [problem.constraints.label(problem.space, each) for each in apart]
+    labels = [wanted.label(problem.space, each) for each in apart]
     return coarsen(
         problem.space, problem.graph, recipe.find_clusters, seed=seed,
         labels=labels,
         stop_at=options.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
-        stop_dense_at=options.coarsest_dense_vertices(k), max_kept=options.max_kept,
+        stop_dense_at=options.coarsest_dense_vertices(k),
+        max_kept=min(options.max_kept, MAX_KEPT_IN_BRIEF if wanted.is_brief else 1),
         on_level=problem.trace.coarse_level, contraction=recipe.contraction,
         drop_below=options.drop_below, skip_above=options.skip_above,
     )
@@ -193,7 +197,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
                    fixed: list[Array | None], done: int = 0) -> Outcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
 
-    When time is over, every level gets one more pass only.
+    When time is over, every level gets one more pass only; of a brief walk each gets one.
 
     Parameters
     ----------
@@ -216,7 +220,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
             passes = passes[done:]
         for index, temperature in enumerate(passes):
             if index > 0:
-                if problem.constraints.out_of_time():
+                if problem.constraints.is_brief or problem.constraints.out_of_time():
                     break
                 refiner.restart(level.graph)
             outcome = refiner.refine(level.graph, temperature, fixed[depth])
