@@ -157,7 +157,7 @@ def test_a_session_says_whose_weights_pass_its_limit() -> None:
     batch.insert_edges([0], [15], weights=[2**61])
     message = message_of(session.apply, batch)
     assert "edges, counted at both ends," in message
-    assert "below 2**62" in message
+    assert "above the limit of 2**62" in message
 
 
 def test_a_graph_of_no_vertices_has_an_empty_picture() -> None:

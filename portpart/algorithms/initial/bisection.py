@@ -130,12 +130,14 @@ def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None
 
 def _go_step_by_step(program: Program, run: Start, work: DeviceFunction, rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
+    def launch(team: int) -> None:
+        stage = Stage(work, rule, team if rule.shares else 1)
+        program.launch(run.attempts, work_on_attempt, stage=stage, team=team, work=BISECTION_WORK)
+
     with program.if_nonzero(run.wide):
-        program.launch(run.attempts, work_on_attempt, stage=Stage(work, rule, 256), team=256,
-                       work=BISECTION_WORK)
+        launch(256)
     with program.otherwise():
-        program.launch(run.attempts, work_on_attempt, stage=Stage(work, rule, 32), team=32,
-                       work=BISECTION_WORK)
+        launch(32)
 
 
 @kl.device

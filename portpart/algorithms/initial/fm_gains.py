@@ -151,25 +151,20 @@ class Bisection(Record):
 
 @dataclass(frozen=True)
 class Stage(Static):
-    """What is done with attempts at bisections, move by move, and by how many lanes.
+    """What is done with attempts at bisections, move by move.
 
     Attributes
     ----------
     work : DeviceFunction
         ``work(bisection, splits, graph, candidates, attempts, state, rule)``.
     rule : GainRule
-    team : int
-        Lanes of a team, at most.
+    room : int
+        Elements of the scratch arrays of a team.
     """
 
     work: DeviceFunction
     rule: GainRule
-    team: int
-
-    @property
-    def room(self) -> int:
-        """Elements of the scratch arrays of a team."""
-        return self.team if self.rule.shares else 1
+    room: int
 
 
 @kl.kernel
