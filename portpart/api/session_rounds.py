@@ -172,9 +172,9 @@ class Rounds:
         following = self.following
         following.reserve()
         before, ledger = self.last, self.ledger
-        fits = self.sums.surely_fit(self.edited, batch)
+        fits, marked = self.sums.surely_fit(self.edited, batch), bool(self.marks)
         update = self._edit(batch, refine := wanted not in ("none", "full"), fits)
-        moves, part, fixed = None, None, None
+        local, moves, part, fixed = None, None, None, None
         try:
             self.sums.follow(batch)
             if not fits:
@@ -183,12 +183,13 @@ class Rounds:
                 fixed = self._fix(batch)
                 following.refit()
             local = following.follow(update, refine)
-            moves = following.moves(local)
-            if self.marks or batch.fixings:  # after these another round may follow
-                moves = moves.kept(self.edited.space)
+            if marked or batch.fixings:  # after these another round may follow
+                moves = following.moves(local).kept(self.edited.space)
             done, part = self._gone_on(update, wanted, local, progress, bool(batch.fixings))
-            step = Step(moves, part, before, ledger, fixed) if self.marks else None
+            step = Step(moves, part, before, ledger, fixed) if marked else None
         except BaseException:
+            if moves is None and local is not None:
+                moves = following.moves(local)
             step = Step(moves, part, before, ledger, fixed)
             self.unfinished = partial(self._break_off, batch, update, step)
             self.finish()

@@ -9,11 +9,10 @@ from typing import Any
 
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Editable
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.following.whereabouts import Living
 from portpart.algorithms.objectives.net_cost import check_net_costs
 from portpart.api.call import Call
-from portpart.api.migration import check_price, fits
+from portpart.api.migration import check_price
 from portpart.api.repartition import PRICED
 from portpart.api.session_levels import Wishes, made
 from portpart.backends.interface import Array
@@ -74,19 +73,21 @@ class Sums:
     def __init__(self, call: Call, wishes: Wishes, sizes: Array | None) -> None:
         graph = call.problem.graph
         self._k, self._prices = call.problem.num_blocks, prices_of(wishes, call.config)
+        self._factor = max(price.denominator for price in self._prices)
+        self._slope = 2 * max(price.numerator for price in self._prices)
+        self._of_nets = isinstance(graph, Hypergraph)
         self._longest = graph.max_net_size if isinstance(graph, Hypergraph) else 0
         self._size = None if sizes is None else total_size(0, sizes)
 
     def surely_fit(self, edited: Editable, batch: Batch) -> bool:
         """Whether they surely do after a batch that has not been applied yet."""
-        born = sum(birth.number for birth in batch.births)
-        return self._fit(edited, batch.given_weight, batch.num_pairs, born)
+        return self._fit(edited, batch.given_weight, batch.num_pairs, _born(batch))
 
     def follow(self, batch: Batch) -> None:
         """Take into account what a batch may have added."""
         self._longest += batch.num_pairs
         if self._size is not None:
-            self._size += sum(birth.number for birth in batch.births)
+            self._size += _born(batch)
 
     def go_back(self, num_changes: int) -> None:
         """Take into account that so many changes of pins have been undone."""
@@ -107,14 +108,19 @@ class Sums:
         if isinstance(graph, Hypergraph):
             self._longest = graph.max_net_size
 
-    def _fit(self, edited: Editable, weight: int, pairs: int, born: int) -> bool:
+    def _fit(self, edited: Any, weight: int, pairs: int, born: int) -> bool:
         """Whether bounds fit after edits that give so much weight, to so many pairs and new ids."""
         vertices = edited.vertices.num_alive + born
         size = vertices if self._size is None else self._size + born
-        if isinstance(edited, EditableHypergraph):
+        if self._of_nets:
             joint = ((edited.nets.total_weight + weight + born)
                      * max(1, min(self._longest + pairs, vertices)))
         else:
             joint = edited.pair_weight + 2 * (weight + pairs)
-        return (max(joint, size) < MAX_TOTAL_WEIGHT
-                and all(fits(joint, price, size) for price in self._prices))
+        return (joint < MAX_TOTAL_WEIGHT and size < MAX_TOTAL_WEIGHT
+                and joint * self._factor + size * self._slope <= MAX_TOTAL_WEIGHT)
+
+
+def _born(batch: Batch) -> int:
+    """New vertices and nets of a batch."""
+    return sum(birth.number for birth in batch.births) if batch.births else 0
