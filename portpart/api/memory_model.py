@@ -25,9 +25,8 @@ from portpart.algorithms.coarsening.joined_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
-from portpart.algorithms.refinement.incumbent.outcomes import ROOM, WORDS
-from portpart.algorithms.refinement.level import PIECES, SIZE
 from portpart.algorithms.refinement.prefix.trial import Trial
+from portpart.algorithms.refinement.refiner import refining_bytes
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.graph import Graph
@@ -46,9 +45,6 @@ OF_WORD = np.dtype(np.int64).itemsize
 
 SORTING_WORDS = 4
 """Words for each key while a library sorts: its copy of keys, of places, and as many again."""
-
-STATES, PAGES = 3, 2
-"""States of refinement, and pages of outcomes, that are held at once."""
 
 
 @dataclass(frozen=True)
@@ -173,11 +169,6 @@ def hierarchy_bytes(levels: Sequence[AnySize]) -> int:
     """Bytes of all graphs but the finest, and of the maps between them."""
     return sum(level.own_bytes for level in levels[1:]) + sum(
         level.clusters_bytes for level in levels[:-1])
-
-
-def refining_bytes(sizes: Sizes) -> int:
-    """What all refinement has: work arrays, words and outcomes."""
-    return bytes_of(PIECES, sizes) + OF_WORD * (STATES * SIZE + PAGES * ROOM * WORDS)
 
 
 def legal_moves_bytes(sizes: Sizes) -> int:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.pin_state import net_sizes
-from portpart.algorithms.refinement.nets.state import net_bytes
+from portpart.algorithms.refinement.refiner import refining_bytes
 from portpart.algorithms.refinement.sizes import Sizes
-from portpart.api.memory_model import readable, refining_bytes
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import OutOfMemory
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
@@ -18,11 +16,16 @@ def check_room(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) 
     """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
     needed, who = refining_bytes(Sizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):
+        from portpart.algorithms.objectives.pin_state import net_sizes
+        from portpart.algorithms.refinement.nets.state import net_bytes
+
         needed += net_bytes(net_sizes(graph, k))
         who = f"for {graph.num_nets:,} nets,"
     if needed <= ASKED_FROM:
         return
     free = space.free_bytes()
     if free is not None and needed > free:
+        from portpart.api.memory_model import readable
+
         raise OutOfMemory(f"{k} blocks take {readable(needed)}, {who} and "
                           f"{space.name} has {readable(free)}")

@@ -5,14 +5,14 @@ traces of their edits.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from portpart.io.formats.edge_list import NamedGraph, read_edge_list
 from portpart.io.formats.mesh import read_mesh
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.hypergraphs import read_hypergraph
 from portpart.io.known import FORMATS
-from portpart.io.netlist.edits import NetlistEdits
-from portpart.io.netlist.netlist import Netlist
-from portpart.io.netlists import read_netlist
 from portpart.io.partition_file import (
     read_named_partition,
     read_partition,
@@ -21,8 +21,13 @@ from portpart.io.partition_file import (
 )
 from portpart.io.rankfile import write_rankfile
 from portpart.io.reading import read, read_named
-from portpart.io.traces import read_edits
 from portpart.io.writing import write, write_hypergraph, write_mesh
+
+if TYPE_CHECKING:
+    from portpart.io.netlist.edits import NetlistEdits
+    from portpart.io.netlist.netlist import Netlist
+    from portpart.io.netlists import read_netlist
+    from portpart.io.traces import read_edits
 
 __all__ = [
     "FORMATS",
@@ -48,3 +53,22 @@ __all__ = [
     "write_partition",
     "write_rankfile",
 ]
+
+_HOMES = {
+    "Netlist": "portpart.io.netlist.netlist",
+    "NetlistEdits": "portpart.io.netlist.edits",
+    "read_edits": "portpart.io.traces",
+    "read_netlist": "portpart.io.netlists",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is about netlists on first use: readers of other files need not wait for it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'portpart.io' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.multilevel.refiner import pieces_for
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
@@ -15,7 +16,6 @@ from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.level import Level, More, Run
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
-from portpart.algorithms.refinement.nets.steps import pieces_for
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import record_refinement

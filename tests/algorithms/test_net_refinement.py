@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart.algorithms.multilevel.refiner import pieces_for
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.objectives.pin_counts import PIECE
 from portpart.algorithms.objectives.pin_state import (
@@ -16,7 +17,6 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.algorithms.refinement.nets.large_afterburner import MAX_GROUP
-from portpart.algorithms.refinement.nets.steps import pieces_for
 from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program

@@ -11,8 +11,6 @@ partition.  Blocks that are too heavy in the end are relieved as in Jet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.following.critical_leaving import record_leaving
 from portpart.algorithms.following.nets import EditedNetSteps
 from portpart.algorithms.following.pseudo import BLOCKS_TEAM, look_for_overload
@@ -59,7 +57,6 @@ from portpart.backends.language import StaticValue
 from portpart.backends.work import WorkRecord
 
 
-@dataclass(frozen=True)
 class CriticalPins(Piece):
     """A pseudo block for pins around edits; later, while blocks are balanced, none moves."""
 

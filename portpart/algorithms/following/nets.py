@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import is_not
 from typing import Any, ClassVar
 
@@ -79,7 +79,6 @@ class EditedNets(EditedRows):
         return self.graph.nets.total_weight, self.graph.nets.num_alive
 
 
-@dataclass(frozen=True)
 class EditedNetSteps(NetSteps):
     """What is known of the nets of an edited hypergraph, and stays so."""
 

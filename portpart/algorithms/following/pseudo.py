@@ -7,8 +7,6 @@ where vertices die, are relieved as in Jet, which the paper has not.  Nothing mo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.following.pseudo_leaving import (
     ask_vertex,
     begin_passes,
@@ -77,7 +75,6 @@ class Joining(Scope):
     figures: Figures
 
 
-@dataclass(frozen=True)
 class PseudoBlock(Piece):
     """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
 

@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.local.around import LOCAL
 from portpart.algorithms.refinement.nets.steps import NetPropagation
 from portpart.algorithms.refinement.piece import Piece, Recording
-from portpart.algorithms.refinement.propagation.steps import PropagationSteps
+from portpart.algorithms.refinement.propagation.label_propagation import PropagationSteps
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array
 from portpart.backends.language import DeviceFunction

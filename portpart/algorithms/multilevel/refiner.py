@@ -7,10 +7,12 @@ from typing import Protocol
 
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement import refiner
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
-from portpart.algorithms.refinement.nets.steps import pieces_for
+from portpart.algorithms.refinement.piece import Piece
+from portpart.algorithms.refinement.program import JET
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
@@ -45,3 +47,12 @@ def jet_refiner(problem: Problem, options: ScheduleOptions,
         problem.space, problem.graph, problem.balance, options.coarse, seed,
         options.of_finest(problem.graph), objective=problem.objective,
         pieces=pieces_for(problem.objective, order))
+
+
+def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
+    """Jet's refinement for an objective of graphs or of hypergraphs."""
+    if objective.rules.price is None:
+        return JET
+    from portpart.algorithms.refinement.nets.steps import jet_on_nets
+
+    return jet_on_nets(order)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.blocks.homes import pull_of
 from portpart.algorithms.refinement.blocks.state import Blocks
@@ -101,7 +99,6 @@ def weigh_moves_of_hubs(i, graph: Csr, state: Accounting, tables: Tables, rules:
         weigh_move(v, graph, state, tables, rules)
 
 
-@dataclass(frozen=True)
 class AccountingSteps(Piece):
     """The sums of weights and cost, which follow the moves of vertices of graphs."""
 

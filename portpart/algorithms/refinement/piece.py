@@ -84,12 +84,13 @@ class Recording:
             self.program.statics.update(piece.statics)
 
 
+@dataclass(frozen=True)
 class Piece:
     """A part of refinement, which owns a record or adds a step.
 
-    A piece is a frozen dataclass: its fields are options and static values, and are a part of the
-    key of compiled programs.  It has a method for each phase in which it does something; the method
-    adds launches to the program that is being recorded.
+    A piece is a frozen dataclass: its fields, if it has any, are options and static values, and are
+    a part of the key of compiled programs.  It has a method for each phase in which it does
+    something; the method adds launches to the program that is being recorded.
 
     Attributes
     ----------

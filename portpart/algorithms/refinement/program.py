@@ -12,7 +12,10 @@ from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.gains.steps import GainSteps
 from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
 from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
-from portpart.algorithms.refinement.propagation.steps import PropagationSteps, ThinningSteps
+from portpart.algorithms.refinement.propagation.label_propagation import (
+    PropagationSteps,
+    ThinningSteps,
+)
 from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
 
 SHARED: tuple[Piece, ...] = (

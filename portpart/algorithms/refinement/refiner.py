@@ -21,8 +21,8 @@ from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.evaluation import begin_with, go_back, project
 from portpart.algorithms.refinement.gains import active_sets
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
-from portpart.algorithms.refinement.level import PIECES, Level, Run
+from portpart.algorithms.refinement.incumbent.outcomes import ROOM, WORDS, Outcome, Outcomes
+from portpart.algorithms.refinement.level import PIECES, SIZE, Level, Run
 from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
@@ -32,6 +32,7 @@ from portpart.algorithms.refinement.sizes import Sizes, max_arcs, sub_buckets_fo
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
+from portpart.backends.work import bytes_of
 from portpart.graphs.structure import Structure
 from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import STRIPES, sum_of
@@ -48,6 +49,9 @@ MAX_IN_GROUP = 8
 
 NO_HUBS = 2**31
 """No vertex has so many neighbours."""
+
+STATES, PAGES = 3, 2
+"""States of refinement, and pages of outcomes, that are held at once."""
 
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
@@ -387,3 +391,9 @@ def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
         name: blocks if piece is Blocks else piece.allocate(space, sizes)
         for name, piece in zip(Run.field_names, PIECES)}
     return Run(**pieces, level=nothing, before=nothing)
+
+
+def refining_bytes(sizes: Sizes) -> int:
+    """Bytes of what all refinement keeps: work arrays, words and outcomes."""
+    words = STATES * SIZE + PAGES * ROOM * WORDS
+    return bytes_of(PIECES, sizes) + words * np.dtype(np.int64).itemsize

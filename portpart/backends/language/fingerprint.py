@@ -7,8 +7,10 @@ from the values of the names in it, those of the functions that it calls include
 from __future__ import annotations
 
 import hashlib
+import sys
 import types
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -84,11 +86,18 @@ def _members_that_count(function: types.FunctionType, values: Mapping[str, Any])
 def _functions_of(value: Any, members: frozenset[str]) -> Iterator[types.FunctionType]:
     """The functions behind a static value and those members of it."""
     if isinstance(value, Static):
-        for name in members:
+        kind: Any = type(value)
+        for name in members & _members_of(kind):
             yield from _functions_of(getattr(value, name, None), members)
     function = getattr(value, "function", None)
     if isinstance(function, types.FunctionType):
         yield function
+
+
+@cache
+def _members_of(kind: Any) -> frozenset[str]:
+    """Names that objects of a class of static values have, fields included."""
+    return frozenset((*dir(kind), *(field.name for field in fields(kind))))
 
 
 @cache
@@ -97,8 +106,8 @@ def _names_in(function: types.FunctionType) -> frozenset[str]:
     found, names = set(function.__code__.co_names), names_of(function)
     for name in function.__code__.co_names:
         known = names.get(name)
-        members = [getattr(known, each, None) for each in function.__code__.co_names] if isinstance(
-            known, types.ModuleType) else [known]
+        members = [vars(known)[each] for each in function.__code__.co_names
+                   if each in vars(known)] if isinstance(known, types.ModuleType) else [known]
         for called in (getattr(each, "function", None) for each in members):
             if isinstance(called, types.FunctionType) and called is not function:
                 found |= _names_in(called)
@@ -129,9 +138,36 @@ def _meaning(value: Any, attributes: frozenset[str]) -> str:
     if isinstance(value, type) and issubclass(value, Words):
         return f"{value.__qualname__} {value.indices}"
     if isinstance(value, type) and issubclass(value, Record):
-        fields = [(field, _meaning(value.kind_of(field), NONE)) for field in value.field_names]
-        return f"{value.__qualname__} {fields} {_meaning(value.own_words, NONE)}"
+        return _meaning_of_record(value)
     if isinstance(value, types.ModuleType):
-        return str([(name, _meaning(getattr(value, name), attributes - {name}))
-                    for name in sorted(attributes) if hasattr(value, name)])
+        known = vars(value)
+        return str([(name, _meaning(known[name], attributes - {name}))
+                    for name in sorted(attributes & known.keys())])
     return str(getattr(value, "fingerprint", type(value).__name__))
+
+
+_known: dict[type[Record], str] = {}
+"""What records are for kernels, which many kernels ask for."""
+
+
+def _meaning_of_record(kind: type[Record]) -> str:
+    """What a record is for a kernel: its fields, and what records among these are.
+
+    It is remembered when the module of the class, and those of its fields, have been imported: a
+    field may name a class that is defined further down.
+    """
+    if kind not in _known:
+        kinds = [kind.kind_of(field) for field in kind.field_names]
+        known = [(name, _meaning(each, NONE)) for name, each in zip(kind.field_names, kinds)]
+        text = f"{kind.__qualname__} {known} {_meaning(kind.own_words, NONE)}"
+        inner = [each for each in kinds if each is not None and issubclass(each, Record)]
+        if not _is_being_imported(kind) and all(each in _known for each in inner):
+            _known[kind] = text
+        return text
+    return _known[kind]
+
+
+def _is_being_imported(kind: type) -> bool:
+    """Whether its module may define more; true if that is not known."""
+    spec = getattr(sys.modules.get(kind.__module__), "__spec__", None)
+    return bool(getattr(spec, "_initializing", True))

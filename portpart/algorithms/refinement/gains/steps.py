@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
 from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
@@ -12,7 +10,6 @@ from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.backends.program import Element
 
 
-@dataclass(frozen=True)
 class GainSteps(Piece):
     """The gain cache, and the lists of vertices that iterations touch."""
 

@@ -13,7 +13,6 @@ from portpart.algorithms.objectives.net_sets import (
     begin_listing_net,
     begin_net,
 )
-from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
@@ -48,7 +47,7 @@ from portpart.algorithms.refinement.nets.wants import (
     of_wanting,
 )
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
-from portpart.algorithms.refinement.program import JET, SHARED
+from portpart.algorithms.refinement.program import SHARED
 from portpart.algorithms.refinement.propagation.label_propagation import wants_to_move
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
@@ -152,11 +151,6 @@ class NetPropagation(Piece):
         move = move_if_nets_agree.bound(agree=self.agree)
         launch_with_hubs(this, movable, of_wanting(self.wants, move), this.widths.of_many,
                          rows.hub_pieces.pieces)
-
-
-def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
-    """Jet's refinement for an objective of graphs or of hypergraphs."""
-    return JET if objective.rules.price is None else jet_on_nets(order)
 
 
 def jet_on_nets(order: str = "id") -> tuple[Piece, ...]:

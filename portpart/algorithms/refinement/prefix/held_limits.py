@@ -8,8 +8,6 @@ limit and never rebalances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from portpart.algorithms.refinement.blocks.block_weights import set_limit
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.level import Run
@@ -21,7 +19,6 @@ from portpart.backends.interface import ExecutionSpace
 NO_LIMIT = 2**62
 
 
-@dataclass(frozen=True)
 class HeldLimits(Piece):
     """Limits that change from round to round, in place of rebalancing."""
 
