@@ -145,7 +145,8 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	    echo "this Python makes no virtual environments: install its venv module (Debian: python3-venv)"; exit 1; }
 
+# modules of packages are compiled when they are imported, which few of them are
 $(VENV)/.has-%: pyproject.toml | $(VENV)/bin/python
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[$*]'
 	@touch $@
 endif

@@ -321,7 +321,7 @@ def test_weights_stay_below_their_limit() -> None:
     before = packed(edited)
     batch = edited.batch()
     batch.insert_edges(0, 1, 2**61)
-    with pytest.raises(InputError, match=r"arc weights add up to \d+, above"):
+    with pytest.raises(InputError, match=r"counted at both ends, add up to \d+, above"):
         edited.apply(batch)
     assert packed(edited) == before
 
