@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
 import linecache
 import os
+import pickle
 import threading
 import types
 from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from portpart.errors import KernelSyntaxError
 
@@ -46,7 +46,7 @@ def parsed(function: types.FunctionType, *,
         known = _files.get(code.co_filename)
         if known is None or known[0] is not lines or place not in known[1]:
             _files[code.co_filename] = known = (lines, _functions("".join(lines)))
-        tree = copy.deepcopy(known[1].get(place)) if again else known[1].pop(place, None)
+        tree = copied(known[1].get(place)) if again else known[1].pop(place, None)
     if tree is None:
         raise KernelSyntaxError(
             f"the source of {function.__name__} cannot be read; write kernels in a file")
@@ -57,6 +57,11 @@ def parsed(function: types.FunctionType, *,
         tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=tree.col_offset)]
     tree.decorator_list = []
     return lines[place[1] - 1 : tree.end_lineno], tree
+
+
+def copied(tree: Any) -> Any:
+    """A copy of a syntax tree, in less than half the time that copy.deepcopy takes."""
+    return pickle.loads(pickle.dumps(tree))
 
 
 def _functions(text: str) -> dict[Place, Definition]:

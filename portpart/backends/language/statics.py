@@ -21,12 +21,12 @@ static values as well: ``kl.lane()`` is a word of the module `kl`.
 from __future__ import annotations
 
 import ast
-import copy
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from portpart.backends.language.definite_assignment import Refuse
+from portpart.backends.language.source import copied
 
 MISSING = object()
 """What is not static; None is a static value like any other."""
@@ -219,6 +219,6 @@ class Specialiser(ast.NodeTransformer):
         name, result = node.target.id, []
         for number in static_range(*map(self.argument, call.args)):
             self.numbers[name] = number
-            result += self.block(copy.deepcopy(node.body))
+            result += self.block(copied(node.body))
         self.numbers.pop(name, None)
         return result
