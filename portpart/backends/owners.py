@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from itertools import takewhile
 from pathlib import Path
 
 ROOT = 0
@@ -46,7 +47,8 @@ def make_folder(folder: Path) -> None:
     OSError
         If it cannot be, or belongs to another user.
     """
-    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-        missing.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+    missing = [*takewhile(lambda each: not each.exists(), (folder, *folder.parents))]
+    for each in reversed(missing):
+        each.mkdir(mode=stat.S_IRWXU, exist_ok=True)
     if fault := fault_of_folder(folder):
         raise PermissionError(f"it {fault}")
