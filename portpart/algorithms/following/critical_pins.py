@@ -11,97 +11,34 @@ partition.  Blocks that are too heavy in the end are relieved as in Jet.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from portpart.algorithms.following.critical_leaving import record_leaving
 from portpart.algorithms.following.nets import EditedNetSteps
-from portpart.algorithms.following.pseudo import BLOCKS_TEAM, look_for_overload
+from portpart.algorithms.following.pseudo import PseudoBlock
 from portpart.algorithms.following.pseudo_rounds import (
-    begin_rounds,
     comes_first,
-    drop_move,
-    end_round,
-    find_prefix,
-    keep_prefix,
-    lay_out_entry,
-    list_waiting,
-    strongest_tie,
     wait_on,
 )
-from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWords, pseudo_for
+from portpart.algorithms.following.pseudo_state import WAITS, Pseudo, PseudoWords
 from portpart.algorithms.objectives.net_ties import tie_of
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
 from portpart.algorithms.refinement.gains.dirty_list import empty_marked
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.gains.steps import launch_by_degree
 from portpart.algorithms.refinement.gains.unrated_list import add_unrated
-from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.local.around import LOCAL, forget_dirty
 from portpart.algorithms.refinement.moves.list_moves import mark_moved, unlock
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
-from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, try_all
 from portpart.algorithms.refinement.prefix.trial import (
-    fill_key,
-    order_by_gain_next,
-    record_order,
     set_top_gain,
     trial_of,
 )
-from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import StaticValue
-from portpart.backends.work import WorkRecord
-
-
-class CriticalPins(Piece):
-    """A pseudo block for pins around edits; later, while blocks are balanced, none moves."""
-
-    holds_heavy = True
-
-    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
-        """The pseudo block."""
-        return {"trial": pseudo_for(space, sizes, run)}
-
-    def activate(self, this: Recording) -> None:
-        """Vertices leave their blocks and come back."""
-        program, words = this.program, trial_of(this).words
-        record_leaving(this)
-        program.launch(1, begin_rounds, team=BLOCKS_TEAM)
-        program.launch(words.members, list_waiting)
-        with program.while_loop(words.running):
-            _record_round(this)
-        program.launch(1, look_for_overload, team=BLOCKS_TEAM)
-        program.launch(1, plan_forgetting)
-        program.launch(words.asked, forget_dirty)
-
-
-CRITICAL_PINS: tuple[Piece, ...] = (*LOCAL, CriticalPins(), EditedNetSteps())
-"""Refinement around edits of hypergraphs by a pseudo block."""
-
-
-def _record_round(this: Recording) -> None:
-    program, level, trial = this.program, this.run.level, trial_of(this)
-    program.launch(trial.words.waiting, list_first_on_nets, team=this.widths.team)
-    launch_by_degree(this, level.unrated, level.unrated_hubs,
-                     ByDegree(strongest_tie, UNRATED, this.rules), trial)
-    program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(trial.sequence.too_heavy):
-        program.launch(level.moves, rate_loss, team=this.widths.team)
-        program.launch(level.moves, turn_loss)
-        record_order(this, fill_key, order_by_gain_next)
-        program.launch(level.moves, lay_out_entry)
-        program.launch(1, find_prefix, team=WIDEST)
-        program.launch(level.moves, drop_move)
-        program.launch(1, keep_prefix)
-    program.launch(level.moves, decide_entry)
-    record_accounts(this)
-    with program.side_by_side():
-        record_ends(this)
-    program.launch(1, end_round, team=BLOCKS_TEAM)
+from portpart.backends.language import Kernel, StaticValue
 
 
 @kl.kernel
@@ -168,3 +105,35 @@ def plan_forgetting(_, cache: GainCache, trial: Pseudo):
     if trial.words.overloaded == 0:
         trial.words.asked = cache.marked
         empty_marked(cache)
+
+
+class CriticalPins(PseudoBlock):
+    """A pseudo block for pins around edits; later, while blocks are balanced, none moves."""
+
+    holds_heavy = True
+    list_first: ClassVar[Kernel] = list_first_on_nets
+
+    def leave(self, this: Recording) -> None:
+        """Record which vertices leave their blocks: critical pins, and others of heavy blocks."""
+        record_leaving(this)
+
+    def rate(self, this: Recording) -> None:
+        """Record that moves are sorted by what they cost."""
+        this.program.launch(this.run.level.moves, rate_loss, team=this.widths.team)
+        this.program.launch(this.run.level.moves, turn_loss)
+
+    def enter(self, this: Recording) -> None:
+        """Record how vertices enter blocks, which changes what is known of their nets."""
+        this.program.launch(this.run.level.moves, decide_entry)
+        record_accounts(this)
+        with this.program.side_by_side():
+            record_ends(this)
+
+    def settle(self, this: Recording) -> None:
+        """Record which vertices are looked at next."""
+        this.program.launch(1, plan_forgetting)
+        this.program.launch(trial_of(this).words.asked, forget_dirty)
+
+
+CRITICAL_PINS: tuple[Piece, ...] = (*LOCAL, CriticalPins(), EditedNetSteps())
+"""Refinement around edits of hypergraphs by a pseudo block."""

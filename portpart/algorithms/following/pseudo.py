@@ -7,6 +7,8 @@ where vertices die, are relieved as in Jet, which the paper has not.  Nothing mo
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from portpart.algorithms.following.pseudo_leaving import (
     ask_vertex,
     begin_passes,
@@ -57,7 +59,7 @@ from portpart.algorithms.refinement.prefix.trial import (
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import Scope
+from portpart.backends.language import Kernel, Scope
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr
 
@@ -78,54 +80,68 @@ class Joining(Scope):
 class PseudoBlock(Piece):
     """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
 
+    list_first: ClassVar[Kernel] = list_first
+
     def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
         """The pseudo block."""
         return {"trial": pseudo_for(space, sizes, run)}
 
     def activate(self, this: Recording) -> None:
-        """Vertices leave their blocks and come back, and what that has changed."""
+        """Vertices leave their blocks and come back in rounds."""
         program, words = this.program, trial_of(this).words
-        _record_leaving(this)
+        self.leave(this)
         program.launch(1, begin_rounds, team=BLOCKS_TEAM)
         program.launch(words.members, list_waiting)
         with program.while_loop(words.running):
-            _record_round(this)
+            self._record_round(this)
         program.launch(1, look_for_overload, team=BLOCKS_TEAM)
-        program.launch(words.members, account_member, team=this.widths.team)
+        self.settle(this)
+
+    def leave(self, this: Recording) -> None:
+        """Record which vertices leave their blocks."""
+        program, words, team = this.program, trial_of(this).words, this.widths.team
+        program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
+        program.launch(words.asked, list_new)
+        program.launch(words.members, leave_block)
+        program.launch(1, begin_passes)
+        with program.while_loop(words.passes):
+            program.launch(words.asked, ask_vertex, team=team)
+            program.launch(1, end_asking)
+            program.launch(words.leaving, leave_block)
+            program.launch(words.telling, tell_neighbours, team=team)
+            program.launch(1, end_pass)
+
+    def rate(self, this: Recording) -> None:
+        """Record what moves are sorted by, if that is not what they gain."""
+
+    def enter(self, this: Recording) -> None:
+        """Record how vertices enter the blocks that they have chosen."""
+        this.program.launch(this.run.level.moves, enter_block)
+
+    def settle(self, this: Recording) -> None:
+        """Record the accounts of all that have moved, and which vertices are looked at next."""
+        members = trial_of(this).words.members
+        this.program.launch(members, account_member, team=this.widths.team)
+
+    def _record_round(self, this: Recording) -> None:
+        program, level, trial = this.program, this.run.level, trial_of(this)
+        program.launch(trial.words.waiting, self.list_first, team=this.widths.team)
+        launch_by_degree(this, level.unrated, level.unrated_hubs,
+                         ByDegree(strongest_tie, UNRATED, this.rules), trial)
+        program.launch(1, try_all, team=WIDEST)
+        with program.if_nonzero(trial.sequence.too_heavy):
+            self.rate(this)
+            record_order(this, fill_key, order_by_gain_next)
+            program.launch(level.moves, lay_out_entry)
+            program.launch(1, find_prefix, team=WIDEST)
+            program.launch(level.moves, drop_move)
+            program.launch(1, keep_prefix)
+        self.enter(this)
+        program.launch(1, end_round, team=BLOCKS_TEAM)
 
 
 PSEUDO_BLOCK: tuple[Piece, ...] = (*LOCAL, PseudoBlock(), AccountingSteps())
 """Refinement around edits of graphs by a pseudo block."""
-
-
-def _record_leaving(this: Recording) -> None:
-    program, words, team = this.program, trial_of(this).words, this.widths.team
-    program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
-    program.launch(words.asked, list_new)
-    program.launch(words.members, leave_block)
-    program.launch(1, begin_passes)
-    with program.while_loop(words.passes):
-        program.launch(words.asked, ask_vertex, team=team)
-        program.launch(1, end_asking)
-        program.launch(words.leaving, leave_block)
-        program.launch(words.telling, tell_neighbours, team=team)
-        program.launch(1, end_pass)
-
-
-def _record_round(this: Recording) -> None:
-    program, level, trial = this.program, this.run.level, trial_of(this)
-    program.launch(trial.words.waiting, list_first, team=this.widths.team)
-    launch_by_degree(this, level.unrated, level.unrated_hubs,
-                     ByDegree(strongest_tie, UNRATED, this.rules), trial)
-    program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(trial.sequence.too_heavy):
-        record_order(this, fill_key, order_by_gain_next)
-        program.launch(level.moves, lay_out_entry)
-        program.launch(1, find_prefix, team=WIDEST)
-        program.launch(level.moves, drop_move)
-        program.launch(1, keep_prefix)
-    program.launch(level.moves, enter_block)
-    program.launch(1, end_round, team=BLOCKS_TEAM)
 
 
 @kl.kernel

@@ -41,6 +41,7 @@ from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
 from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
 from portpart.algorithms.refinement.program import record_iterations
+from portpart.algorithms.refinement.propagation.label_propagation import ThinningSteps
 from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
@@ -253,7 +254,8 @@ def sum_up(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
         journal.report.cost = twice // 2
         journal.report.iterations = figures.iteration
 
-LOCAL: tuple[Piece, ...] = (IncumbentSteps(save_and_note), GainSteps(), RebalancingSteps())
+LOCAL: tuple[Piece, ...] = (
+    IncumbentSteps(save_and_note), GainSteps(), RebalancingSteps(), ThinningSteps())
 """Pieces of all runs around some vertices."""
 
 
