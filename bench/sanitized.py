@@ -18,6 +18,7 @@ import click
 import numpy as np
 
 from bench.sanitized_edits import edits
+from bench.sanitized_rows import rows_of_ranges
 
 Graphs = dict[str, Any]
 Runs = Iterator[tuple[str, Callable[[], Any]]]
@@ -358,6 +359,7 @@ GROUPS: dict[str, Group] = {
     "searches": Group(searches),
     "nets": Group(nets),
     "edits": Group(edits, programs=False),
+    "rows": Group(rows_of_ranges, programs=False),
 }
 
 

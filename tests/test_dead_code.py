@@ -15,7 +15,8 @@ from tests.test_layers import ROOT
 from tests.test_pieces import trees
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
-          "portpart.compat.pymetis", "portpart.plot", "portpart.backends.language")
+          "portpart.generators.shares", "portpart.compat.pymetis", "portpart.plot",
+          "portpart.backends.language")
 """What these export is for users; those of the last write kernels."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},

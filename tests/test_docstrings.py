@@ -14,13 +14,15 @@ import pytest
 
 import portpart
 from portpart.compat import pymetis
+from portpart.generators import shares
 
 PLACES = (portpart, *(importlib.import_module(f"portpart.{name}")
                       for name in ("generators", "io", "metrics", "plot")))
 
 def modules() -> list[str]:
     """Where public names are defined, and every module of the places."""
-    values = (getattr(place, name, None) for place in (*PLACES, pymetis) for name in place.__all__)
+    values = (getattr(place, name, None) for place in (*PLACES, pymetis, shares)
+              for name in place.__all__)
     found = {module.__name__ for value in values
              if (module := inspect.getmodule(value)) is not None
              and module.__name__.startswith("portpart")}
@@ -47,7 +49,7 @@ def _value(name: str) -> Any:
 
 def public() -> list[str]:
     """What people use, but what is another package's, or a constant."""
-    return sorted({f"{place.__name__}.{name}" for place in (*PLACES, pymetis)
+    return sorted({f"{place.__name__}.{name}" for place in (*PLACES, pymetis, shares)
                    for name in place.__all__
                    if callable(value := getattr(place, name)) and
                    value.__module__.startswith("portpart")})

@@ -101,7 +101,7 @@ def test_every_kernel_is_run_under_the_tool(monkeypatch: pytest.MonkeyPatch) -> 
     assert not missing
 
 
-@pytest.mark.parametrize("group", ["inputs", "gkway"])
+@pytest.mark.parametrize("group", ["inputs", "gkway", "rows"])
 def test_runs_work_without_a_gpu(group: str) -> None:
     for _, work in GROUPS[group].runs(portpart.space("cpu"), kinds_of_graphs(60)):
         work()

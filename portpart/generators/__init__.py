@@ -2,11 +2,13 @@
 same arguments.
 
 Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order; the default
-seeds are those of the project's published measurements.  All live on the host.
+seeds are those of the project's published measurements.  All live on the host.  Rows of graphs
+that are too large for one memory are drawn by `shares`, from hashes.
 """
 
 from __future__ import annotations
 
+from portpart.generators import shares
 from portpart.generators.airfoil import airfoil_mesh
 from portpart.generators.eco import EcoEdits
 from portpart.generators.geometric import delaunay, random_geometric, triangulation
@@ -32,5 +34,6 @@ __all__ = [
     "random_geometric",
     "rmat",
     "road_network",
+    "shares",
     "triangulation",
 ]

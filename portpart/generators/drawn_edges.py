@@ -1,0 +1,190 @@
+"""Rows of graphs whose edges are drawn one by one, each from its number: R-MAT.
+
+An arc is one number, its source above its target in 32 bits each, so that arcs can be shipped to
+the owners of their sources and sorted there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record
+from portpart.generators.vertex_order import VertexOrder, place_of
+from portpart.graphs.row_range import id_dtype
+from portpart.primitives.hashing import hash_of
+from portpart.primitives.pair_sort import sorted_pairs
+from portpart.primitives.scan import offsets_from_counts
+
+HALF = 32
+LOW_HALF = (1 << HALF) - 1
+
+EDGES_PER_ITEM = 128
+
+DRAW_BITS = 31
+MAX_BITS = 64
+"""Draws of an edge, at most."""
+
+
+class Quadrants(Record):
+    """How the ends of edges are drawn.
+
+    Attributes
+    ----------
+    scale : int
+        Bits of a vertex.
+    upper_left, upper, not_last : int
+        The probability of the upper left quadrant, that of both upper ones, that of all but the
+        lower right one, each times 2^31.
+    seed : int
+    """
+
+    scale: int
+    upper_left: int
+    upper: int
+    not_last: int
+    seed: int
+
+
+class ArcRange(Record):
+    """Which arcs are wanted: of these edges, with a source at one of these places.
+
+    Attributes
+    ----------
+    begin, end : int
+        Numbers of edges.
+    first, last : int
+        Places of vertices.
+    """
+
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+def drawn_arcs(space: ExecutionSpace, quadrants: Quadrants, order: VertexOrder,
+               wanted: ArcRange) -> Array:
+    """Both arcs of each drawn edge that is no loop, as numbers, as far as they are wanted."""
+    items = -(-(wanted.end - wanted.begin) // EDGES_PER_ITEM)
+    counts = space.empty(items, np.int64)
+    space.parallel_for(items, count_arcs, quadrants, order, wanted, counts)
+    places = offsets_from_counts(space, counts, np.int64)
+    del counts
+    arcs: Array = space.empty(int(space.to_host(places[items:])[0]), np.int64)
+    space.parallel_for(items, write_arcs, quadrants, order, wanted, places, arcs)
+    return arcs
+
+
+def rows_of_arcs(space: ExecutionSpace, arcs: Array, first: int, last: int,
+                 num_vertices: int) -> tuple[Array, Array]:
+    """Offsets and ascending targets of the rows of arcs, each of which counts once.
+
+    What `arcs` holds afterwards is of no use.
+    """
+    space.parallel_for(len(arcs), shift_source, arcs, first)
+    arcs = sorted_pairs(space, arcs, max(1, last - first), max(1, num_vertices))
+    is_first = space.empty(len(arcs), np.int8)
+    space.parallel_for(len(arcs), mark_first, arcs, is_first)
+    places = offsets_from_counts(space, is_first, np.int64)
+    del is_first
+    num_arcs = int(space.to_host(places[len(arcs):])[0])
+    targets = space.empty(num_arcs, id_dtype(num_vertices))
+    space.parallel_for(len(arcs), write_target, arcs, places, targets)
+    offsets = space.empty(last - first + 1, np.int64)
+    space.parallel_for(last - first + 1, find_row, arcs, len(arcs), places, offsets)
+    return offsets, targets
+
+
+@kl.device
+def edge_ends(edge, quadrants: Quadrants):
+    """Both ends of an edge as one number; the bits of each are drawn from the highest on."""
+    ends = kl.int64(0)
+    for bit in range(quadrants.scale):
+        draw = hash_of(edge * MAX_BITS + bit, quadrants.seed) & ((1 << DRAW_BITS) - 1)
+        lower = kl.int64(draw >= quadrants.upper)
+        left = draw < quadrants.upper_left or (lower == 1 and draw < quadrants.not_last)
+        ends = (ends << 1) | (lower << HALF) | kl.int64(not left)
+    return ends
+
+
+@kl.device
+def is_wanted(arc, wanted: ArcRange):
+    """Whether the source of an arc is in the range, and it is no loop."""
+    source = arc >> HALF
+    return source >= wanted.first and source < wanted.last and source != (arc & LOW_HALF)
+
+
+@kl.device
+def arc_of(edge, quadrants: Quadrants, order: VertexOrder):
+    """The arc from one end of an edge to the other."""
+    ends = edge_ends(edge, quadrants)
+    return (place_of(ends >> HALF, order) << HALF) | place_of(ends & LOW_HALF, order)
+
+
+@kl.device
+def reversed_arc(arc):
+    """The arc from its target to its source."""
+    return ((arc & LOW_HALF) << HALF) | (arc >> HALF)
+
+
+@kl.kernel
+def count_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, counts):
+    """counts[item] = wanted arcs of the edges of this item."""
+    count = kl.int64(0)
+    begin = wanted.begin + item * EDGES_PER_ITEM
+    for edge in range(begin, min(begin + EDGES_PER_ITEM, wanted.end)):
+        arc = arc_of(edge, quadrants, order)
+        count += kl.int64(is_wanted(arc, wanted)) + kl.int64(is_wanted(reversed_arc(arc), wanted))
+    counts[item] = count
+
+
+@kl.kernel
+def write_arcs(item, quadrants: Quadrants, order: VertexOrder, wanted: ArcRange, places, arcs):
+    """Write the wanted arcs of the edges of this item from places[item] on."""
+    place = places[item]
+    begin = wanted.begin + item * EDGES_PER_ITEM
+    for edge in range(begin, min(begin + EDGES_PER_ITEM, wanted.end)):
+        arc = arc_of(edge, quadrants, order)
+        for _ in range(2):
+            if is_wanted(arc, wanted):
+                arcs[place] = arc
+                place += 1
+            arc = reversed_arc(arc)
+
+
+@kl.kernel
+def shift_source(i, arcs, first):
+    """Count sources from the first vertex of the range."""
+    arcs[i] -= first << HALF
+
+
+@kl.kernel
+def mark_first(i, arcs, is_first):
+    """is_first[i] = whether arc i differs from the one before it."""
+    differs = i == 0
+    if not differs:
+        differs = arcs[i] != arcs[i - 1]
+    is_first[i] = kl.int8(differs)
+
+
+@kl.kernel
+def write_target(i, arcs, places, targets):
+    """Write the target of arc i, if it is the first of its kind, to its place."""
+    if places[i + 1] > places[i]:
+        targets[places[i]] = arcs[i] & LOW_HALF
+
+
+@kl.kernel
+def find_row(row, arcs, num_arcs, places, offsets):
+    """offsets[row] = place of the first arc whose source is not before the row."""
+    low = kl.int64(0)
+    high = kl.int64(num_arcs)
+    while low < high:
+        middle = (low + high) // 2
+        if arcs[middle] >> HALF < row:
+            low = middle + 1
+        else:
+            high = middle
+    offsets[row] = places[low]

@@ -1,0 +1,178 @@
+"""Graphs that are described by a few numbers, and of which only ranges of rows are in memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portpart.backends import as_space
+from portpart.generators import drawn_edges as edges
+from portpart.generators import neighbourhoods as near
+from portpart.generators.row_weights import arc_weights, weights_of_vertices
+from portpart.generators.vertex_order import VertexOrder, vertex_order
+from portpart.graphs.row_range import Rows, checked_range
+from portpart.options import checked_integer
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import Array, ExecutionSpace
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeGraph(ABC):
+    """A graph that need not be in memory: the rows of any range of vertices can be drawn.
+
+    Functions of this module make one.
+
+    Attributes
+    ----------
+    num_vertices : int
+    order_seed : int or None
+        Seed of the order of the vertices, None for the original order; see :func:`permuted`.
+    weight_seed, max_weight, max_vertex_weight : int
+        Seed and largest weights of edges and vertices; see :func:`weighted`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.generators.shares.grid_2d(1_000_000).num_vertices
+    1000000000000
+    """
+
+    num_vertices: int
+    order_seed: int | None = None
+    weight_seed: int = 0
+    max_weight: int = 1
+    max_vertex_weight: int = 1
+
+    def rows(self, first: int, last: int, space: ExecutionSpace | str = "cpu") -> Rows:
+        """Draw the rows of the vertices ``first <= v < last``.
+
+        Parameters
+        ----------
+        first, last : int
+            The range may be empty.
+        space : ExecutionSpace or str
+            Where the rows are to live, or the name of a device.
+
+        Returns
+        -------
+        Rows
+            Without loops and parallel edges.  The arcs of a vertex do not depend on the range.
+
+        Raises
+        ------
+        InputError
+            If there is no such range.
+        OutOfMemory
+            If the rows do not fit into the memory of the device.
+        """
+        low, high = checked_range(first, last, self.num_vertices)
+        where = as_space(space)
+        return self._weighed(where, low, high, self._arcs(where, low, high))
+
+    @property
+    def _order(self) -> VertexOrder:
+        return vertex_order(self.num_vertices, self.order_seed)
+
+    @abstractmethod
+    def _arcs(self, space: ExecutionSpace, first: int, last: int) -> tuple[Array, Array]:
+        """Offsets and targets of rows."""
+
+    def _weighed(self, space: ExecutionSpace, first: int, last: int,
+                 arcs: tuple[Array, Array]) -> Rows:
+        """Rows of these arcs, with the weights that the graph has."""
+        weights = vertex_weights = None
+        if self.max_weight > 1:
+            weights = arc_weights(space, first, self._order, arcs, self.weight_seed,
+                                  self.max_weight)
+        if self.max_vertex_weight > 1:
+            vertex_weights = weights_of_vertices(space, first, last, self._order, self.weight_seed,
+                                                 self.max_vertex_weight)
+        return Rows(first, self.num_vertices, *arcs, weights, vertex_weights, space)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours(LargeGraph):
+    """A graph whose vertices know their neighbours."""
+
+    sizes: near.Sizes
+    kind: near.Neighbourhood
+
+    def _arcs(self, space: ExecutionSpace, first: int, last: int) -> tuple[Array, Array]:
+        return near.neighbourhood_rows(space, first, last, self._order, self.sizes, self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomEdges(LargeGraph):
+    """A large graph whose edges are drawn one by one, each from its number.
+
+    ``rows`` goes over all edges.  Ranks that can exchange arcs share this work: each calls
+    ``arcs`` for some of the edges, sends every arc to the owner of its source, and passes the arcs
+    that it has received to ``rows_of_arcs``.
+
+    Attributes
+    ----------
+    num_edges : int
+        Edges that are drawn; loops and duplicates are dropped, so fewer remain.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.shares.rmat(8, 4)
+    >>> arcs = graph.arcs(0, graph.num_edges)
+    >>> graph.rows_of_arcs(100, 256, arcs[(arcs >> 32) >= 100])
+    <Rows: vertices 100 to 256 of 256, 433 arcs, on cpu>
+    >>> graph.rows(100, 256)
+    <Rows: vertices 100 to 256 of 256, 433 arcs, on cpu>
+    """
+
+    num_edges: int
+    quadrants: edges.Quadrants
+
+    def arcs(self, begin: int, end: int, space: ExecutionSpace | str = "cpu") -> Array:
+        """Draw the edges ``begin <= e < end``, in both directions.
+
+        Parameters
+        ----------
+        begin, end : int
+        space : ExecutionSpace or str
+            Where the arcs are to live, or the name of a device.
+
+        Returns
+        -------
+        array of int64
+            ``source * 2**32 + target`` of each arc, without loops.
+        """
+        low = checked_integer("begin", begin, 0, self.num_edges)
+        high = checked_integer("end", end, low, self.num_edges)
+        return self._drawn(as_space(space), edges.ArcRange(low, high, 0, self.num_vertices))
+
+    def rows_of_arcs(self, first: int, last: int, arcs: Array,
+                     space: ExecutionSpace | str = "cpu") -> Rows:
+        """Make the rows of the vertices ``first <= v < last`` of their arcs.
+
+        Parameters
+        ----------
+        first, last : int
+        arcs : array of int64
+            All arcs that leave these vertices and no others, as :meth:`arcs` returns them, in any
+            order.  Its contents are lost.
+        space : ExecutionSpace or str
+            The space that owns `arcs`.
+
+        Returns
+        -------
+        Rows
+        """
+        low, high = checked_range(first, last, self.num_vertices)
+        where = as_space(space)
+        return self._weighed(where, low, high,
+                             edges.rows_of_arcs(where, arcs, low, high, self.num_vertices))
+
+    def _arcs(self, space: ExecutionSpace, first: int, last: int) -> tuple[Array, Array]:
+        arcs = self._drawn(space, edges.ArcRange(0, self.num_edges, first, last))
+        return edges.rows_of_arcs(space, arcs, first, last, self.num_vertices)
+
+    def _drawn(self, space: ExecutionSpace, wanted: edges.ArcRange) -> Array:
+        return edges.drawn_arcs(space, self.quadrants, self._order, wanted)
