@@ -73,7 +73,8 @@ def host_array(values: Any) -> np.ndarray:
             values = getattr(values, method)()
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         return np.from_dlpack(values)
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    # The test for a mask comes first: numpy.ma is imported where it is first named.
+    if hasattr(values, "mask") and isinstance(values, np.ma.MaskedArray) and values.mask.any():
         place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise InputError(f"a masked array has no value in {place}; fill or drop masked entries")
     try:

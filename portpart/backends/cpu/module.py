@@ -4,12 +4,15 @@ The module holds the device functions, the kernel's body, and one C function
 ``name(start, stop, row)`` that runs the body for a range of work items.  ``row`` is the address of
 the packed arguments (`packing`): word 0 is the address of the work size, which the driver reads,
 the others are addresses of arrays or the bits of scalars.
+
+Many kernels call the same device functions, so that these are written once for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import hashlib
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -20,23 +23,51 @@ from portpart.backends.language.typed import TypedFunction
 from portpart.backends.language.types import ABSENT, BOOL, INT64, ArgumentType, ArrayType
 
 
+class Written(NamedTuple):
+    """A device function for the modules of all kernels that call it.
+
+    Attributes
+    ----------
+    declaration : llvmlite.ir.Function
+        What a call names.
+    texts : list of str
+        It, and what it needs of LLVM.
+    """
+
+    declaration: Any
+    texts: list[str]
+
+
 def module_text(typed: TypedFunction, name: str) -> str:
     """The module with the C function `name` for the kernel `typed`."""
     module = ir.Module(name)
-    devices: dict[TypedFunction, Any] = {}
-    for number, device in enumerate(typed.devices):
-        devices[device] = _function(module, device, f"{device.function.name}.{number}", devices)
-    _chunk(module, typed, name, _function(module, typed, "body", devices))
-    return str(module)
+    _chunk(module, typed, name, _function(module, typed, "body"))
+    texts = [text for device in typed.devices for text in _written(device).texts]
+    return "\n".join(dict.fromkeys([*texts, *map(str, module.functions)]))
 
 
-def _function(module: Any, typed: TypedFunction, name: str,
-              devices: Mapping[TypedFunction, Any]) -> Any:
+@lru_cache(maxsize=4096)
+def _written(device: TypedFunction) -> Written:
+    module, scratch = ir.Module(), ir.Module()
+    function = _function(module, device, _name_of(device))
+    declaration = ir.Function(scratch, function.function_type, function.name)
+    return Written(declaration, [*map(str, module.functions)])
+
+
+def _name_of(device: TypedFunction) -> str:
+    """A name for all that decides about the code of a device function."""
+    types = ", ".join(map(str, device.arguments.values()))
+    meaning = f"{device.function.fingerprint} {types}"
+    return f"{device.function.name}.{hashlib.sha256(meaning.encode()).hexdigest()[:24]}"
+
+
+def _function(module: Any, typed: TypedFunction, name: str) -> Any:
     given = [_type(kind) for kind in typed.arguments.values() if kind is not ABSENT]
     returns = ir.VoidType() if typed.returns is None else value_type(typed.returns)
     function = ir.Function(module, ir.FunctionType(returns, given), name)
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
+    devices = {callee: _written(callee).declaration for callee in typed.calls.values()}
     StatementWriter(typed, function, devices).write()
     return function
 

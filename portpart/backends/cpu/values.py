@@ -41,8 +41,9 @@ def literal(value: bool | int | float, dtype: np.dtype) -> Any:
         return ir.Constant(value_type(dtype), float(dtype.type(value)))
     if dtype == BOOL:
         return ir.Constant(BIT, int(bool(value)))
-    wrapped = int(np.array(int(value) & (2**64 - 1), np.uint64).astype(dtype))
-    return ir.Constant(value_type(dtype), wrapped)
+    values = 1 << 8 * dtype.itemsize
+    below_zero = values >> 1 if dtype.kind == "i" else 0
+    return ir.Constant(value_type(dtype), (int(value) + below_zero) % values - below_zero)
 
 
 class Arithmetic:

@@ -109,7 +109,7 @@ class _Checker(ast.NodeVisitor):
                                   self.outside, self.refuse)
         arguments = self.tree.args
         arguments.args = [each for each in arguments.args if each.arg not in self.values]
-        self.tree.body = specialiser.block(self.tree.body)
+        self.tree.body = specialiser.visited(self.tree.body)
         self.static_names = specialiser.names
 
     def refuse(self, node: ast.AST, problem: str, remedy: str) -> NoReturn:

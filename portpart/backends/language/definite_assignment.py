@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
+
+from portpart.backends.language.trees import nodes_of
 
 Refuse = Callable[[ast.AST, str, str], NoReturn]
 """Called with the node, the problem and the remedy."""
@@ -57,26 +59,12 @@ class DefiniteAssignment:
         self.known = before
 
     def reads(self, node: ast.AST) -> None:
-        for name in _names(node):
+        for name in nodes_of(node):
+            if not isinstance(name, ast.Name):
+                continue
             loads = isinstance(name.ctx, ast.Load) or (
                 isinstance(node, ast.AugAssign) and name is node.target
             )
             if loads and name.id in self.assigned and name.id not in self.known:
                 self.refuse(name, f"{name.id!r} may be used before it has a value",
                             "assign it on every path first")
-
-
-def _names(node: ast.AST) -> Iterator[ast.Name]:
-    """Names in an expression or a statement; every kernel goes through here at import."""
-    left: list[Any] = [node]
-    while left:
-        part = left.pop()
-        if part.__class__ is ast.Name:
-            yield part
-            continue
-        for field in part._fields:
-            value = getattr(part, field, None)
-            if value.__class__ is list:
-                left += value
-            elif isinstance(value, (ast.expr, ast.keyword)):
-                left.append(value)

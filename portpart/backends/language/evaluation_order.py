@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from portpart.backends.language.trees import nodes_of
 from portpart.backends.language.types import Refusal
 
 HasEffects = Callable[[ast.Call], bool]
@@ -38,7 +39,7 @@ def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
     if isinstance(statement, ast.AugAssign):
         yield [statement.target, statement.value]
     for expression in _expressions(statement):
-        for node in ast.walk(expression):
+        for node in nodes_of(expression):
             if isinstance(node, ast.BinOp):
                 yield [node.left, node.right]
             elif isinstance(node, ast.Compare):
@@ -52,7 +53,7 @@ def _expressions(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> list[ast.Call]:
-    return [child for child in ast.walk(node)
+    return [child for child in nodes_of(node)
             if isinstance(child, ast.Call) and has_effects(child)]
 
 
@@ -60,7 +61,7 @@ def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool
     """True if `node` has an effect of its own or reads one of the arrays `touched`."""
     if _calls_with_effects(node, has_effects):
         return True
-    for child in ast.walk(node):
+    for child in nodes_of(node):
         read: Sequence[ast.expr] = child.args if isinstance(child, ast.Call) else []
         if isinstance(child, ast.Subscript):
             read = [child.value]

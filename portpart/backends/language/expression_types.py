@@ -50,6 +50,8 @@ class ExpressionTyper:
         self.function = typed.function
         self.references = typed.function.references
         self.infer = infer
+        self.effects = 0
+        """Calls so far that do more than return a value."""
 
     def refuse(self, node: ast.AST, problem: str, remedy: str) -> NoReturn:
         """Raise the type error for `node`."""
@@ -176,15 +178,18 @@ class ExpressionTyper:
         target = self.references[node.func.id]
         arguments = [self.argument(argument) for argument in node.args]
         if isinstance(target, Word):
-            self.typed.has_effects |= target.name not in PURE
-            return word_type(target.name, arguments)
-        assert isinstance(target, DeviceFunction)
-        if len(arguments) != len(target.parameters):
-            raise Refusal(f"{target.name} with {len(arguments)} arguments",
-                          f"it takes {len(target.parameters)}")
-        callee = self.typed.calls[node] = self.infer(target, tuple(arguments))
-        self.typed.has_effects |= callee.has_effects
-        return callee.returns
+            returns = word_type(target.name, arguments)
+        else:
+            assert isinstance(target, DeviceFunction)
+            if len(arguments) != len(target.parameters):
+                raise Refusal(f"{target.name} with {len(arguments)} arguments",
+                              f"it takes {len(target.parameters)}")
+            self.typed.calls[node] = self.infer(target, tuple(arguments))
+            returns = self.typed.calls[node].returns
+        if self.has_effects(node):
+            self.typed.has_effects = True
+            self.effects += 1
+        return returns
 
     def argument(self, node: ast.expr) -> ArgumentType:
         """Type of a call's argument, which may be an array passed on."""

@@ -23,6 +23,7 @@ from portpart.backends.language.parameters import (
     flat_parameters,
 )
 from portpart.backends.language.records import Kind, Record, StaticArray, Words
+from portpart.backends.language.trees import Rewriter
 from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"
@@ -101,7 +102,7 @@ def names_in(kind: type[Record]) -> tuple[str, ...]:
     return (*kind.field_names, *(kind.own_words.indices if kind.own_words is not None else ()))
 
 
-class _Flattener:
+class _Flattener(Rewriter):
     """Rewrites the statements of one function."""
 
     def __init__(self, parameters: list[Parameter], names: set[str], tree: ast.FunctionDef,
@@ -110,7 +111,7 @@ class _Flattener:
         self.made: dict[str, tuple[Kind, dict[str, str]]] = {}
         self.tree, self.lookup, self.refuse = tree, lookup, refuse
         self.names, self.made_names = names, set[str]()
-        self.methods: dict[type[ast.AST], Callable[[Any], ast.expr]] = {
+        self.methods = {
             ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
             ast.Subscript: self.subscript}
 
@@ -191,20 +192,6 @@ class _Flattener:
         self.names.add(name)
 
     # expressions --------------------------------------------------------------------------
-
-    def visit(self, node: Any) -> Any:
-        """The node without records; every kernel goes through here when it is imported."""
-        method = self.methods.get(node.__class__)
-        if method is not None:
-            return method(node)
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, (ast.expr, ast.stmt)):
-                setattr(node, name, self.visit(value))
-            elif value.__class__ is list:
-                value[:] = [self.visit(each) if isinstance(each, ast.AST) else each
-                            for each in value]
-        return node
 
     def meaning(self, name: str) -> Any:
         """What a name of the function means if it comes from outside."""

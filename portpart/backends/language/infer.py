@@ -103,9 +103,11 @@ class _Walker(ExpressionTyper):
 
     def block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
+            effects = self.effects
             try:
                 self.statement(statement)
-                evaluation_order.check(statement, self.has_effects, self.arrays)
+                if self.effects > effects:
+                    evaluation_order.check(statement, self.has_effects, self.arrays)
             except Refusal as refusal:
                 self.refuse(statement, refusal.problem, refusal.remedy)
 

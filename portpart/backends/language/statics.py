@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from portpart.backends.language.definite_assignment import Refuse
-from portpart.backends.language.source import copied
+from portpart.backends.language.trees import Rewriter, copied
 
 MISSING = object()
 """What is not static; None is a static value like any other."""
@@ -67,7 +67,15 @@ def is_static(value: Any) -> bool:
     return isinstance(value, (types.ModuleType, Static))
 
 
-class Specialiser(ast.NodeTransformer):
+def dotted(node: ast.expr) -> str:
+    """A name, or a member of what has one, as it is written."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    assert isinstance(node, ast.Name)
+    return node.id
+
+
+class Specialiser(Rewriter):
     """Replaces static values in a function by names that have a meaning.
 
     Parameters
@@ -93,14 +101,9 @@ class Specialiser(ast.NodeTransformer):
         self.outside, self.refuse = outside, refuse
         self.numbers: dict[str, int] = {}
         self.names: dict[str, Any] = dict(values)
-
-    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements that a block has become."""
-        result: list[ast.stmt] = []
-        for statement in statements:
-            visited = self.visit(statement)
-            result += visited if isinstance(visited, list) else [visited]
-        return result
+        self.methods = {
+            ast.Attribute: self.attribute, ast.Name: self.name, ast.Call: self.call,
+            ast.IfExp: self.choice, ast.If: self.branch, ast.For: self.loop}
 
     # values -------------------------------------------------------------------------------
 
@@ -151,16 +154,16 @@ class Specialiser(ast.NodeTransformer):
 
     # expressions --------------------------------------------------------------------------
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+    def attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.value_of(node)
         if value is MISSING:
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.entered(node)
         if not isinstance(node.ctx, ast.Load):
             self.refuse(node, f"{ast.unparse(node)!r} is assigned to",
                         "a static value does not change")
-        return self.name_for(node, ast.unparse(node), value)
+        return self.name_for(node, dotted(node), value)
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
+    def name(self, node: ast.Name) -> ast.expr:
         if node.id in self.values and not isinstance(node.ctx, ast.Load):
             self.refuse(node, f"static parameter {node.id!r} is assigned to",
                         "copy it to a new name first")
@@ -168,7 +171,7 @@ class Specialiser(ast.NodeTransformer):
             return ast.copy_location(ast.Constant(self.numbers[node.id]), node)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
+    def call(self, node: ast.Call) -> ast.expr:
         target = self.meaning(node.func)
         places: dict[str, int] = getattr(target, "static_places", {})
         if places:
@@ -179,7 +182,7 @@ class Specialiser(ast.NodeTransformer):
                                      for name, place in places.items()})
             node.args = [each for place, each in enumerate(node.args)
                          if place not in places.values()]
-            node.func = self.name_for(node.func, f"{ast.unparse(node.func)}.{len(self.names)}",
+            node.func = self.name_for(node.func, f"{dotted(node.func)}.{len(self.names)}",
                                       target)
         elif isinstance(node.func, ast.Attribute):
             node.func = self.visit(node.func)
@@ -188,28 +191,28 @@ class Specialiser(ast.NodeTransformer):
             keyword.value = self.visit(keyword.value)
         return node
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
+    def choice(self, node: ast.IfExp) -> Any:
         value = self.value_of(node.test)
         if value is MISSING:
-            return self.generic_visit(node)
+            return self.entered(node)
         return self.visit(node.body if value else node.orelse)
 
     # statements ---------------------------------------------------------------------------
 
-    def visit_If(self, node: ast.If) -> Any:
+    def branch(self, node: ast.If) -> Any:
         value = self.value_of(node.test)
         if value is MISSING:
             node.test = self.visit(node.test)
-            node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+            node.body, node.orelse = self.visited(node.body), self.visited(node.orelse)
             if not node.body:
                 node.body = [ast.copy_location(ast.Pass(), node)]
             return node
-        return self.block(node.body if value else node.orelse)
+        return self.visited(node.body if value else node.orelse)
 
-    def visit_For(self, node: ast.For) -> Any:
+    def loop(self, node: ast.For) -> Any:
         call = node.iter
         if not (isinstance(call, ast.Call) and self.meaning(call.func) is static_range):
-            return self.generic_visit(node)
+            return self.entered(node)
         if not isinstance(node.target, ast.Name) or node.orelse:
             self.refuse(node, "a loop over static_range takes one name and has no else",
                         "write for j in static_range(n):")
@@ -219,6 +222,6 @@ class Specialiser(ast.NodeTransformer):
         name, result = node.target.id, []
         for number in static_range(*map(self.argument, call.args)):
             self.numbers[name] = number
-            result += self.block(copied(node.body))
+            result += self.visited(copied(node.body))
         self.numbers.pop(name, None)
         return result
