@@ -67,7 +67,7 @@ def test_a_smaller_hypergraph_of_the_kind_tells_how_levels_shrink() -> None:
 def test_sizes_alone_are_enough_for_a_netlist() -> None:
     hypergraph = generators.netlist(12_000)
     used = bytes_of_arrays(hypergraph, 8, "default", "portpart")
-    assert used <= peak_of(hypergraph, 8) <= 2.5 * used
+    assert used <= peak_of(hypergraph, 8) <= 2.7 * used
 
 
 def test_edges_of_clique_graphs_are_narrow_where_their_weights_surely_fit() -> None:

@@ -1,8 +1,8 @@
 """How much memory a search among partitions takes, from what its pieces declare (docs/memory.md).
 
 Work arrays are declared with their lengths in the records of the pieces that use them.  Matching
-and contraction allocate theirs per level, refinement once for the whole hierarchy: so the bytes
-follow from the sizes of the levels, which `memory_levels.py` finds.
+and contraction allocate theirs per level, refinement anew where a finer level needs much more: so
+the bytes follow from the sizes of the levels, which `memory_levels.py` finds.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
 from portpart.algorithms.refinement.prefix.trial import Trial
-from portpart.algorithms.refinement.refiner import refining_bytes
 from portpart.algorithms.refinement.sizes import Sizes
-from portpart.backends.work import bytes_of, bytes_outliving
+from portpart.algorithms.refinement.work_arrays import refining_bytes
+from portpart.backends.work import bytes_of, bytes_outliving, roomy
 from portpart.graphs.graph import Graph
 from portpart.graphs.html import table
 from portpart.graphs.limits import MAX_INT32_ARCS
@@ -42,6 +42,9 @@ OF_VERTEX = np.dtype(np.int32).itemsize
 
 OF_WORD = np.dtype(np.int64).itemsize
 """Bytes of a word, and of a vertex weight of a coarse graph."""
+
+OF_CARRIED = 9
+"""Bytes that a finer level takes over from a vertex: its block, and whether it is on a boundary."""
 
 SORTING_WORDS = 4
 """Words for each key while a library sorts: its copy of keys, of places, and as many again."""
@@ -121,7 +124,7 @@ class MemoryModel:
     clusters : callable
         Bytes for finding clusters of a graph, these included.
     refinement : callable
-        Bytes of what refinement keeps, for a largest graph of these sizes.
+        Bytes of what refinement keeps, for a level of these sizes.
     """
 
     vertices: float
@@ -134,9 +137,30 @@ class MemoryModel:
         return making_bytes(levels, lambda level: self.clusters(level.fine),
                             lambda level, coarse: contraction_bytes(level.fine, coarse.own_bytes))
 
-    def refining_bytes(self, finest: LevelSize, num_blocks: int) -> int:
-        """Bytes of what refinement keeps for a finest graph."""
-        return self.refinement(Sizes(finest.num_vertices, finest.num_arcs, num_blocks))
+    def refining_bytes(self, finest: LevelSize, num_blocks: int,
+                       level: LevelSize | None = None) -> int:
+        """Bytes of what refinement keeps for a level, by default the finest."""
+        sizes = Sizes(finest.num_vertices, finest.num_arcs, num_blocks)
+        return self.refinement(sizes.with_room_for((level or finest).num_vertices))
+
+    def peak_of_refining(self, walk: Sequence[LevelSize], num_blocks: int, starts: int = 0) -> int:
+        """Most bytes of coarser graphs and of refinement, while level after level is given back.
+
+        Parameters
+        ----------
+        walk : sequence of LevelSize
+            Finest first.
+        starts : int
+            Bytes of the starts, beside the coarsest graph.
+        """
+        work = [self.refining_bytes(walk[0], num_blocks, level) for level in walk]
+        peak = hierarchy_bytes(walk) + work[-1] + starts
+        for depth, level in enumerate(walk[:-1]):
+            most = roomy(walk[depth + 1].num_vertices, walk[0].num_vertices)
+            carried = OF_CARRIED * most if work[depth] > work[depth + 1] else 0
+            peak = max(peak, hierarchy_bytes(walk[: depth + 1]) + work[depth]
+                       + level.clusters_bytes + carried)
+        return peak
 
 
 def making_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
@@ -234,8 +258,8 @@ class MemoryEstimate:
     input graph              28.0 MiB
     coarser graphs          126.9 MiB
     peak of coarsening      158.4 MiB
-    peak of refinement      269.3 MiB
-    peak                    269.3 MiB
+    peak of refinement      252.5 MiB
+    peak                    252.5 MiB
     """
 
     graph: int

@@ -15,8 +15,8 @@ from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.objectives import pin_state
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
-from portpart.algorithms.refinement.nets.state import net_bytes
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.nets.state import net_bytes, net_room
+from portpart.algorithms.refinement.sizes import Sizes, max_arcs
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,
@@ -65,6 +65,8 @@ class NetLevelSize(LevelSize):
         Whether it may have nets too large for bisections, so that starts go by the others.
     edge_bytes : int
         Bytes of the weight of an edge of its clique graph, or of a coarser one's, at most.
+    has_hubs : bool
+        Whether vertices may have so many nets that their ties are summed up in pieces.
     """
 
     num_nets: int = 0
@@ -73,6 +75,7 @@ class NetLevelSize(LevelSize):
     pairs: int = 0
     merges: bool = True
     edge_bytes: int = OF_WORD
+    has_hubs: bool = True
 
     @property
     def fine(self) -> FineSizes:
@@ -109,7 +112,8 @@ def size_of_nets(hypergraph: Hypergraph, slots: int = 0, pairs: int = 0) -> NetL
     return NetLevelSize(
         hypergraph.num_vertices, hypergraph.num_pins, own, hypergraph.weight_sum_dtype.itemsize,
         hypergraph.net_offsets.dtype.itemsize, num_nets=hypergraph.num_nets,
-        large=pin_state.net_sizes(hypergraph, 1).large, slots=slots, pairs=pairs)
+        large=pin_state.net_sizes(hypergraph, 1).large, slots=slots, pairs=pairs,
+        has_hubs=hypergraph.max_degree > max_arcs(1))
 
 
 def contraction_of_nets(level: NetLevelSize, coarse: NetLevelSize) -> int:
@@ -159,14 +163,18 @@ class NetModel(MemoryModel):
         nets = [level for level in levels if isinstance(level, NetLevelSize)]
         return making_bytes(nets, clustering_of_nets, contraction_of_nets)
 
-    def refining_bytes(self, finest: LevelSize, num_blocks: int) -> int:
+    def refining_bytes(self, finest: LevelSize, num_blocks: int,
+                       level: LevelSize | None = None) -> int:
         """Bytes of what refinement keeps, the state of the nets included."""
+        level = level or finest
         assert isinstance(finest, NetLevelSize)
+        assert isinstance(level, NetLevelSize)
         pins = finest.num_arcs
         sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, pins, finest.large,
                                    num_blocks, pins if self.lines_up else 0,
                                    Sizes(finest.num_vertices, pins, num_blocks).hubs)
-        return super().refining_bytes(finest, num_blocks) + net_bytes(sizes)
+        room = net_room(sizes, level.num_vertices, level.num_nets, level.num_arcs, level.has_hubs)
+        return super().refining_bytes(finest, num_blocks, level) + net_bytes(room)
 
 
 OF_GROUPS = NetModel(0.5, 0.7, clustering_bytes, legal_moves_bytes, 0.75, lines_up=True)

@@ -136,7 +136,7 @@ class Search:
             return MemoryEstimate(finest.own_bytes, 0, whole, whole)
         labels = self._label_bytes(levels.walk)
         coarsening = kept + 2 * labels + self._coarsening_bytes(levels.walk)
-        refinement = kept + labels + self._refining_bytes(levels.walk) + self._start_bytes(levels)
+        refinement = kept + labels + self._refining_bytes(levels.walk, self._start_bytes(levels))
         return MemoryEstimate(
             graph=finest.own_bytes,
             hierarchy=int(MARGIN * hierarchy_bytes(levels.walk)),
@@ -148,9 +148,9 @@ class Search:
         """Most bytes beside the finest graph until the coarsest is made."""
         return self.model.coarsening_bytes(walk)
 
-    def _refining_bytes(self, walk: Sequence[LevelSize]) -> int:
-        """Bytes of the coarser graphs and of refinement."""
-        return hierarchy_bytes(walk) + self.model.refining_bytes(walk[0], self.num_blocks)
+    def _refining_bytes(self, walk: Sequence[LevelSize], starts: int) -> int:
+        """Most bytes of the coarser graphs and of refinement, with those of the starts."""
+        return self.model.peak_of_refining(walk, self.num_blocks, starts)
 
     def _kept_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of the partitions that are kept beside the walk.
@@ -175,7 +175,7 @@ class Search:
         if not levels.handed:
             return start
         return max(self.model.coarsening_bytes(levels.handed),
-                   self._refining_bytes(levels.handed) + start)
+                   self._refining_bytes(levels.handed, start))
 
     def _making_starts(self, levels: Sequence[LevelSize], beside: int = 0) -> int:
         """Bytes of starts while METIS makes them, or they are grown, and of those in the end.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.refiner import refining_bytes
 from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.work_arrays import refining_bytes
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import OutOfMemory
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph

@@ -22,6 +22,19 @@ from portpart.backends.language import Record
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+ROOMY = 2**22
+"""Work arrays have room for so many items, if there will be as many: only above that are they made
+anew when more are needed, which saves memory where it is scarce, and costs no time elsewhere."""
+
+
+def roomy(count: int, most: int) -> int:
+    """How much room work arrays have for `count` items, of which there will be `most` in the end.
+
+    >>> roomy(10, 1000), roomy(10, 10**9), roomy(10**8, 10**9)
+    (1000, 4194304, 100000000)
+    """
+    return min(most, max(count, ROOMY))
+
 
 class WorkRecord(Record):
     """A record some of whose fields are work arrays."""
@@ -55,12 +68,29 @@ class WorkRecord(Record):
     @classmethod
     def _made(cls, space: ExecutionSpace, sizes: Any, values: dict[str, Any],
               names: Iterable[str]) -> Self:
-        declared, empty = cls.declared, space.empty
+        return cls(**values, **cls._arrays(space, sizes, names))
+
+    @classmethod
+    def _arrays(cls, space: ExecutionSpace, sizes: Any, names: Iterable[str]) -> dict[str, Any]:
+        values, declared, empty = {}, cls.declared, space.empty
         for name in names:
             kind, length, zeros, _ = declared[name]
             dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
             values[name] = (space.zeros if zeros else empty)(length(sizes), dtype)
-        return cls(**values)
+        return values
+
+    def lasting(self, before: Any, after: Any) -> Self:
+        """The record for other sizes, without those arrays whose length is another one there.
+
+        They are absent, and `completed` makes them.
+        """
+        return self.replaced(**{name: None for name, array in self.declared.items()
+                                if array.length(before) != array.length(after)})
+
+    def completed(self, space: ExecutionSpace, sizes: Any) -> Self:
+        """The same record with those arrays made that are absent."""
+        absent = [name for name in self.declared if getattr(self, name) is None]
+        return self.replaced(**self._arrays(space, sizes, absent)) if absent else self
 
     @classmethod
     def num_bytes(cls, sizes: Any) -> int:

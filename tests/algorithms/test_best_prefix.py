@@ -15,8 +15,8 @@ from portpart.algorithms.refinement.level import Level, Run
 from portpart.algorithms.refinement.piece import Recording, Widths
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
-from portpart.algorithms.refinement.refiner import run_for
 from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.work_arrays import run_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64
 from portpart.backends.program import Program

@@ -118,6 +118,7 @@ class Following:
         roomy = self.updates.rows(graph, self.room)
         refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
                                          self.seed, objective=self.objective, pieces=self.pieces)
+        refiner.reserve()
         refiner.run.moves.part[:] = 0
         sizes = self.sizes = self._with_room(self.sizes, 1)
         self.fixed = self._with_room(self.fixed, -1)

@@ -92,10 +92,9 @@ class Pseudo(Trial):
 
 
 def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
-    """Allocate what a run needs; what only rebalancing uses is free before."""
+    """Allocate what a run needs; a list of rebalancing is free before."""
     return Pseudo.allocate(
-        space, sizes, keys=run.rebalancing.position, gain=run.rebalancing.leaving,
-        other_list=run.rebalancing.listed,
+        space, sizes, other_list=run.rebalancing.listed,
         sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
         words=PseudoWords(space.zeros(len(PseudoWords.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=0, fill_rooms=0,

@@ -24,8 +24,8 @@ class Refiner(Protocol):
     def best(self) -> Array:
         """The best partition found, as long as the finest graph."""
 
-    def settle(self, graphs: Sequence[Graph], homes: Sequence[Homes], /) -> None:
-        """Give the vertices of graphs, the finest first, homes that it costs to leave."""
+    def settle(self, homes: Sequence[Homes], num_vertices: int, /) -> None:
+        """Give the vertices of all levels, the finest first, homes that it costs to leave."""
 
     def start(self, graph: Graph, part: Array, /) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""

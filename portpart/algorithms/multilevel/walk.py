@@ -27,7 +27,7 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.placement.traffic import well_placed
-from portpart.algorithms.refinement.blocks.homes import homes_on
+from portpart.algorithms.refinement.blocks.homes import Homes, homes_on
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -135,11 +135,8 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             levels = levels_of(problem, recipe, seed, label)
             fixed = on_levels(levels, wanted.fixed)
             initial = on_levels(levels, part)[-1]
-        refiner, homes = recipe.refiner(seed), None
-        if wanted.homes is not None:
-            of_levels = homes_on(levels, wanted.homes)
-            refiner.settle([level.graph for level in levels], of_levels)
-            homes = of_levels[-1]
+        refiner = recipe.refiner(seed)
+        homes = None if wanted.homes is None else _settled(refiner, levels, wanted.homes)
         with trace.phase("initial"):
             here = Constraints(fixed[-1], initial, wanted.out_of_time, homes, wanted.grows)
             done = recipe.start(refiner, levels[-1], here, seed)
@@ -151,6 +148,13 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
         return _swapped(problem, found, seed) if recipe.swaps else found
 
     return walk
+
+
+def _settled(refiner: Refiner, levels: list[Level], homes: Homes) -> Homes:
+    """Give the vertices of all levels homes, and return those of the coarsest graph."""
+    of_levels = homes_on(levels, homes)
+    refiner.settle(of_levels, levels[0].graph.num_vertices)
+    return of_levels[-1]
 
 
 def _swapped(problem: Problem, found: Partition, seed: int) -> Partition:
@@ -201,8 +205,10 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
 
     Parameters
     ----------
+    levels : list of Level
+        Finest first; it is empty in the end.  No level is kept longer than it is needed.
     fixed : list
-        For each level the block of a fixed vertex, -1 for the others; or None.
+        For each level the block of a fixed vertex, -1 for the others; or None.  The same.
     done : int
         Passes that the coarsest level has had.
 
@@ -211,18 +217,20 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
     Outcome
         That of the last refinement.
     """
-    for depth in reversed(range(len(levels))):
-        level = levels[depth]
-        if level.cluster is not None:
-            refiner.project(level.graph, level.cluster)
-        passes = recipe.passes(depth, level.graph)
-        if depth == len(levels) - 1 and 0 < depth and done < len(passes):
+    coarsest = len(levels) - 1
+    while levels:
+        depth, graph, anchors = len(levels) - 1, levels[-1].graph, fixed.pop()
+        if depth < coarsest:
+            refiner.project(graph, levels[-1].cluster)
+        del levels[-1]
+        passes = recipe.passes(depth, graph)
+        if depth == coarsest and 0 < depth and done < len(passes):
             passes = passes[done:]
         for index, temperature in enumerate(passes):
             if index > 0:
                 if problem.constraints.is_brief or problem.constraints.out_of_time():
                     break
-                refiner.restart(level.graph)
-            outcome = refiner.refine(level.graph, temperature, fixed[depth])
-            problem.trace.refined_level(depth, level.graph, outcome)
+                refiner.restart(graph)
+            outcome = refiner.refine(graph, temperature, anchors)
+            problem.trace.refined_level(depth, graph, outcome)
     return outcome

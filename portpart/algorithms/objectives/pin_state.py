@@ -8,7 +8,7 @@ row of counters, its pins in each block, so that a move of one of them takes no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -51,6 +51,10 @@ class NetSizes:
     blocks: int
     lined_up: int = 0
     hubs: int = 0
+
+    def holds(self, other: NetSizes) -> bool:
+        """Whether arrays of these sizes do for others, of as many blocks."""
+        return all(here >= there for here, there in zip(astuple(self), astuple(other)))
 
     @property
     def words(self) -> int:

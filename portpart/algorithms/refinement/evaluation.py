@@ -39,6 +39,8 @@ from portpart.algorithms.refinement.rebalancing.plan import (
 from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
+from portpart.backends.interface import Array
+from portpart.backends.language import Record
 from portpart.graphs.rows import Csr
 
 LOWEST = -(2**63)
@@ -172,24 +174,42 @@ def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level
         level[word] = now[word]
 
 
+class Coarser(Record):
+    """What a level takes over from the coarser one.
+
+    Attributes
+    ----------
+    best : array of int32
+        The best partition.
+    flags : array of int8
+    is_dirty : array of int32
+        See `ActiveSets` and `GainCache`.
+    """
+
+    best: Array
+    flags: Array
+    is_dirty: Array
+
+
 @kl.device
-def may_touch(v, cache: GainCache, active: ActiveSets):
-    """Whether v may be on a boundary of the best partition: all others are surely not.
+def may_touch(flags, is_dirty):
+    """Whether a vertex may be on a boundary of the best partition: all others are surely not.
 
     The last moves may be the best ones, and what they have changed is not listed yet.
     """
-    return kl.int8(active.flags[v] != 0 or cache.is_dirty[v] != 0)
+    return kl.int8(flags != 0 or is_dirty != 0)
 
 
 @kl.kernel
-def project(v, cluster, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+def project(v, cluster, coarser: Coarser, moves: Moves, incumbent: Incumbent):
     """A vertex starts in the block of its cluster, and inside it if that was."""
-    join_block(v, incumbent.best[cluster[v]], moves)
-    set_touched(v, may_touch(cluster[v], cache, active), incumbent)
+    c = cluster[v]
+    join_block(v, coarser.best[c], moves)
+    set_touched(v, may_touch(coarser.flags[c], coarser.is_dirty[c]), incumbent)
 
 
 @kl.kernel
 def go_back(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in its best block."""
     join_block(v, incumbent.best[v], moves)
-    set_touched(v, may_touch(v, cache, active), incumbent)
+    set_touched(v, may_touch(active.flags[v], cache.is_dirty[v]), incumbent)

@@ -6,7 +6,6 @@ What happens on a level is the program of `program.py`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,13 @@ from portpart.algorithms.objectives import cut
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.objectives.total import cost_sums
+from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.blocks.homes import Homes
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.evaluation import begin_with, go_back, project
+from portpart.algorithms.refinement.evaluation import Coarser, begin_with, go_back, project
 from portpart.algorithms.refinement.gains import active_sets
-from portpart.algorithms.refinement.incumbent.outcomes import ROOM, WORDS, Outcome, Outcomes
-from portpart.algorithms.refinement.level import PIECES, SIZE, Level, Run
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.level import Level, Run
 from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
@@ -32,7 +31,6 @@ from portpart.algorithms.refinement.sizes import Sizes, max_arcs, sub_buckets_fo
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
-from portpart.backends.work import bytes_of
 from portpart.graphs.structure import Structure
 from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import STRIPES, sum_of
@@ -50,15 +48,15 @@ MAX_IN_GROUP = 8
 NO_HUBS = 2**31
 """No vertex has so many neighbours."""
 
-STATES, PAGES = 3, 2
-"""States of refinement, and pages of outcomes, that are held at once."""
-
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
 
 
 class Refiner:
     """Work arrays for a hierarchy, and refinement of its levels from coarse to fine.
+
+    Work arrays are as long as the graph needs that is refined, and not shorter than `ROOMY`; a
+    finer graph gets longer ones.
 
     Parameters
     ----------
@@ -84,11 +82,10 @@ class Refiner:
         self.objective, self.pieces = objective, pieces
         self.options, self.finest_options = options, finest_options or options
         self.sizes = Sizes(finest.num_vertices, finest.num_entries, balance.num_blocks)
-        self.run = run_for(space, self.sizes, balance)
-        found = (piece.rows(space, finest, balance.num_blocks) for piece in pieces)
-        self.rows = next(filter(None, found), attrgetter("csr"))
-        self.own = {name: record for piece in pieces
-                    for name, record in piece.records(space, self.sizes, self.run).items()}
+        self._room = self.sizes.with_room_for(0)
+        self.run = work_arrays.run_for(space, self._room, balance)
+        self.rows = work_arrays.rows_for(pieces, space, finest, balance.num_blocks)
+        self.own = work_arrays.own_records(pieces, space, self._room, self.run)
         for piece in pieces:
             self.run = piece.adapted(space, self.run)
         self.loss_unit = self._loss_unit_on(finest)
@@ -104,29 +101,45 @@ class Refiner:
         self._outcomes = Outcomes(space)
         self._at_best = False
         self._one_lane = 0
-        self._homes: dict[int, Homes] = {}
+        self._homes: list[Homes] = []
         self._around: tuple[Any, Any] = (None, None)
         self._begun_around: tuple[Any, Level] = (None, Level.of())
         self._reliefs = relief_of(self.options), relief_of(self.finest_options)
         self._executables: dict[Hashable, Executable] = {}
 
-    def settle(self, graphs: Sequence[Structure], homes: Sequence[Homes]) -> None:
-        """Give the vertices of graphs, the finest first, homes that it costs to leave."""
-        self._homes = {id(graph): each for graph, each in zip(graphs, homes, strict=True)}
-        ties = sum_of(self.space, homes[0].tie) // max(1, graphs[0].num_vertices)
+    def reserve(self) -> None:
+        """Have work arrays as long as the finest graph needs, which stay."""
+        self._make_room(self.sizes.vertices)
+
+    def _make_room(self, num_vertices: int) -> None:
+        """Have work arrays for so many vertices; those of other lengths keep what they hold."""
+        before, room = self._room, self.sizes.with_room_for(num_vertices)
+        if room.vertices <= before.vertices:
+            return
+        self._around, self.own = (None, None), {}
+        self.run = work_arrays.shortened(self.run, before, room)  # given back before there is more
+        self.run = work_arrays.lengthened(self.run, self.space, room)
+        self._room = room
+        self.own = work_arrays.own_records(self.pieces, self.space, room, self.run)
+
+    def settle(self, homes: Sequence[Homes], num_vertices: int) -> None:
+        """Give the vertices of all levels, the finest first, homes that it costs to leave."""
+        self._homes = list(homes)
+        ties = sum_of(self.space, homes[0].tie) // max(1, num_vertices)
         self.loss_unit = max(self.loss_unit, ties // LARGE_ARC_WEIGHT)
 
     def start(self, graph: Structure, part: Array) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""
         space, n = self.space, graph.num_vertices
+        self._make_room(n)
         run = self.run
         run.moves.part[:n] = part
         run.incumbent.best[:n] = part
         self._at_best = False
         self._set_limits(graph)
         sums = cost_sums(graph, run.moves.part, self.objective, self.rows(graph))
-        if id(graph) in self._homes:
-            self._homes[id(graph)].add_to(sums, space, run.moves.part)
+        if self._homes:
+            self._homes[-1].add_to(sums, space, run.moves.part)
         self.run = run.replaced(moves=run.moves.replaced(
             weight_sums=space.zeros(len(run.moves.weight_sums), np.int64), cost_sums=sums))
         words = self._words_on_space()
@@ -138,6 +151,7 @@ class Refiner:
 
         Of objectives of edges only: those of nets need the state of nets, which `start` finds.
         """
+        self._make_room(len(part))
         space, moves = self.space, self.run.moves
         moves.part[: len(part)] = part
         self._at_best = False
@@ -150,9 +164,12 @@ class Refiner:
 
     def project(self, graph: Structure, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`."""
-        run = self.run
-        self.space.parallel_for(graph.num_vertices, project, cluster, run.moves, run.cache,
-                                run.active, run.incumbent)
+        run, n = self.run, graph.num_vertices
+        coarser = Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
+        del run, self._homes[-1:]
+        self._limits_of = (None, None)  # the coarser graph is given back, too
+        self._make_room(n)
+        self.space.parallel_for(n, project, cluster, coarser, self.run.moves, self.run.incumbent)
         self._at_best = True
 
     def restart(self, graph: Structure) -> None:
@@ -183,7 +200,8 @@ class Refiner:
         if self._holds_heavy:
             fixed = with_heavy(graph, self.run.moves.part, self.run.blocks.limits,
                                int(self.balance.limits.min()), fixed)
-        self.run = self._run_on(graph, filter_ratio, fixed, self._homes.get(id(graph)))
+        homes = self._homes[-1] if self._homes else None
+        self.run = self._run_on(graph, filter_ratio, fixed, homes)
         self._execute(graph, fixed, self._widths(graph))
         return self._outcomes.add(self.run.level)
 
@@ -367,7 +385,7 @@ class Refiner:
         shape = self._shape(graph, team, mean_degree)
         self._one_lane = self.one_lane_degree(graph)
         return {
-            "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n), "wide": 1,
+            "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n) + 1, "wide": 1,
             "iteration": -1, "last_propagation": -1,
             "slack": self._slack(graph),
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
@@ -379,21 +397,3 @@ class Refiner:
             "many_on_boundary": active_sets.MANY if several else n,
             "seed": self.seed, "weight_stripes": self.sizes.stripes,
         }
-
-
-def run_for(space: ExecutionSpace, sizes: Sizes, balance: Balance) -> Run:
-    """Allocate what refinement keeps."""
-    blocks = Blocks.allocate(
-        space, sizes, limits=space.asarray(balance.limits), means=space.asarray(balance.means),
-        open_below=space.asarray(balance.open_below), fixed=None)
-    nothing = Level(space.zeros(len(Level.indices), np.int64))
-    pieces: dict[str, Any] = {
-        name: blocks if piece is Blocks else piece.allocate(space, sizes)
-        for name, piece in zip(Run.field_names, PIECES)}
-    return Run(**pieces, level=nothing, before=nothing)
-
-
-def refining_bytes(sizes: Sizes) -> int:
-    """Bytes of what all refinement keeps: work arrays, words and outcomes."""
-    words = STATES * SIZE + PAGES * ROOM * WORDS
-    return bytes_of(PIECES, sizes) + words * np.dtype(np.int64).itemsize

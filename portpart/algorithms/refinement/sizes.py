@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from portpart.backends.work import roomy
 
 MAX_WEIGHT_COPIES = 256
 """Block weights are spread over at most so many words."""
@@ -13,11 +15,15 @@ BUCKETS = 50
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the largest graph that is refined, and of what follows from them."""
+    """Sizes of a graph that is refined, and of what follows from them.
+
+    `finest` are the vertices of the finest graph, if that is a larger one.
+    """
 
     vertices: int
     arcs: int
     blocks: int
+    finest: int = 0
 
     @property
     def stripes(self) -> int:
@@ -32,7 +38,14 @@ class Sizes:
     @property
     def sub_buckets(self) -> int:
         """Sub-buckets of each bucket."""
-        return sub_buckets_for(self.blocks, self.vertices)
+        return sub_buckets_for(self.blocks, max(self.vertices, self.finest))
+
+    def with_room_for(self, vertices: int) -> Sizes:
+        """Of the finest graph: the sizes of work arrays for a graph of so many vertices.
+
+        What follows from the numbers of arcs and blocks is as large as that of the finest graph.
+        """
+        return replace(self, vertices=roomy(vertices, self.vertices), finest=self.vertices)
 
 
 def max_arcs(team: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from portpart.algorithms.objectives.pin_state import (
     PinSets,
     net_words,
 )
+from portpart.algorithms.refinement.sizes import Sizes, max_arcs
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.work import WorkRecord, bytes_of
+from portpart.backends.work import WorkRecord, bytes_of, roomy
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
 
@@ -114,8 +116,19 @@ class RefinedNets(NetRows):
     list_words: ListWords
 
 
+def net_room(most: NetSizes, vertices: int, nets: int, pins: int, has_hubs: bool) -> NetSizes:
+    """Sizes of the arrays for a hypergraph, where those of the largest one are given.
+
+    `has_hubs` tells whether any vertex may be a hub.
+    """
+    hubs = Sizes(0, roomy(pins * has_hubs, most.pins), most.blocks).hubs
+    room = roomy(pins, most.pins)
+    return replace(most, vertices=roomy(vertices, most.vertices), nets=roomy(nets, most.nets),
+                   pins=room, lined_up=min(most.lined_up, room), hubs=min(most.hubs, hubs))
+
+
 class RefinedNetsOf:
-    """Makes the rows of hypergraphs of a hierarchy, with the same arrays for all of them.
+    """Makes the rows of hypergraphs of a hierarchy, with the same arrays if they are long enough.
 
     Parameters
     ----------
@@ -125,11 +138,23 @@ class RefinedNetsOf:
     """
 
     def __init__(self, space: ExecutionSpace, sizes: NetSizes) -> None:
-        self.space, self.num_blocks = space, sizes.blocks
-        self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
+        self.space, self.most, self.num_blocks = space, sizes, sizes.blocks
+        self.room: NetSizes | None = None
+        self.pieces: dict[str, WorkRecord] = {}
+
+    def _make_room(self, graph: Hypergraph) -> None:
+        """Have arrays for a hypergraph, whose state is to be found."""
+        room = net_room(self.most, graph.num_vertices, graph.num_nets, graph.num_pins,
+                        graph.max_degree > max_arcs(1))
+        if self.room is None or not self.room.holds(room):
+            self.pieces = {}  # the shorter arrays are given back first
+            self.pieces = {name: piece.allocate(self.space, room)
+                           for name, piece in NET_PIECES.items()}
+            self.room = room
 
     def __call__(self, graph: Hypergraph) -> RefinedNets:
         """The rows of a hypergraph; the state of its nets is to be found, and none is listed."""
+        self._make_room(graph)
         words = net_words(self.space, graph.num_nets, self.num_blocks)
         return refined(graph.csr, graph.nets, self.pieces, words, list_words(self.space))
 

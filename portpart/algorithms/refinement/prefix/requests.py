@@ -27,7 +27,6 @@ from portpart.algorithms.refinement.prefix.best_prefix import (
     try_all,
 )
 from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, record_order, trial_of
-from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 from portpart.primitives.recorded_sort import set_largest
@@ -49,7 +48,7 @@ def record_requests(this: Recording) -> None:
     with program.if_nonzero(trial.sequence.too_heavy):
         record_order(this, fill_request_key, order_requests_next)
         program.launch(run.level.moves, lay_out_request)
-        record_scan(program, trial.other_keys, run.rebalancing.position, run.rebalancing.tile_sums,
+        record_scan(program, trial.other_keys, trial.keys, run.rebalancing.tile_sums,
                     run.level.moves, trial.sequence.kept)
         program.launch(run.level.moves, grant_request)
         program.launch(1, shorten_list)
@@ -123,12 +122,11 @@ def lay_out_request(i, graph: Csr, moves: Moves, trial: Trial):
 
 
 @kl.kernel
-def grant_request(i, moves: Moves, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
-                  trial: Trial):
+def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
     """List a request if its block has room for all up to it; the order of the list is free."""
     v = trial.other_list[i]
     block = moves.target[v]
-    offered = rebalancing.position[i + 1] - rebalancing.position[trial.buffer_begin[block]]
+    offered = trial.keys[i + 1] - trial.keys[trial.buffer_begin[block]]
     if exceeds(blocks.weight[block] + offered, block, blocks, figures) == 0:
         list_at(kl.atomic_next(trial.sequence, Sequence.made), v, moves)
     else:

@@ -45,8 +45,8 @@ class Trial(More):
     legal : array of int32, shape (n,)
         Where a vertex may move; -1 if nowhere.
     gain : array of int64, shape (n,)
-    keys, other_keys : array of int64, shape (n,)
-        What moves are sorted by; then their weights and their blocks.
+    keys, other_keys : array of int64, shape (n + 1,) and (n,)
+        What moves are sorted by; then their weights and their blocks, or the sums of the weights.
     other_list : array of int32, shape (n,)
     weight_sums : array of int64
         What all moves together add to the block weights, in several copies.
@@ -60,8 +60,6 @@ class Trial(More):
         What blocks may weigh, where `Blocks.limits` changes from round to round.
     """
 
-    keys: Array
-    gain: Array
     other_list: Array
     sequence: Sequence
     sorting: SortArrays
@@ -69,6 +67,8 @@ class Trial(More):
     fill_rooms: int
     limits: Array
     legal: Array = work(np.int32, lambda size: size.vertices)
+    gain: Array = work(np.int64, lambda size: size.vertices)
+    keys: Array = work(np.int64, lambda size: size.vertices + 1)
     other_keys: Array = work(np.int64, lambda size: size.vertices)
     weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
     block_weight: Array = work(np.int64, lambda size: size.blocks)
@@ -77,10 +77,9 @@ class Trial(More):
 
 def trial_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
               fill_rooms: bool) -> Trial:
-    """Allocate what a run needs; what only rebalancing uses is free while moves are made."""
+    """Allocate what a run needs; a list of rebalancing is free while moves are made."""
     return Trial.allocate(
-        space, sizes, keys=run.rebalancing.position, gain=run.rebalancing.leaving,
-        other_list=run.rebalancing.listed,
+        space, sizes, other_list=run.rebalancing.listed,
         sequence=Sequence(space.zeros(len(Sequence.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
         fill_rooms=int(fill_rooms), limits=run.blocks.limits)

@@ -29,6 +29,7 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
 from portpart.algorithms.refinement.rebalancing.plan import BATCH
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, all_may_leave
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
+from portpart.algorithms.refinement.rebalancing.strong import let_stay
 from portpart.backends import language as kl
 from portpart.backends.language import Scope
 from portpart.graphs.rows import Csr
@@ -211,7 +212,8 @@ def rate_gathered(i, graph: Csr, state: Leaving, relief: Relief):
 def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: UnratedList,
                      rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
-    rebalancing.leaving[v] = 0
+    if rebalancing.strong != 0:
+        let_stay(v, rebalancing)
     if may_leave(v, False, graph, moves, blocks, rebalancing, figures, relief):
         rebalancing.listed[kl.atomic_next(rebalancing, Rebalancing.leavers)] = kl.int32(v)
         list_unrated(v, graph, unrated, figures)

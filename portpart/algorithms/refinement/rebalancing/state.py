@@ -11,6 +11,9 @@ from portpart.backends.interface import Array
 from portpart.backends.work import WorkRecord
 from portpart.primitives.scan import tiles_of
 
+STAYS = -1
+"""In place of the slot of a vertex that does not leave."""
+
 
 class Rebalancing(WorkRecord):
     """Vertices that may leave blocks that are too heavy, by what that loses (`loss_buckets.py`).
@@ -20,19 +23,17 @@ class Rebalancing(WorkRecord):
     listed : array of int32
         Those vertices, in any order.
     slot_of : array of int32, shape (n,)
-        A vertex's bucket and sub-bucket.
+        A vertex's bucket and sub-bucket; in strong rebalancing `STAYS` for vertices that do not
+        leave.
     bucket_weight, slot_weight : array of int64
         Weights of buckets and sub-buckets, block by block; zero between two rebalancings.
     threshold : array of int64, shape (k,)
         Last slot that leaves a block.
     scope : array of int32, shape (k,)
         Which vertices of a block are rated.
-    leaving : array of int64, shape (n,)
-        Strong rebalancing: weight of a vertex that leaves, 0 for others,
-    position : array of int64, shape (n + 1,)
-        and the sums of these before it.
     tile_sums : array of int64
-        For the scan that makes them.
+        Strong rebalancing: weight of the vertices that leave, tile by tile; then the sums of these
+        before each tile, and of all behind the last one.
     sub_buckets : int
     """
 
@@ -43,9 +44,7 @@ class Rebalancing(WorkRecord):
         np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
     threshold: Array = work(np.int64, of_blocks)
     scope: Array = work(np.int32, of_blocks, zeros=True)
-    leaving: Array = work(np.int64, of_vertices)
-    position: Array = work(np.int64, lambda size: size.vertices + 1)
-    tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices))
+    tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices) + 1)
     sub_buckets: int = 1
 
     leavers: int = kl.word()  # vertices that may leave a block that is too heavy
@@ -62,4 +61,4 @@ class Rebalancing(WorkRecord):
     weak_limit: int = kl.word()
     loss_unit: int = kl.word()  # losses are sorted into buckets in multiples of this
     mean_vertex_weight: int = kl.word()
-    tiles: int = kl.word()
+    tiles: int = kl.word()  # tiles of the vertices, and an empty one behind them

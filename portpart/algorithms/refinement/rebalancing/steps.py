@@ -22,17 +22,9 @@ from portpart.algorithms.refinement.rebalancing.eviction import (
 )
 from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
 from portpart.algorithms.refinement.rebalancing.plan import turn_boundary
-from portpart.algorithms.refinement.rebalancing.rebalance import (
-    Rated,
-    clear_waiting,
-    leave_strongly,
-    leave_weakly,
-    leave_where_it_fits,
-    place_waiting,
-    weigh_leaving,
-)
+from portpart.algorithms.refinement.rebalancing.rebalance import Rated, leave_weakly
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, relief_of
-from portpart.primitives.scan import record_scan
+from portpart.algorithms.refinement.rebalancing.strong import record_strong
 
 GATHERING_TEAM = 32
 """Lanes that gather vertices from a batch of a list."""
@@ -90,17 +82,9 @@ class RebalancingSteps(Piece):
 
     def _leave(self, this: Recording) -> None:
         """How those up to the thresholds leave: strongly or weakly, as the level says."""
-        program, level, own = this.program, this.run.level, this.run.rebalancing
+        program, level = this.program, this.run.level
         with program.if_nonzero(level.strong):
-            program.launch(level.leavers, weigh_leaving)
-            record_scan(program, own.leaving, own.position, own.tile_sums, level.vertices,
-                        level.tiles)
-            if self.relief.waits:
-                program.launch(level.blocks, clear_waiting)
-                program.launch(level.leavers, leave_where_it_fits)
-                program.launch(1, place_waiting, team=256)
-            else:
-                program.launch(level.leavers, leave_strongly)
+            record_strong(this, self.relief)
         with program.otherwise():
             program.launch(level.leavers, leave_weakly)
 

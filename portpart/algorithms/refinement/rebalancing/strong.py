@@ -1,0 +1,196 @@
+"""Jetrs: strong rebalancing, the cookie cutter (Jet, section 4.2, algorithm 4.3).
+
+The vertices that leave, in the order of their ids, fill the room of the blocks one after the other.
+Where one begins is the sum of the weights of those before it: tiles of vertices are summed up, and
+each tile is gone through once more to move its vertices.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.moves.list_moves import add_move_to
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
+from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
+from portpart.backends import language as kl
+from portpart.graphs.rows import Csr
+from portpart.primitives.scan import TEAM, TILE, scan_tile_sums
+
+NONE = -1
+
+
+def record_strong(this: Recording, relief: Relief) -> None:
+    """Record how those up to the thresholds leave for blocks with room, one block after the other.
+
+    `relief` tells whether vertices wait that do not fit.
+    """
+    program, level, own = this.program, this.run.level, this.run.rebalancing
+    program.launch(level.leavers, keep_those_above)
+    program.launch(level.tiles, weigh_tile, team=TEAM)
+    program.parallel_for(1, scan_tile_sums, own.tile_sums, level.tiles.slot, level.tiles.index,
+                         team=256)
+    if relief.waits:
+        program.launch(level.blocks, clear_waiting)
+        program.launch(level.tiles, leave_where_it_fits, team=TEAM)
+        program.launch(1, place_waiting, team=256)
+    else:
+        program.launch(level.tiles, leave_strongly, team=TEAM)
+
+
+@kl.device
+def let_stay(v, rebalancing: Rebalancing):
+    """Let v stay, unless it is rated later on."""
+    rebalancing.slot_of[v] = STAYS
+    return v
+
+
+@kl.kernel
+def keep_those_above(i, moves: Moves, rebalancing: Rebalancing):
+    """Empty the bucket of a rated vertex, which stays if it lies above the threshold."""
+    v = rebalancing.listed[i]
+    slot = empty_slot(moves.part[v], kl.int64(rebalancing.slot_of[v]), rebalancing)
+    if slot > rebalancing.threshold[moves.part[v]]:
+        let_stay(v, rebalancing)
+
+
+@kl.device
+def leaving_weight(v, end, graph: Csr, rebalancing: Rebalancing):
+    """Weight of v if it leaves, else 0; so is that of any from `end` on."""
+    weight = kl.int64(0)
+    if v < end:
+        if rebalancing.slot_of[v] != STAYS:
+            weight = kl.int64(kl.value_or(graph.vertex_weights, v, 1))
+    return weight
+
+
+@kl.kernel
+def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
+    """Sum up the weight of the vertices of a tile that leave."""
+    total = kl.int64(0)
+    end = min((tile + 1) * TILE, figures.vertices)
+    for v in range(tile * TILE + kl.lane(), end, kl.team_size()):
+        total += leaving_weight(v, end, graph, rebalancing)
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
+        rebalancing.tile_sums[tile] = total
+
+
+@kl.device
+def place_at(position, blocks: Blocks):
+    """Which block's room, of those in a row, covers a position before the end of the row."""
+    low = kl.int64(0)
+    high = blocks.destinations
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if blocks.room[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kl.device
+def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
+    """Let v move to the block of that place."""
+    return add_move_to(v, blocks.destination[place], moves, figures)
+
+
+@kl.kernel
+def leave_strongly(tile, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
+                   figures: Figures, relief: Relief):
+    """A leaving vertex goes to the block whose room covers its position among the leaving.
+
+    That is where it begins, or its middle: then blocks come as near to their rooms as they can.
+    """
+    before = rebalancing.tile_sums[tile]
+    room = blocks.room[blocks.destinations]
+    end = min((tile + 1) * TILE, figures.vertices)
+    base = kl.int64(tile) * TILE
+    while base < end and before < room:
+        v = base + kl.lane()
+        weight = leaving_weight(v, end, graph, rebalancing)
+        until = before + kl.team_scan(weight)
+        position = until - weight
+        if relief.nearest:
+            position += weight // 2
+        if weight != 0 and position < room:
+            enter_place(v, place_at(position, blocks), moves, blocks, figures)
+        before = kl.team_last(until)
+        base += kl.team_size()
+
+
+@kl.kernel
+def clear_waiting(b, rebalancing: Rebalancing):
+    """No vertex waits behind the room of a block; thresholds have done their work."""
+    rebalancing.threshold[b] = NONE
+
+
+@kl.device
+def fits(weight, place, position, blocks: Blocks):
+    """Whether at least half of a vertex, which begins at a position in a room, lies within it."""
+    return weight // 2 <= blocks.room[place + 1] - position
+
+
+@kl.kernel
+def leave_where_it_fits(tile, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
+                        figures: Figures):
+    """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
+
+    One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
+    """
+    before = rebalancing.tile_sums[tile]
+    room = blocks.room[blocks.destinations]
+    end = min((tile + 1) * TILE, figures.vertices)
+    base = kl.int64(tile) * TILE
+    while base < end and before < room:
+        v = base + kl.lane()
+        weight = leaving_weight(v, end, graph, rebalancing)
+        until = before + kl.team_scan(weight)
+        position = until - weight
+        if weight != 0 and position < room:
+            place = place_at(position, blocks)
+            if fits(weight, place, position, blocks):
+                enter_place(v, place, moves, blocks, figures)
+            else:
+                rebalancing.threshold[place] = v
+        before = kl.team_last(until)
+        base += kl.team_size()
+
+
+@kl.kernel
+def place_waiting(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
+                  figures: Figures):
+    """Those that wait follow behind all others, again and again while room is left.  One team.
+
+    Those that fit leave their place, which one lane only reads and writes.
+    """
+    tail = rebalancing.tile_sums[rebalancing.tiles - 1]
+    count = blocks.destinations
+    end = blocks.room[count]
+    waiting = kl.int64(1)
+    while waiting != 0 and tail < end:
+        waiting = kl.int64(0)
+        base = kl.int64(0)
+        while base < count:
+            p = base + kl.lane()
+            v = kl.int64(NONE)
+            weight = kl.int64(0)
+            if p < count:
+                v = rebalancing.threshold[p]
+            if v != NONE:
+                weight = kl.int64(kl.value_or(graph.vertex_weights, v, 1))
+            until = kl.team_scan(weight)
+            position = tail + until - weight
+            if v != NONE and position < end:
+                place = place_at(position, blocks)
+                if fits(weight, place, position, blocks):
+                    enter_place(v, place, moves, blocks, figures)
+                    rebalancing.threshold[p] = NONE
+                else:
+                    waiting = kl.int64(1)
+            tail += kl.team_last(until)
+            base += kl.team_size()
+        waiting = kl.team_max(waiting)
