@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening import clustering, contraction
+from portpart.algorithms.coarsening import clustering, contraction, row_pieces
 from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
+from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
+from portpart.primitives.scan import TILE, tiles_of
 from tests import oracles
 from tests.algorithms.spaces import (
     GRAPHS,
@@ -169,7 +174,7 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
     graph, dtype = GRAPHS["medium"], np.dtype(sum_type)
     clusters = clusters_of(reference(), *random_clusters(graph, 4))
     sizes = sizes_of(graph, sum_type=dtype)
-    contracting = contraction._records(graph, clusters, sizes)
+    contracting = {"graph": graph.csr, "members": Members(clusters.cluster), "rows": CoarseRows()}
     around = HEAVY_ARCS.around(graph, 1)._replace(sizes=sizes, team=team)
     clustering_ = clustering._records(around, clusters.cluster, 1, 1, None)
     for program in (
@@ -179,6 +184,61 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
         check_program(program)
         for step in program.launches():
             check_width(step.kernel, step.team)
+
+
+LARGE_GRAPHS = {
+    "sparse": random_graph(9000, 9000, 1, weighted=True),
+    "weighted": with_int64_offsets(random_graph(9000, 40_000, 2, weighted=True,
+                                                vertex_weighted=True)),
+    "skewed": random_graph(9000, 60_000, 3, skewed=True),
+}
+
+
+def contracted_in_pieces(monkeypatch: pytest.MonkeyPatch, limit: int, *args: Any,
+                         ) -> tuple[Graph, int]:
+    """A graph of clusters whose rows take no more scratch than a limit, and how many pieces."""
+    made = []
+    monkeypatch.setattr(row_pieces, "MAX_SCRATCH", limit)
+    monkeypatch.setattr(contraction, "joined", lambda space, pieces: (
+        made.append(len(pieces)), row_pieces.joined(space, pieces))[1])
+    return contracted(*args), made[0]
+
+
+@both_ways
+@pytest.mark.parametrize("limit", [0, 160_000])
+@pytest.mark.parametrize("name", LARGE_GRAPHS)
+def test_rows_made_piece_by_piece_are_the_same(space: ExecutionSpace, name: str, way: str,
+                                               limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = LARGE_GRAPHS[name]
+    cluster, count = random_clusters(graph, 5)
+    whole = contracted(space, graph, cluster, count, way)
+    made, pieces = contracted_in_pieces(monkeypatch, limit, space, graph, cluster, count, way)
+    assert 1 < pieces <= tiles_of(count)
+    assert pieces == tiles_of(count) or limit > 0
+    assert made._totals == whole._totals
+    assert [a.dtype for a in made.arrays.values()] == [a.dtype for a in whole.arrays.values()]
+    made, whole = (with_sorted_rows(each.to(reference())) for each in (made, whole))
+    assert arrays_of(made) == arrays_of(whole)
+
+
+@pytest.mark.parametrize("name", LARGE_GRAPHS)
+def test_pieces_keep_the_order_of_arcs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one thread, where it depends on nothing: what is chosen later may go by it."""
+    args = reference(), LARGE_GRAPHS[name], *random_clusters(LARGE_GRAPHS[name], 5)
+    whole, (made, _) = contracted(*args), contracted_in_pieces(monkeypatch, 0, *args)
+    assert arrays_of(made) == arrays_of(whole)
+
+
+def test_pieces_are_as_large_as_scratch_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tile that takes more is a piece of its own; the last tile has fewer clusters."""
+    monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
+    sizes = FineSizes(10_000, 24_900, 3 * TILE + 5)
+    found = row_pieces.cut(sizes, [900, 20_000, 2000, 2000])
+    assert [(first, piece.clusters, piece.arcs) for first, piece in found] == [
+        (0, TILE, 900), (TILE, TILE, 20_000), (2 * TILE, TILE + 5, 4000)]
+    assert CoarseRows.num_bytes(found[-1][1]) <= 150_000 < CoarseRows.num_bytes(found[1][1])
+    assert row_pieces.cut(sizes._replace(clusters=0), [0]) == [
+        (0, sizes._replace(clusters=0, arcs=0))]
 
 
 @both_ways

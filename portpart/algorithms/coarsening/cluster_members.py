@@ -15,7 +15,7 @@ from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.scan import TILE
+from portpart.primitives.scan import TILE, tiles_of
 
 MIN_WIDE_ROW = 64
 """No narrow team leaves clusters of so few arcs to the widest one."""
@@ -38,7 +38,7 @@ class Members(WorkRecord):
     wide : array of int32
         Clusters with many arcs.
     tile_sums : array of int64
-        For the scan of the members.
+        For the scan of the members, and then the arcs of each tile of clusters.
     """
 
     cluster: Array
@@ -50,9 +50,17 @@ class Members(WorkRecord):
     tile_sums: Array = work(np.int64, of_cluster_tiles)
 
     vertices: int = kl.word()
+    first: int = kl.word()  # number of the first cluster, where arrays have those of a piece
     clusters: int = kl.word()
     tiles: int = kl.word()  # tiles of clusters
     num_wide: int = kl.word()  # clusters with many arcs
+
+    def of_piece(self, first: int, clusters: int) -> Members:
+        """Those of clusters that follow each other; what they work on is scratch."""
+        return Members(
+            self.cluster, num_arcs=self.num_arcs[first : first + clusters], listed=self.listed,
+            offsets=self.offsets[first : first + clusters + 1],
+        ).with_words(first=first, clusters=clusters, tiles=tiles_of(clusters))
 
 
 @kl.kernel

@@ -157,6 +157,7 @@ def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin,
     Every lane takes a member, and then arcs of all these members.  Returns the weight of the lane's
     own members.
     """
+    own = members.first + c
     for slot in range(begin + kl.lane(), end, kl.team_size()):
         row.keys[slot] = kl.int32(EMPTY)
         row.sums[slot] = 0
@@ -183,7 +184,7 @@ def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin,
                     m += 1
                 arc = position + turns.shifts[m]
             other = members.cluster[graph.targets[arc]]
-            if other != c:
+            if other != own:
                 slot = claim_slot_in_team(row.keys, begin, end, other)
                 kl.team_atomic_add(row.sums, slot, kl.value_or(graph.weights, arc, 1))
         kl.team_sync()

@@ -32,6 +32,7 @@ def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
 
     Returns the weight of the cluster.
     """
+    own = members.first + c
     place = kl.int64(begin)
     weight = kl.int64(0)
     for m in range(members.offsets[c], members.offsets[c + 1]):
@@ -41,7 +42,7 @@ def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
         degree = kl.int64(graph.end[v]) - first
         for j in range(kl.lane(), degree, kl.team_size()):
             other = members.cluster[graph.targets[first + j]]
-            rows.keys[place + j] = other if other != c else kl.int32(EMPTY)
+            rows.keys[place + j] = other if other != own else kl.int32(EMPTY)
             rows.sums[place + j] = kl.value_or(graph.weights, first + j, 1)
         place += degree
     kl.team_sync()

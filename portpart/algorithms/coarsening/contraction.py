@@ -2,12 +2,14 @@
 
 A program lists the members of the clusters, makes the rows (in `contract_by_hashing.py` or in
 `contract_by_sorting.py`) and finds where each begins in the coarse graph, whose size the host
-must know before the rows are copied there.
+must know before the rows are copied there.  Rows that need much scratch are made piece by piece
+(`row_pieces.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,10 +30,12 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
     wide_row,
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
+from portpart.algorithms.coarsening.row_pieces import Piece, cut, is_one_piece, joined
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_of
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
@@ -151,7 +155,8 @@ def contract(
 
     Synchronises once, to read the numbers of clusters and of coarse arcs, and what else the coarse
     graph knows of itself from the start: its highest degree and total weights.  Until then what
-    has an element for each cluster has room for ``clusters.max_count``.
+    has an element for each cluster has room for ``clusters.max_count``.  If rows are made piece by
+    piece, it synchronises twice before and once for each piece.
 
     Parameters
     ----------
@@ -171,58 +176,114 @@ def contract(
         With arc weights (int32 while the total fits, else int64) and vertex weights.  Rows are
         ascending if they were sorted; else the order in a row may differ from run to run on a GPU.
     """
+    making = Making(graph, clusters, way_for(graph) if way == "auto" else way, guess)
     sizes = sizes_of(graph, clusters.max_count, weight_type)
-    if way == "auto":
-        way = way_for(graph)
-    records = _records(graph, clusters, sizes)
-    rows = records["rows"]
-    team = team_for(2 * graph.mean_degree)
-    executable = space.cached_executable(
-        ("contraction", graph.type_key, sizes.sum_type, team, way),
-        lambda: _record(records, sizes, team, space.widest_team == 1, way),
-    )
-    executable.run({**records, "count": clusters.count},
-                   max(graph.num_vertices, 1), sizes)
-    count, num_arcs, max_degree, arc_weight = space.read(
-        rows.own_words.array, lambda: guess(graph))
-    known = {"vertex": graph.total_vertex_weight, "arc": arc_weight, "degree": max_degree}
-    offsets = space.empty(count + 1, np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
-    coarse = Graph(offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
-                   space.empty(count, np.int64), space, known)
-    space.parallel_for(count + 1, copy_row, count, rows, *coarse.arrays.values(),
-                       team=team_for_longest(count, num_arcs / max(1, count), max_degree))
-    return coarse
+    pieces = [making.all_rows(sizes)] if is_one_piece(sizes) else making.pieces(sizes)
+    made = joined(space, pieces)
+    known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight,
+             "degree": made.max_degree}
+    return Graph(made.offsets, made.targets, made.weights, made.vertex_weights, space, known)
 
 
-def _records(graph: Graph, clusters: Clusters, sizes: FineSizes) -> dict[str, Any]:
-    """What a contraction works on, but for what is all scratch."""
-    space, words = graph.space, CoarseRows.own_words
-    totals = words(space.empty(len(words.indices), np.int64))
-    return {
-        "graph": graph.csr,
-        "members": Members(clusters.cluster).with_words(vertices=graph.num_vertices),
-        "rows": CoarseRows.outliving(space, sizes).over(totals),
-    }
+MEMBERS, ROWS = "members", "rows"
+"""What a program makes: lists of members, rows, or both."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """The rows of a coarse graph in the making.
+
+    Attributes
+    ----------
+    graph : Graph
+    clusters : Clusters
+    way : {"hash", "sort"}
+    guess : callable
+        A `Guess`.
+    """
+
+    graph: Graph
+    clusters: Clusters
+    way: str
+    guess: Guess
+
+    def all_rows(self, sizes: FineSizes) -> Piece:
+        """The rows of all clusters, whose members are listed by the same program."""
+        members = Members(self.clusters.cluster).with_words(vertices=self.graph.num_vertices)
+        return self._rows(members, sizes, (MEMBERS, ROWS))
+
+    def pieces(self, sizes: FineSizes) -> list[Piece]:
+        """The same piece by piece.  Waits for the number of clusters, and where to cut them."""
+        space = self.graph.space
+        count, = space.read(self.clusters.count, lambda: self.guess(self.graph)[:1])
+        sizes = sizes._replace(clusters=count)
+        members = Members.allocate(space, sizes, cluster=self.clusters.cluster, wide=None)
+        self._run((MEMBERS,), sizes,
+                  members=members.with_words(vertices=self.graph.num_vertices))
+        tiles = tiles_of(count)
+        cuts = cut(sizes, space.read(members.tile_sums, lambda: [sizes.arcs // tiles] * tiles))
+        members = members.replaced(count=None, tile_sums=None)
+        return [self._rows(members.of_piece(first, piece.clusters), piece, (ROWS,), len(cuts))
+                for first, piece in cuts]
+
+    def _rows(self, members: Members, sizes: FineSizes, parts: tuple[str, ...],
+              pieces: int = 1) -> Piece:
+        """Rows of clusters; where nothing runs, one of so many pieces."""
+        space = self.graph.space
+        totals = CoarseRows.own_words(space.empty(len(CoarseRows.own_words.indices), np.int64))
+        rows = CoarseRows.outliving(space, sizes).over(totals)
+        self._run(parts, sizes, members=members, rows=rows)
+        count, num_arcs, max_degree, arc_weight = space.read(
+            totals.array, lambda: [each // pieces for each in self.guess(self.graph)])
+        offsets = space.empty(count + 1,
+                              np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
+        arrays = (offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
+                  space.empty(count, np.int64))
+        space.parallel_for(
+            count + 1, copy_row, count, rows, *arrays,
+            team=team_for_longest(count, num_arcs / max(1, count), max_degree))
+        return Piece(*arrays, max_degree, arc_weight)
+
+    def _run(self, parts: tuple[str, ...], sizes: FineSizes, **records: Record) -> None:
+        """Run the program that makes these parts."""
+        space, graph = self.graph.space, self.graph
+        team = team_for(2 * graph.mean_degree)
+        given: dict[str, Any] = {"graph": graph.csr, **records}
+        executable = space.cached_executable(
+            ("contraction", parts, graph.type_key, sizes.sum_type, team, self.way),
+            lambda: _record(given, sizes, team, space.widest_team == 1, self.way, parts))
+        executable.run({**given, "count": self.clusters.count}, max(graph.num_vertices, 1), sizes)
 
 
 def _record(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
-            way: str = "hash") -> Program:
-    """List the members of the clusters, fill a row for each, and find where coarse rows start."""
-    program = Program("contraction", sweeps=True, sizes=like)
+            way: str = "hash", parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
+    """List the members of the clusters, fill a row for each, and find where coarse rows start.
+
+    One part without the other is for rows that are made piece by piece.
+    """
+    program, scans = Program("contraction", sweeps=True, sizes=like), []
     slots = program.declare(records)
-    members, rows = slots["members"], slots["rows"]
+    members: Any = slots["members"]
+    rows: Any = slots.get("rows")
     program.array("count", np.int64)
-    program.launch(1, take_sizes)
-    program.launch(members.tiles, clear_clusters, team=TEAM)
-    program.launch(members.vertices, count_member)
-    record_scans(program, [
-        (members.count, members.offsets, members.tile_sums),
-        (members.num_arcs, rows.begin, rows.tile_sums),
-    ], members.clusters, members.tiles)
+    if MEMBERS in parts:
+        program.launch(1, take_sizes)
+        program.launch(members.tiles, clear_clusters, team=TEAM)
+        program.launch(members.vertices, count_member)
+        scans.append((members.count, members.offsets, members.tile_sums))
+    if ROWS in parts:
+        scans.append((members.num_arcs, rows.begin, rows.tile_sums))
+    record_scans(program, scans, members.clusters, members.tiles)
     with program.side_by_side():
-        program.launch(members.vertices, place_member)
-        program.launch(members.clusters, list_wide,
-                       max_arcs=wide_row(team, rows.sums.dtype.itemsize))
+        if MEMBERS in parts:
+            program.launch(members.vertices, place_member)
+        if ROWS in parts:
+            program.launch(1, begin_totals)
+            program.launch(members.clusters, list_wide,
+                           max_arcs=wide_row(team, rows.sums.dtype.itemsize))
+    if ROWS not in parts:
+        program.launch(members.tiles, sum_arcs, team=TEAM)
+        return program
     _record_rows(program, rows, members, team, one_lane, way)
     program.launch(members.tiles, survey_tile, team=TEAM)
     record_scans_of_tiles(program, [(rows.degrees, rows.offsets, rows.tile_sums)],
@@ -270,11 +331,16 @@ def number_cluster(v, leader, numbering: Numbering, count):
 
 
 @kl.kernel
-def take_sizes(_, count, members: Members, rows: CoarseRows):
-    """Take over the number of clusters; nothing has been counted in all."""
+def take_sizes(_, count, members: Members):
+    """Take over the number of clusters."""
     members.clusters = count[0]
     members.tiles = max(kl.int64(1), (count[0] + TILE - 1) // TILE)
-    rows.clusters = count[0]
+
+
+@kl.kernel
+def begin_totals(_, members: Members, rows: CoarseRows):
+    """Nothing has been counted in all."""
+    rows.clusters = members.clusters
     rows.arcs = 0
     rows.max_degree = 0
     rows.arc_weight = 0
@@ -285,6 +351,18 @@ def list_wide(c, members: Members, max_arcs):
     """List cluster c if it has many arcs; atomic, the order of the list is free."""
     if members.num_arcs[c] > max_arcs:
         members.wide[kl.atomic_next(members, Members.num_wide)] = kl.int32(c)
+
+
+@kl.kernel
+def sum_arcs(tile, members: Members):
+    """tile_sums[tile] = arcs that leave the members of its clusters."""
+    arcs = kl.int64(0)
+    end = min((tile + 1) * TILE, members.clusters)
+    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
+        arcs += members.num_arcs[c]
+    arcs = kl.team_sum(arcs)
+    if kl.lane() == 0:
+        members.tile_sums[tile] = arcs
 
 
 @kl.kernel
