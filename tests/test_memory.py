@@ -14,9 +14,10 @@ import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import GpmetisConfig, generators
+from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.constrained import constrained_groups
-from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Clusters, contract
 from portpart.algorithms.coarsening.grouping import group
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import ClusteringOptions
@@ -25,6 +26,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.algorithms.refinement.sizes import Sizes
+from portpart.api import memory_model
 from portpart.api.memory_model import (
     MODELS,
     LevelSize,
@@ -37,6 +39,7 @@ from portpart.api.memory_model import (
 )
 from portpart.api.memory_search import Levels, Search
 from portpart.backends.table import LINE
+from portpart.backends.work import bytes_of
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.options import changed
@@ -166,7 +169,7 @@ def test_estimate_for_meshes_is_closer(name: str) -> None:
 
 def of_clustering(graph: Graph) -> tuple[Clusters, int]:
     return cluster(graph.space, graph, 9, 1, ClusteringOptions()), clustering_bytes(
-        sizes_of(graph))
+        sizes_of(graph)._replace(max_degree=graph.max_degree))
 
 
 def of_grouping(graph: Graph) -> tuple[Clusters, int]:
@@ -198,9 +201,41 @@ def test_coarsening_takes_what_is_declared(name: str, find: Callable) -> None:
     assert declared <= space.peak - before <= declared + rounding
     before = space.peak = space.live
     coarse = contract(space, graph, clusters)
-    own = sum(array.nbytes for array in coarse.arrays.values())
-    declared = contraction_bytes(sizes_of(graph), own)
+    declared = contraction_bytes(sizes_of(graph), size_of(coarse))
     assert declared <= space.peak - before <= declared + rounding
+
+
+def with_little_scratch(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    for module in (row_pieces, memory_model):
+        monkeypatch.setattr(module, "MAX_SCRATCH", limit)
+
+
+@pytest.mark.parametrize("way", ["hash", "sort"])
+@pytest.mark.parametrize("name", ["mesh", "weighted grid", "cube"])
+def test_contraction_piece_by_piece_takes_what_is_declared(
+    name: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the last piece, which takes less scratch than others while all are there."""
+    limit = 200_000
+    with_little_scratch(monkeypatch, limit)
+    space = CountingSpace(1)
+    graph = copied(GRAPHS[name](), space)
+    clusters, _ = of_clustering(graph)
+    before = space.peak = space.live
+    coarse = contract(space, graph, clusters, way=way)
+    used = space.peak - before
+    assert used <= contraction_bytes(sizes_of(graph), size_of(coarse)) <= used + limit
+    assert used < bytes_of(CONTRACTION_WORK, sizes_of(graph)) / 2
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimates_hold_where_rows_are_made_piece_by_piece(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = GRAPHS[name]()
+    whole = bytes_of_arrays(graph, 64, "default", "portpart")
+    with_little_scratch(monkeypatch, 2**17)
+    assert assert_close(graph, "portpart", "default", 64) <= whole
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -174,7 +174,7 @@ def _ending_bytes(graph: LevelSize, machine: Topology) -> int:
         counting = OF_VERTEX * n + OF_WORD * k * k + pairs
     else:
         fine = graph.fine._replace(clusters=k)
-        counting = Clusters.num_bytes(fine) + contraction_bytes(fine, traffic.own_bytes)
+        counting = Clusters.num_bytes(fine) + contraction_bytes(fine, traffic)
     wide = level_size(k, traffic.num_arcs, OF_WORD)
     swapping = 2 * OF_VERTEX * (n + k) + swap_bytes(k) + wide.own_bytes
     return max(counting, swapping)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.hierarchy import Level, end_for
+from portpart.algorithms.coarsening.sizes import ANY_DEGREE
 from portpart.algorithms.multilevel.grown import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
@@ -19,8 +21,14 @@ from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 from portpart.metrics.balance import block_weight_limit
 
-Pair = tuple[int, int]
-"""Numbers of vertices and of arcs."""
+
+class Counts(NamedTuple):
+    """Numbers of vertices and of arcs, and most arcs of a vertex."""
+
+    vertices: int
+    arcs: int
+    max_degree: int = ANY_DEGREE
+
 
 NEAR_END = 3 / 4
 """From this share of the vertices at which coarsening ends on starts of other seeds may have more
@@ -54,13 +62,13 @@ def levels_for(finest: LevelSize, search: Search, arc_shrink: float | None,
     return [_enlarged(finest, search, walk) for walk, _ in _measured(like, reduced)]
 
 
-def _enlarged(finest: LevelSize, search: Search, walk: list[Pair]) -> Levels:
+def _enlarged(finest: LevelSize, search: Search, walk: list[Counts]) -> Levels:
     """Levels that shrink as those of a smaller graph; where it has no more, by the shares.
 
     Multisection starts on so many vertices that a level more or less counts too much.
     """
     scaled = list(_scaled(finest, walk))
-    n, arcs = scaled[-1]
+    n, arcs, _ = scaled[-1]
     model, most = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
     if n > most:
         scaled += shrinking(n, arcs, most, model.vertices, model.arcs)
@@ -68,7 +76,7 @@ def _enlarged(finest: LevelSize, search: Search, walk: list[Pair]) -> Levels:
     return _levels(finest, search, scaled, start_by_shares(scaled, search, coarsest))
 
 
-def _measured(graph: Graph, search: Search) -> Iterator[tuple[list[Pair], list[Pair]]]:
+def _measured(graph: Graph, search: Search) -> Iterator[tuple[list[Counts], list[Counts]]]:
     """Sizes of the levels of a graph, and of those that starts grow on: by coarsening it.
 
     By two seeds, for a matching that is just dense enough with one takes other levels with another.
@@ -85,23 +93,26 @@ def _measured(graph: Graph, search: Search) -> Iterator[tuple[list[Pair], list[P
         yield _sizes(levels_of(problem, recipe, OTHER_SEED, label), search)
 
 
-def _sizes(levels: list[Level], search: Search) -> tuple[list[Pair], list[Pair]]:
+def _sizes(levels: list[Level], search: Search) -> tuple[list[Counts], list[Counts]]:
     growing, coarsest = search.growing, levels[-1]
     start = [coarsest] if growing is None else levels_below(
         coarsest.graph, growing, 0, label=coarsest.label)
-    walk, below = ([(level.graph.num_vertices, level.graph.num_arcs) for level in found]
-                   for found in (levels, start))
+    walk, below = ([_counts(level.graph) for level in found] for found in (levels, start))
     if growing is not None and NEAR_END < below[-1][0] / growing.min_vertices <= 1:
-        below.append((below[-1][0], 0))  # there may be one more, with more candidates
+        below.append(Counts(below[-1].vertices, 0))  # there may be one more, with more candidates
     return [*walk, *_after_a_stall(coarsest.graph, search)], below
 
 
-def _after_a_stall(coarsest: Graph, search: Search) -> list[Pair]:
+def _after_a_stall(coarsest: Graph, search: Search) -> list[Counts]:
     """The level that other seeds may have where coarsening has ended since it kept too much."""
     options, k = search.coarsening, search.num_blocks
     end = end_for(coarsest, options.coarsest_vertices(k), options.coarsest_dense_vertices(k))
     n, arcs = coarsest.num_vertices, coarsest.num_arcs
-    return [(int(options.max_kept * n), arcs)] if n > end else []
+    return [Counts(int(options.max_kept * n), arcs)] if n > end else []
+
+
+def _counts(graph: Graph) -> Counts:
+    return Counts(graph.num_vertices, graph.num_arcs, graph.max_degree)
 
 
 def _partition(graph: Graph, k: int) -> Array:
@@ -117,27 +128,27 @@ def _problem(graph: Graph, k: int) -> Problem:
     return Problem(graph, balance, 0, Trace(graph.space, graph, None))
 
 
-def _scaled(finest: LevelSize, sizes: list[Pair]) -> Iterator[Pair]:
+def _scaled(finest: LevelSize, sizes: list[Counts]) -> Iterator[Counts]:
     """Levels that keep the same shares."""
     n, arcs = finest.num_vertices, finest.num_arcs
-    yield n, arcs
-    for (fine_n, fine_arcs), (coarse_n, coarse_arcs) in pairwise(sizes):
-        n = -(-n * coarse_n // fine_n)
-        arcs = min(-(-arcs * coarse_arcs // max(1, fine_arcs)), n * n)
-        yield n, arcs
+    yield Counts(n, arcs, sizes[0].max_degree)
+    for fine, coarse in pairwise(sizes):
+        n = -(-n * coarse.vertices // fine.vertices)
+        arcs = min(-(-arcs * coarse.arcs // max(1, fine.arcs)), n * n)
+        yield Counts(n, arcs, coarse.max_degree)
 
 
 def _by_shares(finest: LevelSize, search: Search, arc_shrink: float | None) -> Levels:
     model = search.model
     n, arcs = finest.num_vertices, finest.num_arcs
     arcs_kept = model.arcs if arc_shrink is None else arc_shrink
-    walk = [(n, arcs), *shrinking(n, arcs, _end(search), model.vertices, arcs_kept)]
+    walk = [Counts(n, arcs), *shrinking(n, arcs, _end(search), model.vertices, arcs_kept)]
     most = search.coarsening.coarsest_vertices(search.num_blocks)
     return _levels(finest, search, walk, start_by_shares(walk, search, most))
 
 
 def shrinking(n: int, arcs: int, end: int, vertices_kept: float,
-               arcs_kept: float) -> Iterator[Pair]:
+               arcs_kept: float) -> Iterator[Counts]:
     """Vertices and arcs of the levels below one.
 
     One level more than the shares give: the first levels of some graphs keep more than that.
@@ -147,19 +158,19 @@ def shrinking(n: int, arcs: int, end: int, vertices_kept: float,
         last = n <= end
         n = int(vertices_kept * n)
         arcs = min(int(arcs_kept * arcs), n * n)
-        yield n, arcs
+        yield Counts(n, arcs)
 
 
-def start_by_shares(walk: list[Pair], search: Search, most: int) -> list[Pair]:
+def start_by_shares(walk: list[Counts], search: Search, most: int) -> list[Counts]:
     """Levels that starts grow on; the coarsest graph has as many vertices as it may have."""
     n = min(walk[0][0], most)
-    arcs = next((arcs for vertices, arcs in walk if vertices <= most), walk[-1][1])
+    arcs = next((level.arcs for level in walk if level.vertices <= most), walk[-1].arcs)
     growing, model = search.growing, MODELS["portpart"]
     if growing is None:
-        return [(n, arcs)]
+        return [Counts(n, arcs)]
     least = min(n, int(growing.min_vertices * ABOVE_END))
     below = shrinking(n, arcs, growing.min_vertices, model.vertices, model.arcs)
-    return [(n, arcs), *((max(vertices, least), few) for vertices, few in below)]
+    return [Counts(n, arcs), *(Counts(max(level.vertices, least), level.arcs) for level in below)]
 
 
 def _end(search: Search) -> int:
@@ -169,8 +180,9 @@ def _end(search: Search) -> int:
     return max(1, plain if dense is None else min(plain, dense))
 
 
-def _levels(finest: LevelSize, search: Search, walk: list[Pair], start: list[Pair]) -> Levels:
+def _levels(finest: LevelSize, search: Search, walk: list[Counts], start: list[Counts]) -> Levels:
     """Levels of these sizes, of which GP-metis hands the small ones over."""
+    finest = replace(finest, max_degree=walk[0].max_degree)
     coarse = _coarse(walk[1:], finest.weight_bytes)
     sizes, of_starts = [finest, *coarse], _coarse(start, finest.weight_bytes)
     handoff = getattr(search.config, "handoff_vertices", None)
@@ -182,5 +194,6 @@ def _levels(finest: LevelSize, search: Search, walk: list[Pair], start: list[Pai
     return Levels(sizes[: depth + 1], of_starts, sizes[depth:])
 
 
-def _coarse(sizes: Iterable[Pair], weight_bytes: int) -> list[LevelSize]:
-    return [level_size(n, arcs, weight_bytes) for n, arcs in sizes]
+def _coarse(sizes: Iterable[Counts], weight_bytes: int) -> list[LevelSize]:
+    return [level_size(level.vertices, level.arcs, weight_bytes, max_degree=level.max_degree)
+            for level in sizes]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
 from portpart.algorithms.coarsening.constrained import JOINING_WORK
 from portpart.algorithms.coarsening.contraction import (
@@ -23,7 +24,8 @@ from portpart.algorithms.coarsening.contraction import (
 from portpart.algorithms.coarsening.grouping import GROUPING_WORK
 from portpart.algorithms.coarsening.joined_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
-from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, is_one_piece
+from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
 from portpart.algorithms.refinement.prefix.trial import Trial
 from portpart.algorithms.refinement.sizes import Sizes
@@ -61,6 +63,8 @@ class LevelSize:
         Bytes of its arrays.
     weight_bytes, offset_bytes : int
         Bytes of a sum of arc weights, and of an offset.
+    max_degree : int
+        No vertex has more arcs.
     """
 
     num_vertices: int
@@ -68,13 +72,14 @@ class LevelSize:
     own_bytes: int
     weight_bytes: int
     offset_bytes: int
+    max_degree: int = ANY_DEGREE
 
     @property
     def fine(self) -> FineSizes:
         """The same as a graph that is coarsened, where each vertex may be a cluster."""
         n = self.num_vertices
         return FineSizes(n, self.num_arcs, n, np.dtype(f"i{self.weight_bytes}"),
-                         np.dtype(f"i{self.offset_bytes}"))
+                         np.dtype(f"i{self.offset_bytes}"), self.max_degree)
 
     @property
     def clusters_bytes(self) -> int:
@@ -92,19 +97,20 @@ AnySize = TypeVar("AnySize", bound=LevelSize)
 
 
 def level_size(n: int, arcs: int, weight_bytes: int, vertex_weight: int = OF_WORD,
-               edge_weight: int | None = None, offset: int | None = None) -> LevelSize:
+               edge_weight: int | None = None, offset: int | None = None,
+               max_degree: int = ANY_DEGREE) -> LevelSize:
     """A graph whose weights take so many bytes each; a coarse graph has weights of both kinds."""
     offset = offset_bytes(arcs) if offset is None else offset
     arc = OF_VERTEX + (weight_bytes if edge_weight is None else edge_weight)
     return LevelSize(n, arcs, offset * (n + 1) + arc * arcs + vertex_weight * n, weight_bytes,
-                     offset)
+                     offset, max_degree)
 
 
 def size_of(graph: Graph) -> LevelSize:
     """A graph that there is."""
     own = sum(array.nbytes for array in graph.arrays.values() if array is not None)
     return LevelSize(graph.num_vertices, graph.num_arcs, own, graph.weight_sum_dtype.itemsize,
-                     graph.offsets.dtype.itemsize)
+                     graph.offsets.dtype.itemsize, graph.max_degree)
 
 
 def offset_bytes(num_arcs: int) -> int:
@@ -135,7 +141,7 @@ class MemoryModel:
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
         """Most bytes beside the finest graph while the levels are made."""
         return making_bytes(levels, lambda level: self.clusters(level.fine),
-                            lambda level, coarse: contraction_bytes(level.fine, coarse.own_bytes))
+                            lambda level, coarse: contraction_bytes(level.fine, coarse))
 
     def refining_bytes(self, finest: LevelSize, num_blocks: int,
                        level: LevelSize | None = None) -> int:
@@ -184,9 +190,18 @@ def making_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
     return peak
 
 
-def contraction_bytes(fine: FineSizes, coarse: int) -> int:
-    """Bytes that a contraction takes: work arrays, then what is left of them and the result."""
-    return max(bytes_of(CONTRACTION_WORK, fine), bytes_outliving(CONTRACTION_WORK, fine) + coarse)
+def contraction_bytes(fine: FineSizes, coarse: LevelSize) -> int:
+    """Bytes that a contraction takes: work arrays, then what is left of them and the result.
+
+    Piece by piece there are members, pieces and the scratch of one; in the end pieces and an array.
+    """
+    own = coarse.own_bytes
+    if is_one_piece(fine):
+        return max(bytes_of(CONTRACTION_WORK, fine), bytes_outliving(CONTRACTION_WORK, fine) + own)
+    fine = fine._replace(arcs=0, clusters=coarse.num_vertices)
+    members, count = Members.num_bytes(fine), Members.declared["count"].num_bytes(fine)
+    of_arc = max(OF_VERTEX, coarse.weight_bytes)
+    return max(members, members - count + own + MAX_SCRATCH, own + of_arc * coarse.num_arcs)
 
 
 def hierarchy_bytes(levels: Sequence[AnySize]) -> int:

@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import levels_of
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import OF_NETS, find
-from portpart.api.memory_levels import OTHER_SEED, start_by_shares
+from portpart.api.memory_levels import OTHER_SEED, Counts, start_by_shares
 from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate, level_size
 from portpart.api.memory_nets import (
     NetLevelSize,
@@ -131,7 +131,8 @@ def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
     if clique.weights is not None and search.search.is_one_walk:
         first = clique.weights.dtype.itemsize
     below = [level_size(each.num_vertices, each.num_arcs, OF_WORD,
-                        edge_weight=first if each is clique else None) for each in graphs]
+                        edge_weight=first if each is clique else None,
+                        max_degree=each.max_degree) for each in graphs]
     merges = growing is not None and coarsest.max_net_size > growing.max_net_size
     return Measured(counts, num_pairs(coarsest), below, merges)
 
@@ -143,7 +144,8 @@ def _levels(finest: NetLevelSize, found: Measured, share: float) -> Levels:
     for fine, coarse in pairwise(found.levels):
         counts.append(counts[-1].scaled(fine, coarse))
     below = found.below if share == 1 else [
-        level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD)
+        level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD,
+                   max_degree=each.max_degree)
         for each in found.below]
     return Levels(_walk(finest, counts, int(found.pairs / share), found.merges), below)
 
@@ -170,9 +172,9 @@ def _by_shares(finest: NetLevelSize, search: NetSearch) -> Levels:
     coarsest = next((each for each in counts if each.vertices <= end), counts[-1])
     pairs = min(MAX_ARCS, PAIRS_OF_PIN * coarsest.pins)
     arcs = min(int(PAIRS_KEPT * pairs), end * end)
-    start = [(min(finest.num_vertices, end), arcs)]
+    start = [Counts(min(finest.num_vertices, end), arcs)]
     first, *others = start_by_shares(start, search, end)
     edge_weight = finest.edge_bytes if search.search.is_one_walk else None
-    below = [level_size(*first, OF_WORD, edge_weight=edge_weight),
-             *(level_size(*each, OF_WORD) for each in others)]
+    below = [level_size(first.vertices, first.arcs, OF_WORD, edge_weight=edge_weight),
+             *(level_size(each.vertices, each.arcs, OF_WORD) for each in others)]
     return Levels(_walk(finest, counts, pairs), below)

@@ -140,7 +140,7 @@ def communities_bytes(level: NetLevelSize, leaves_out: bool = False) -> int:
                         int(COMMUNITIES_KEPT * graph.num_arcs), OF_WORD)
     return fewer + graph.own_bytes + OF_VERTEX * graph.num_vertices + max(
         clustering_bytes(graph.fine),
-        graph.clusters_bytes + contraction_bytes(graph.fine, coarse.own_bytes))
+        graph.clusters_bytes + contraction_bytes(graph.fine, coarse))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
-from portpart.algorithms.coarsening.arc_wishes import MAX_ROW
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
+    MAX_ROW,
     Clustering,
     HashRows,
     RowRating,
@@ -24,9 +24,11 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 from portpart.algorithms.coarsening.cluster_rounds import ARCS_OF_LANE
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
 from portpart.graphs.graph import Graph
+from portpart.primitives.hash_rows import SLOTS
 from tests import oracles
 from tests.algorithms.spaces import (
     GRAPHS,
@@ -195,6 +197,13 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
     moving = found & (cluster != wishes[0])
     joined = weights[wishes[0][moving]] + np.asarray(oracles.vertex_weights(GRAPHS[name]))[moving]
     assert (joined <= 30).all()
+
+
+def test_rows_up_to_a_degree_are_in_scratch_memory_on_every_device() -> None:
+    """Those of higher degrees are in main memory, where only graphs that have some have any."""
+    assert min(SLOTS[size][team] for size in SLOTS for team in (32, 256)) >= MAX_ROW
+    sizes = [FineSizes(10**6, 10**7, max_degree=degree) for degree in (MAX_ROW, MAX_ROW + 1)]
+    assert [HashRows.num_bytes(each) for each in sizes] == [0, 8 * 10**7]
 
 
 @pytest.mark.parametrize("lanes", [2, 3])

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portpart import partition
 from portpart.algorithms.coarsening import clustering, contraction, row_pieces
 from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
 from portpart.algorithms.coarsening.cluster_members import Members
@@ -227,6 +228,14 @@ def test_pieces_keep_the_order_of_arcs(name: str, monkeypatch: pytest.MonkeyPatc
     args = reference(), LARGE_GRAPHS[name], *random_clusters(LARGE_GRAPHS[name], 5)
     whole, (made, _) = contracted(*args), contracted_in_pieces(monkeypatch, 0, *args)
     assert arrays_of(made) == arrays_of(whole)
+
+
+@pytest.mark.parametrize("preset", ["fast", "default"])
+def test_partitions_do_not_depend_on_pieces(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh = delaunay(20_000)
+    before = partition(mesh, 8, preset=preset).part
+    monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 2**16)
+    assert np.array_equal(partition(mesh, 8, preset=preset).part, before)
 
 
 def test_pieces_are_as_large_as_scratch_allows(monkeypatch: pytest.MonkeyPatch) -> None:

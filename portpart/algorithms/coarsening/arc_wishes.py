@@ -10,6 +10,7 @@ from portpart.algorithms.coarsening.cluster_program import Recording, Surroundin
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
+    MAX_ROW,
     Rating,
     RowRating,
     wish_for_cluster,
@@ -31,9 +32,6 @@ from portpart.primitives.hash_rows import SLOTS
 
 NO_DEGREE = 2**31
 
-MAX_ROW = 192
-"""Vertices of higher degree get the widest team for their hash row: it has room for longer rows."""
-
 
 @dataclass(frozen=True)
 class ArcWishes:
@@ -51,7 +49,8 @@ class ArcWishes:
 
     def around(self, graph: Graph, seed: int) -> Surroundings:
         """Arcs and their heads."""
-        return Surroundings({"graph": graph.csr}, sizes_of(graph), team_for_all(graph),
+        sizes = sizes_of(graph)._replace(max_degree=graph.max_degree)
+        return Surroundings({"graph": graph.csr}, sizes, team_for_all(graph),
                             total=graph.total_arc_weight if self.with_total else None)
 
     def among_single(self, recording: Recording) -> None:

@@ -26,6 +26,10 @@ from portpart.primitives.team_winner import NOBODY
 MAX_NARROW = 16
 """Up to this degree arcs are added up by comparing all pairs, without memory."""
 
+MAX_ROW = 192
+"""Vertices of higher degree get the widest team for their hash row: it has room for longer rows.
+Those of lower degree have it in scratch memory on every device."""
+
 
 @dataclass(frozen=True)
 class Rating(Static):
@@ -97,8 +101,8 @@ class Clustering(Wishes):
 
 
 def row_slots(sizes: FineSizes) -> int:
-    """A slot for each arc, if there can be degrees that are not narrow."""
-    return sizes.arcs if sizes.arcs > MAX_NARROW else 0
+    """A slot for each arc, if there can be a row for which scratch memory has no room."""
+    return sizes.arcs if min(sizes.arcs, sizes.max_degree) > MAX_ROW else 0
 
 
 class HashRows(WorkRecord):

@@ -29,6 +29,11 @@ ISOLATED_KEYS = 64
 """Vertices without neighbours of their label have one of so many keys as their favourite."""
 
 
+def of_wide(sizes: FineSizes) -> int:
+    """An element for each vertex that is not narrow."""
+    return sizes.arcs // (MAX_NARROW + 1) if sizes.max_degree > MAX_NARROW else 0
+
+
 def of_keys(sizes: FineSizes) -> int:
     """An element for each vertex, and for each key of isolated ones."""
     return sizes.vertices + ISOLATED_KEYS
@@ -45,7 +50,7 @@ class VertexList(WorkRecord):
     """
 
     active: Array = work(np.int32, of_keys)
-    wide: Array = work(np.int32, lambda sizes: sizes.arcs // (MAX_NARROW + 1))
+    wide: Array = work(np.int32, of_wide)
 
     length: int = kl.word()
     wide_length: int = kl.word()

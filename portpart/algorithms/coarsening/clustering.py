@@ -73,8 +73,9 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
     Notes
     -----
     Time O(n + m) per round.  Waits for nothing, unless the highest degree is not known.  Takes 50
-    bytes per vertex, and if there are degrees above 16, 4 and the size of a sum of arc weights per
-    arc, of which only vertices of hundreds of arcs use theirs.
+    bytes per vertex; if there are degrees above 16, half a byte per arc; and if there are degrees
+    above 192, 4 and the size of a sum of arc weights per arc, of which only vertices of hundreds of
+    arcs use theirs.
     """
     n, around = graph.num_vertices, wishing.around(graph, seed)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)

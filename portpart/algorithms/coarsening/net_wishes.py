@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_wishes import MAX_ROW, NO_DEGREE
+from portpart.algorithms.coarsening.arc_wishes import NO_DEGREE
 from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings
-from portpart.algorithms.coarsening.cluster_ratings import HashRows
+from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW, HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
     Rounds,
     VertexList,

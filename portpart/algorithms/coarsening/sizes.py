@@ -10,6 +10,8 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.primitives.scan import tiles_of
 
+ANY_DEGREE = 2**31
+
 
 class FineSizes(NamedTuple):
     """A graph that is coarsened, and the most clusters that it may have.
@@ -21,6 +23,8 @@ class FineSizes(NamedTuple):
         Of sums of arc weights.
     index_type : dtype
         Of offsets.
+    max_degree : int
+        No vertex has more arcs.
     """
 
     vertices: int
@@ -28,6 +32,7 @@ class FineSizes(NamedTuple):
     clusters: int = 0
     sum_type: np.dtype[Any] = np.dtype(np.int32)
     index_type: np.dtype[Any] = np.dtype(np.int32)
+    max_degree: int = ANY_DEGREE
 
 
 class NetSizes(NamedTuple):
