@@ -26,6 +26,7 @@ from bench.report import table
 from bench.spaces import space_of
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.bound import Bindings
+from portpart.backends.communication.carry_out import COMM, carry_out, communicator_of
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
@@ -69,7 +70,8 @@ class Walker:
         """Run with `bindings`."""
         slots = self.program.used_slots()
         bound = Bindings(slots).named(bindings)
-        self._walk(self.program.steps, {
+        comm = {COMM: bindings[COMM]} if COMM in bindings else {}
+        self._walk(self.program.steps, comm | {
             slot.name: self._bound(slot, bound.get(slot.name), sizes) for slot in slots})
 
     def _bound(self, slot: Slot, value: Any, sizes: Any) -> Any:
@@ -93,6 +95,8 @@ class Walker:
                     self._walk(step.steps, bound)
             elif isinstance(step, Branch):
                 self._walk(step.then if _value(step.flag, bound) else step.orelse, bound)
+            else:
+                carry_out(step, communicator_of(self.program.name, bound), bound)
 
 
 def _value(element: Element | int, bound: dict[str, Any]) -> int:

@@ -16,8 +16,9 @@ from tests.test_pieces import trees
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
           "portpart.generators.shares", "portpart.compat.pymetis", "portpart.plot",
-          "portpart.backends.language")
-"""What these export is for users; those of the last write kernels."""
+          "portpart.backends.language", "portpart.backends.communication")
+"""What these export is for users; those of the last two write kernels, and programs for several
+ranks."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},
                  "portpart.io.netlist.": {"parse", "parse_netlist"}}
@@ -158,3 +159,4 @@ def test_every_member_of_a_class_is_read() -> None:
 def test_what_is_documented_is_in_the_docs() -> None:
     text = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     assert all(f".{name}(" in text for name in DOCUMENTED)
+    assert all(f"`{name}`" in text for name in exported(modules()[PUBLIC[-1]]))

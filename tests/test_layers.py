@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backends/cache_folder",),
     ("backends/language/*",),
     ("backends/*",),
+    ("backends/communication/*",),
     ("backends/cpu/*", "backends/cuda/*"),
     ("backends",),
     ("primitives/*",),

@@ -15,92 +15,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from portpart.backends.declared import Declared, Length
+from portpart.backends.declared import Declared
 from portpart.backends.language import Kernel, Record, Words
 from portpart.backends.language.parameters import Parameter
+from portpart.backends.steps import (
+    OPERATIONS,
+    SUM,
+    AllReduce,
+    AllToAll,
+    Branch,
+    Communication,
+    Element,
+    Launch,
+    Parcel,
+    Slot,
+    Step,
+    While,
+    all_steps,
+    slots_of,
+)
 
 TEAM_WIDTHS = (1, 8, 32, 256)
 
 AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
 AnyWords = TypeVar("AnyWords", bound="Words")
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A named argument of a program, bound to an array or a scalar when the program runs.
-
-    A slot with ``dtype`` None stands for an absent array (None).  Two kinds of array belong to a
-    run: scratch, of a ``length`` that follows from the sizes of the run, and ``words`` int64, bound
-    to their values.  A slot ``name.field`` is bound to that field of what has the name, and one
-    that is ``named_words`` to the array of such words.  Words that begin with ``zeros`` are not
-    bound.
-    """
-
-    name: str
-    dtype: np.dtype | None
-    is_array: bool
-    length: Length | None = None
-    words: int = 0
-    named_words: bool = False
-    zeros: bool = False
-
-    @property
-    def scratch(self) -> bool:
-        """Whether no run finds anything in the array."""
-        return self.length is not None
-
-    def __getitem__(self, index: int) -> Element:
-        return Element(self, index)
-
-
-@dataclass(frozen=True)
-class Element:
-    """One element of a bound int64 array: a work size or a flag."""
-
-    slot: Slot
-    index: int
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One kernel over ``count`` items; ``count`` is an element or a fixed number.
-
-    ``awaited`` is False if the next launch may begin before this one is done.  ``work``, the rough
-    work of one item in light items, tells a CPU when threads pay; None stands for what is usual
-    with the width of the team.
-    """
-
-    count: Element | int
-    kernel: Kernel
-    args: tuple[Any, ...]
-    team: int
-    work: int | None = None
-    awaited: bool = True
-
-
-@dataclass(frozen=True)
-class While:
-    """Repeat ``steps`` while the flag is not zero; the flag is read before every round."""
-
-    flag: Element
-    steps: list[Step] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Branch:
-    """Run ``then`` if the flag is not zero, else ``orelse``."""
-
-    flag: Element
-    then: list[Step] = field(default_factory=list)
-    orelse: list[Step] = field(default_factory=list)
-
-
-Step = Launch | While | Branch
 
 
 class Program:
@@ -297,6 +240,46 @@ class Program:
             replace(step, awaited=step is steps[-1]) for step in steps if isinstance(step, Launch)
         ]
 
+    def all_reduce(self, words: Slot | Words, first: int, count: Element | int,
+                   op: str = SUM) -> None:
+        """Record that ``count`` int64 words of an array become their sum over all ranks.
+
+        Parameters
+        ----------
+        words : Slot or Words
+            An array that is bound, or scratch.
+        first : int
+            Index of the first word.
+        count : Element or int
+            Number of words, the same on all ranks.
+        op : str
+            ``"sum"``, ``"min"`` or ``"max"``.
+        """
+        slot = words.array if isinstance(words, Words) else words
+        if op not in OPERATIONS:
+            raise ValueError(f"program {self.name!r}: op must be one of {OPERATIONS}, not {op!r}")
+        if self._exchanged(slot).dtype != np.int64:
+            raise ValueError(f"program {self.name!r}: {slot.name!r} is not of int64")
+        self._open.append(AllReduce(slot, first, count, op))
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """Record that every rank sends each rank its part of an array."""
+        step = AllToAll(parcel)
+        types = [self._exchanged(slot).dtype for slot in step.slots]
+        if types[0] != types[2] or types[0] is None or types[0].kind not in "iu":
+            raise ValueError(f"program {self.name!r}: {parcel.send.name!r} and "
+                             f"{parcel.recv.name!r} are not of one type of integers")
+        if {types[1], types[3]} != {np.dtype(np.int64)}:
+            raise ValueError(f"program {self.name!r}: numbers of elements are not of int64")
+        self._open.append(step)
+
+    def _exchanged(self, slot: Slot) -> Slot:
+        """The slot, if it is an array: words that travel with the arguments are copies."""
+        if not slot.is_array or slot.words:
+            raise ValueError(f"program {self.name!r}: {slot.name!r} is no array that ranks can "
+                             "exchange")
+        return slot
+
     def _checked(self, flag: Element | int) -> Element:
         if not isinstance(flag, Element):
             raise ValueError(f"program {self.name!r}: {flag} is not an element of a slot")
@@ -314,12 +297,16 @@ class Program:
 
     def used_slots(self) -> list[Slot]:
         """The slots that launches, loops or branches refer to: no other has to be bound."""
-        used = set(_slots_of(self.steps))
+        used = set(slots_of(self.steps))
         return [slot for slot in self.slots.values() if slot in used]
 
     def launches(self) -> list[Launch]:
         """All launches in the order of recording."""
-        return list(_launches(self.steps))
+        return [step for step in all_steps(self.steps) if isinstance(step, Launch)]
+
+    def communication(self) -> list[Communication]:
+        """All steps that communicate, in the order of recording."""
+        return [step for step in all_steps(self.steps) if isinstance(step, Communication)]
 
 
 def _over_words(value: Any, others: Iterable[Any]) -> Any:
@@ -329,28 +316,3 @@ def _over_words(value: Any, others: Iterable[Any]) -> Any:
         return value
     wholes = (each for each in others if isinstance(each, part))
     return next((value.over(each) for each in wholes), value)
-
-
-def _slots_of(steps: list[Step]) -> Iterator[Slot]:
-    """What steps refer to, as often as they do."""
-    for step in steps:
-        if isinstance(step, Launch):
-            yield from (argument for argument in step.args if isinstance(argument, Slot))
-            count = step.count
-        else:
-            inner = step.steps if isinstance(step, While) else step.then + step.orelse
-            yield from _slots_of(inner)
-            count = step.flag
-        if isinstance(count, Element):
-            yield count.slot
-
-
-def _launches(steps: list[Step]) -> Iterator[Launch]:
-    for step in steps:
-        if isinstance(step, Launch):
-            yield step
-        elif isinstance(step, While):
-            yield from _launches(step.steps)
-        else:
-            yield from _launches(step.then)
-            yield from _launches(step.orelse)

@@ -20,6 +20,7 @@ import numpy as np
 
 from portpart.backends.cuda.compile import Key
 from portpart.backends.cuda.resident import ResidentWriter
+from portpart.backends.cuda.room import refuse_communication
 from portpart.backends.cuda.translate import PACKED, STEP, Translation, packed_name, translate
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
@@ -124,6 +125,7 @@ class HostCudaExecutable:
     """A program as its resident kernel."""
 
     def __init__(self, space: HostCudaSpace, program: Program) -> None:
+        refuse_communication(program)
         self.space = space
         self.table = Table(program.used_slots())
         rows = {id(step): self.table.add_row(step) for step in program.launches()}

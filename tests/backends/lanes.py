@@ -19,6 +19,7 @@ import numpy as np
 
 from portpart.backends import language
 from portpart.backends.bound import Bindings
+from portpart.backends.communication.carry_out import COMM, carry_out, communicator_of
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import Parameter, flat_parameters
@@ -271,7 +272,8 @@ class Walker:
     """A program walked step by step."""
 
     def __init__(self, space: Flat, program: Program) -> None:
-        self.space, self.steps, self.slots = space, program.steps, program.used_slots()
+        self.space, self.name = space, program.name
+        self.steps, self.slots = program.steps, program.used_slots()
         self.bindings = Bindings(self.slots)
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
@@ -282,7 +284,8 @@ class Walker:
             else np.array(bound.get(slot.name, (0,) * slot.words), np.int64)
             for slot in self.slots if slot.scratch or slot.words
         }
-        self._walk(self.steps, {**bound, **own})
+        comm = {COMM: bindings[COMM]} if COMM in bindings else {}
+        self._walk(self.steps, {**bound, **own, **comm})
 
     def _walk(self, steps: list[Step], bindings: dict[str, Any]) -> None:
         for step in steps:
@@ -297,6 +300,8 @@ class Walker:
             elif isinstance(step, Branch):
                 taken = step.then if _value(step.flag, bindings) != 0 else step.orelse
                 self._walk(taken, bindings)
+            else:
+                carry_out(step, communicator_of(self.name, bindings), bindings)
 
 
 def _value(element: Element, bindings: dict[str, Array]) -> Any:

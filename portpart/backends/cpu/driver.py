@@ -3,7 +3,8 @@
 Kernels are compiled serially, as callbacks over a range of work items.  The driver calls them by
 address: on the calling thread, or where there is much to do through the loop of `parallel`.
 
-Both functions take packed words and return 0, or 1 if a callback has failed (`raise_failure`).
+Both functions take packed words and return 0, or 1 if a callback has failed (`raise_failure`).  The
+walk of a program that communicates returns where it goes on.
 """
 
 from __future__ import annotations

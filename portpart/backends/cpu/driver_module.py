@@ -10,11 +10,14 @@ from portpart.backends.cpu.instructions import (
     CHUNK_WORK,
     COMPILE,
     DATA,
+    DONE,
     DRIVE,
+    FAILED,
     FIELDS,
     FUNCTION,
     JUMP,
     LAUNCH,
+    LEAVE,
     LOAD,
     MAX_ARGUMENTS,
     PARALLEL_WORK,
@@ -23,7 +26,7 @@ from portpart.backends.cpu.instructions import (
 )
 from portpart.backends.cpu.values import BIT, WORD
 
-_DONE, _FAILED = ir.Constant(WORD, 0), ir.Constant(WORD, 1)
+_DONE, _FAILED = ir.Constant(WORD, DONE), ir.Constant(WORD, FAILED)
 
 
 def driver_text(name: str) -> str:
@@ -134,16 +137,16 @@ def _launch_objects(module: Any, launch: Any, name: str) -> None:
 
 
 def _walk(module: Any, launch: Any, name: str) -> None:
-    """Run a program's instructions from first to last, following its jumps.
+    """Run a program's instructions to the last, following its jumps, or until one leaves.
 
     Packed: address and length of the instructions, address of the table, workers, address of the
-    state.
+    state, and where to begin.
     """
     write = _Words(module, name, 1)
     (frame,) = write.function.args
-    code, length, table, workers, state = (write.read(frame, index) for index in range(5))
+    code, length, table, workers, state, begin = (write.read(frame, index) for index in range(6))
     position = write.alloca(WORD)
-    write.store(_DONE, position)
+    write.store(begin, position)
     test, loop, after = (write.append_basic_block() for _ in range(3))
     write.branch(test)
     write.position_at_end(test)
@@ -153,7 +156,8 @@ def _walk(module: Any, launch: Any, name: str) -> None:
     fields = write.place(code, here)
     operation, function, row, weight, flag, target = (
         write.read(fields, index) for index in range(FIELDS))
-    write.store(write.add(here, write.word(FIELDS)), position)
+    behind = write.add(here, write.word(FIELDS))
+    write.store(behind, position)
     is_launch = write.icmp_signed("==", operation, write.word(LAUNCH))
     with write.if_else(is_launch) as (then, otherwise):
         with then:
@@ -167,6 +171,8 @@ def _walk(module: Any, launch: Any, name: str) -> None:
                 with jumps[0]:
                     write.store(target, position)
                 with jumps[1]:
+                    with write.if_then(write.icmp_signed("==", operation, write.word(LEAVE))):
+                        write.ret(behind)
                     value = write.read(write.read(write.place(table, flag)))
                     with write.if_then(write.icmp_signed("==", value, _DONE)):
                         write.store(target, position)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-LAUNCH, JUMP, JUMP_IF_ZERO = 0, 1, 2
+LAUNCH, JUMP, JUMP_IF_ZERO, LEAVE = 0, 1, 2, 3
 FUNCTION, FIELDS = 1, 6
 """Words of one instruction: operation, function, row, weight of an item, flag, target.
 
 The function is an address, or a negative number until it is compiled.
 Rows and flags are positions in a table of packed words; the first word of a row is the address of
-its work size, the word of a flag is the flag's address.
+its work size, the word of a flag is the flag's address.  LEAVE returns to the caller, which goes on
+behind it when the ranks have communicated.
 """
+
+DONE, FAILED = 0, 1
+"""What the driver's functions return.  A walk that has met LEAVE returns where to go on, which is
+behind an instruction, and so more than either."""
 
 MAX_ARGUMENTS = 63
 

@@ -10,11 +10,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from portpart.backends.cpu.callbacks import call_back, state
 from portpart.backends.cpu.instructions import DRIVE, LOAD
 from portpart.backends.interrupts import late_signals
+
+Result = TypeVar("Result")
 
 _parallel_region = threading.Lock()
 """Numba's thread pools are not safe to enter from two threads: one parallel region at a time."""
@@ -26,21 +28,20 @@ _before: list[int] = []
 """Number of threads that the caller has set for Numba's own loops, while it is another one."""
 
 
-def run_with_threads(threads: int, work: Callable[..., None], *arguments: Any) -> None:
-    """Call ``work(*arguments, threads)`` inside the parallel region; one thread needs none.
+def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any) -> Result:
+    """What ``work(*arguments, threads)`` returns inside the parallel region; one thread needs none.
 
     A process made by fork works on its only thread.
     The number that the caller has set for Numba's own loops is put back in the end.  The lock is
     taken by a plain `with`, which an interrupt cannot tear apart.
     """
     if threads == 1 or os.getpid() != _process:
-        work(*arguments, 1)
-        return
+        return work(*arguments, 1)
     with _parallel_region:
         try:
             if state[DRIVE]:
                 _choose(threads)
-            work(*arguments, threads)
+            return work(*arguments, threads)
         finally:
             if _before:
                 sys.modules["numba"].set_num_threads(_before.pop())

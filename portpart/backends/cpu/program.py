@@ -7,29 +7,49 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.communication.carry_out import carry_out, communicator_of
 from portpart.backends.cpu.callbacks import STATE, raise_failure
 from portpart.backends.cpu.compile import prepared
 from portpart.backends.cpu.driver import walk
-from portpart.backends.cpu.instructions import FIELDS, ITEM_WEIGHT, JUMP, JUMP_IF_ZERO, LAUNCH
+from portpart.backends.cpu.instructions import (
+    DONE,
+    FAILED,
+    FIELDS,
+    ITEM_WEIGHT,
+    JUMP,
+    JUMP_IF_ZERO,
+    LAUNCH,
+    LEAVE,
+)
 from portpart.backends.cpu.parallel import run_with_threads
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.packing import address_of, tag_of
-from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+from portpart.backends.program import Program
+from portpart.backends.steps import (
+    Branch,
+    Communication,
+    Element,
+    Launch,
+    Step,
+    While,
+    slots_of,
+)
 from portpart.backends.table import Table
 
 TARGET = 5
 """Field of an instruction that holds a jump's target."""
 
-_pack = struct.Struct("5q").pack
+_pack = struct.Struct("6q").pack
 
 
 class CpuExecutable:
     """A program as instructions with one row of packed arguments per launch."""
 
     def __init__(self, space: ExecutionSpace, threads: int, program: Program) -> None:
-        self.space, self.threads = space, threads
+        self.space, self.threads, self.program = space, threads, program
         self.table = Table(program.used_slots())
         self.code: list[list[int]] = []
+        self._leaves: dict[int, Communication] = {}
         self._emit(program.steps)
         self._instructions = np.array(self.code, np.int64).reshape(-1)
         self._where = address_of(self._instructions)
@@ -42,11 +62,37 @@ class CpuExecutable:
         base = address_of(table)
         table[:] = self.table.fill(bindings, base, address_of(scratch), places)
         self.space.counters.launches += 1
-        run_with_threads(self.threads, self._walk, base)
+        position = run_with_threads(self.threads, self._walk, base, 0)
+        if position == DONE:
+            return
+        comm = communicator_of(self.program.name, bindings)
+        arrays = {**self.table.bindings.named(bindings), **self._own(table, scratch, sizes)}
+        while position != DONE:
+            carry_out(self._leaves[position], comm, arrays)
+            position = run_with_threads(self.threads, self._walk, base, position)
 
-    def _walk(self, table: int, workers: int) -> None:
-        if walk(_pack(self._where, len(self._instructions), table, workers, STATE)):
+    def _walk(self, table: int, begin: int, workers: int) -> int:
+        """Walk from an instruction on; returns where to go on after communication, or DONE."""
+        position: int = walk(_pack(self._where, len(self._instructions), table, workers, STATE,
+                                   begin))
+        if position == FAILED:
             raise_failure()
+        return position
+
+    def _own(self, table: np.ndarray, scratch: np.ndarray, sizes: Any) -> dict[str, np.ndarray]:
+        """Scratch, and the words that communication refers to, by the names of their slots."""
+        arrays = {}
+        slots = (slot for slot in self.program.used_slots() if slot.scratch)
+        for slot, begin in zip(slots, self.table.place_scratch(sizes)):
+            assert slot.dtype is not None
+            assert slot.length is not None
+            size = slot.length(sizes) * slot.dtype.itemsize
+            arrays[slot.name] = scratch[begin : begin + size].view(slot.dtype)
+        for slot in slots_of(self.program.communication()):
+            if slot.words:
+                first = self.table.place_of(slot[0])
+                arrays[slot.name] = table[first : first + slot.words]
+        return arrays
 
     def _emit(self, steps: list[Step]) -> None:
         for step in steps:
@@ -54,8 +100,10 @@ class CpuExecutable:
                 self._emit_launch(step)
             elif isinstance(step, While):
                 self._emit_loop(step)
-            else:
+            elif isinstance(step, Branch):
                 self._emit_branch(step)
+            else:
+                self._emit_leave(step)
 
     def _emit_launch(self, step: Launch) -> None:
         function = prepared(step.kernel, tuple(map(tag_of, step.args)))
@@ -80,6 +128,10 @@ class CpuExecutable:
         test[TARGET] = FIELDS * len(self.code)
         self._emit(step.orelse)
         jump[TARGET] = FIELDS * len(self.code)
+
+    def _emit_leave(self, step: Communication) -> None:
+        self.code.append([LEAVE, 0, 0, 0, 0, 0])
+        self._leaves[FIELDS * len(self.code)] = step
 
     def _emit_test(self, flag: Element) -> list[int]:
         self.code.append([JUMP_IF_ZERO, 0, 0, 0, self.table.add_address(flag), 0])

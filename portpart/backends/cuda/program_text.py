@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.room import check_program, refuse_communication
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
 from portpart.backends.packing import address_of, tag_of
-from portpart.backends.program import Element, Launch, Program, Slot, Step, While
+from portpart.backends.program import Program
+from portpart.backends.steps import Branch, Element, Launch, Slot, Step, While, all_steps, sides_of
 from portpart.backends.table import Table
 
 
@@ -40,11 +41,14 @@ class ProgramText:
 
     def __init__(self, program: Program, address: Callable[[Any], int] = address_of,
                  laps: int | None = None) -> None:
+        refuse_communication(program)
         self.program = program
         self.layout = Table(program.used_slots(), address)
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
-        self._place_flags(program.steps)
+        for step in all_steps(program.steps):
+            if isinstance(step, (While, Branch)) and step.flag not in self.flags:
+                self.flags[step.flag] = self.layout.add_address(step.flag)
         self._laps = None if laps is None else self.layout.add_constant(laps)
         self.max_blocks = SWEEPING_BLOCKS if program.sweeps else BLOCKS
 
@@ -77,18 +81,7 @@ class ProgramText:
                 slots = [each.name if isinstance(each, Slot) else "" for each in step.args]
                 yield (step.kernel.name, step.kernel.fingerprint, *map(tag_of, step.args), slots,
                        step.team, step.awaited, self.rows[id(step)])
-                continue
-            sides = [step.steps] if isinstance(step, While) else [step.then, step.orelse]
-            flag = step.flag.slot.name, step.flag.index, self.flags[step.flag]
-            yield type(step).__name__, flag, [[*self._described(side)] for side in sides]
-
-    def _place_flags(self, steps: list[Step]) -> None:
-        for step in steps:
-            if isinstance(step, Launch):
-                continue
-            if step.flag not in self.flags:
-                self.flags[step.flag] = self.layout.add_address(step.flag)
-            if isinstance(step, While):
-                self._place_flags(step.steps)
-            else:
-                self._place_flags(step.then + step.orelse)
+            elif isinstance(step, (While, Branch)):
+                flag = step.flag.slot.name, step.flag.index, self.flags[step.flag]
+                yield (type(step).__name__, flag,
+                       [[*self._described(side)] for side in sides_of(step)])

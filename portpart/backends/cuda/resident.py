@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from portpart.backends.cuda.effects import may_set
 from portpart.backends.cuda.translate import Translation
-from portpart.backends.program import Branch, Element, Launch, Step, While
+from portpart.backends.steps import Branch, Element, Launch, Step, While
 from portpart.backends.table import Sizes
 
 BLOCKS, SWEEPING_BLOCKS = 3, 4
@@ -97,6 +97,7 @@ class ResidentWriter:
                 if self.laps is not None:
                     lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
                 continue
+            assert isinstance(step, (While, Branch)), "communication is refused before"
             rest = (*steps[place:], *after)
             sides, follow = _sides(step, rest)
             settled = not any(may_set(launch, step.flag)
@@ -133,7 +134,7 @@ def before_barrier(steps: Iterable[Step]) -> list[Launch]:
                 break
         elif isinstance(step, While):
             found += before_barrier(step.steps)
-        else:
+        elif isinstance(step, Branch):
             found += before_barrier(step.then) + before_barrier(step.orelse)
             if _always_meets(step.then) and _always_meets(step.orelse):
                 break

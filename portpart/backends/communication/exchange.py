@@ -1,0 +1,78 @@
+"""What the steps of communication do, for ranks whose arrays are all at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.communication.errors import CommunicationError
+from portpart.backends.communication.protocol import (
+    require_parcel,
+    require_space,
+    require_words,
+    rounds_of,
+)
+from portpart.backends.interface import Array
+from portpart.backends.steps import MAX, MIN, SUM, Parcel
+
+UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
+
+
+class Refused(Exception):
+    """A step that cannot be carried out, and the lowest rank concerned."""
+
+    def __init__(self, rank: int, problem: Exception) -> None:
+        self.rank, self.problem = rank, problem
+
+
+@dataclass(frozen=True)
+class ReducedWords:
+    """Words of an array of one rank, and how they are combined with those of the others."""
+
+    array: Array
+    first: int
+    count: int
+    op: str
+
+
+def reduce_words(ranks: Sequence[ReducedWords]) -> None:
+    """Replace the words of all ranks by their sum, minimum or maximum."""
+    for rank, words in enumerate(ranks):
+        _check(rank, require_words, words.array, words.first, words.count)
+    parts = [np.asarray(words.array)[words.first : words.first + words.count] for words in ranks]
+    result = UFUNCS[ranks[0].op].reduce(parts)
+    for part in parts:
+        part[:] = result
+
+
+def exchange(parcels: Sequence[Parcel], max_count: int) -> None:
+    """Copy what each rank sends to where it arrives.
+
+    A part of more than ``max_count`` elements takes several rounds.
+    """
+    size = len(parcels)
+    for rank, parcel in enumerate(parcels):
+        _check(rank, require_parcel, parcel, size)
+    counts = np.array([np.asarray(parcel.send_counts) for parcel in parcels])
+    for rank, parcel in enumerate(parcels):
+        _check(rank, require_space, int(counts[:, rank].sum()), parcel)
+    sent, arrived = np.cumsum(counts, axis=1) - counts, np.cumsum(counts, axis=0) - counts
+    for part in rounds_of(int(counts.max()), max_count):
+        for source, target in np.ndindex(size, size):
+            begin, end = part.start, min(part.stop, int(counts[source, target]))
+            here, there = int(sent[source, target]), int(arrived[source, target])
+            if begin < end:
+                np.asarray(parcels[target].recv)[there + begin : there + end] = (
+                    np.asarray(parcels[source].send)[here + begin : here + end])
+    for rank, parcel in enumerate(parcels):
+        np.asarray(parcel.recv_counts)[:] = counts[:, rank]
+
+
+def _check(rank: int, require: Callable[..., None], *given: Any) -> None:
+    try:
+        require(*given)
+    except CommunicationError as problem:
+        raise Refused(rank, problem) from None

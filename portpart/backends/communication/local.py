@@ -1,0 +1,221 @@
+"""Ranks of one process: threads that take turns.
+
+One rank runs until it reaches a step of communication; then the next one runs.  The last one that
+reaches the step carries it out for all.  So ranks never run at the same time, and what many ranks
+run can be tested, and debugged, in one process without races.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from portpart.backends.communication.errors import CommunicationError, restated
+from portpart.backends.communication.exchange import (
+    ReducedWords,
+    Refused,
+    exchange,
+    reduce_words,
+)
+from portpart.backends.communication.protocol import MAX_COUNT, Communicator
+from portpart.backends.interface import Array
+from portpart.backends.steps import Parcel
+
+Result = TypeVar("Result")
+
+ALL = -1
+"""In place of a rank: the error is raised as it is."""
+
+
+class Local:
+    """Several ranks in one process, as threads that take turns.
+
+    Parameters
+    ----------
+    size : int
+        Number of ranks.
+    max_count : int
+        Elements that two ranks exchange at once; more go in rounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def total(comm):
+    ...     words = np.array([comm.rank + 1])
+    ...     comm.all_reduce(words, 0, 1, "sum")
+    ...     return int(words[0])
+    >>> Local(3).run(total)
+    [6, 6, 6]
+    """
+
+    def __init__(self, size: int, max_count: int = MAX_COUNT) -> None:
+        self.size, self.max_count = size, max_count
+
+    def run(self, main: Callable[[Communicator], Result]) -> list[Result]:
+        """Call a function on each rank.
+
+        Parameters
+        ----------
+        main : callable
+            Gets the communicator of the rank.
+
+        Returns
+        -------
+        list
+            What it has returned on each rank.
+
+        Raises
+        ------
+        PortpartError
+            What a rank has raised: the class is the same, and the message begins with the rank.
+        RankFailed
+            If that is no error of portpart.
+        KeyboardInterrupt
+            On Ctrl-C.  All ranks end at their next step.
+        """
+        turns = _Turns(self.size, self.max_count, main)
+        threads = [threading.Thread(target=turns.run, args=(rank,), daemon=True,
+                                    name=f"rank {rank}") for rank in range(self.size)]
+        for thread in threads:
+            thread.start()
+        turns.begin()
+        try:
+            turns.ended.wait()
+        except BaseException as problem:
+            turns.failure = turns.failure or _Failure(ALL, problem)
+            turns.ended.wait()
+            raise
+        if turns.failure is not None:
+            raise turns.failure.stated() from turns.failure.problem
+        return turns.results
+
+
+class _Vote(NamedTuple):
+    """The problem of a rank, or None."""
+
+    problem: Exception | None
+
+
+_Call = ReducedWords | Parcel | _Vote
+
+
+def described(call: _Call) -> str:
+    """What the ranks that make a call have to agree on."""
+    if isinstance(call, ReducedWords):
+        return f"all_reduce of {call.count} words by {call.op}"
+    return f"all_to_all of {call.send.dtype}" if isinstance(call, Parcel) else "vote"
+
+
+class _Failure(NamedTuple):
+    """An error, and the rank that it begins with."""
+
+    rank: int
+    problem: BaseException
+
+    def stated(self) -> BaseException:
+        """The error as all ranks raise it."""
+        return self.problem if self.rank == ALL else restated(self.problem, self.rank)
+
+
+class _Rank:
+    """The communicator of one rank."""
+
+    def __init__(self, turns: _Turns[Any], rank: int) -> None:
+        self._turns, self.rank, self.size = turns, rank, turns.size
+
+    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        self._turns.step(self.rank, ReducedWords(words, first, count, op))
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        self._turns.step(self.rank, parcel)
+
+    def vote(self, problem: Exception | None) -> None:
+        self._turns.step(self.rank, _Vote(problem))
+
+
+class _Turns(Generic[Result]):
+    """Which rank runs, and what ranks that wait have called.
+
+    A rank changes these only while it runs, so nothing here needs a lock.
+
+    Attributes
+    ----------
+    failure : _Failure or None
+        The first error that has ended a rank.
+    ended : threading.Event
+        Set when all ranks have ended.
+    results : list
+    """
+
+    def __init__(self, size: int, max_count: int, main: Callable[[Communicator], Result]) -> None:
+        self.size, self._max_count, self._main = size, max_count, main
+        self.failure: _Failure | None = None
+        self.ended = threading.Event()
+        self.results: list[Result] = [cast(Result, None)] * size
+        self._wake = [threading.Semaphore(0) for _ in range(size)]
+        self._calls: list[_Call | None] = [None] * size
+        self._outcomes: list[_Failure | None] = [None] * size
+        self._raised: list[BaseException | None] = [None] * size
+        self._alive = list(range(size))
+
+    def begin(self) -> None:
+        """Let the first rank run."""
+        self._wake[0].release()
+
+    def run(self, rank: int) -> None:
+        """Run on one rank, in its thread."""
+        self._wake[rank].acquire()
+        try:
+            if self.failure is None:
+                self.results[rank] = self._main(_Rank(self, rank))
+        except BaseException as problem:
+            known = problem is self._raised[rank]
+            self.failure = self.failure or _Failure(ALL if known else rank, problem)
+        self._alive.remove(rank)
+        if self._alive:
+            self._pass_on()
+        else:
+            self.ended.set()
+
+    def step(self, rank: int, call: _Call) -> None:
+        """Wait until all ranks have called the same, and it is done."""
+        self._calls[rank] = call
+        self._pass_on()
+        self._wake[rank].acquire()
+        failure, self._outcomes[rank] = self._outcomes[rank] or self.failure, None
+        if failure is not None:
+            self._raised[rank] = problem = failure.stated()
+            raise problem
+
+    def _pass_on(self) -> None:
+        """Let a rank run that has not called the step; if all have, carry it out before."""
+        running = [rank for rank in self._alive if self._calls[rank] is None]
+        if not running and self.failure is None:
+            self._outcomes = [self._carried_out()] * self.size
+            self._calls = [None] * self.size
+        self._wake[running[0] if running and self.failure is None else self._alive[0]].release()
+
+    def _carried_out(self) -> _Failure | None:
+        """Do what all ranks have called; returns what they raise then."""
+        try:
+            return self._done([call for call in self._calls if call is not None])
+        except Refused as refused:
+            return _Failure(refused.rank, refused.problem)
+
+    def _done(self, calls: list[_Call]) -> _Failure | None:
+        doing = ["has ended" if call is None else f"is at {described(call)}"
+                 for call in self._calls]
+        other = next((rank for rank in range(self.size) if doing[rank] != doing[0]), None)
+        if other is not None:
+            raise Refused(ALL, CommunicationError(
+                f"rank 0 {doing[0]}, and rank {other} {doing[other]}"))
+        if isinstance(calls[0], _Vote):
+            votes = enumerate(cast("list[_Vote]", calls))
+            return next((_Failure(rank, each.problem) for rank, each in votes if each.problem),
+                        None)
+        if isinstance(calls[0], ReducedWords):
+            reduce_words(cast("list[ReducedWords]", calls))
+        else:
+            exchange(cast("list[Parcel]", calls), self._max_count)
+        return None

@@ -1,0 +1,44 @@
+"""The communicator of a rank that is alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.backends.communication.protocol import (
+    require_parcel,
+    require_space,
+    require_words,
+)
+from portpart.backends.interface import Array
+from portpart.backends.steps import Parcel
+
+
+class One:
+    """One rank: it carries out each step, and is its own peer.
+
+    Examples
+    --------
+    >>> comm = One()
+    >>> comm.rank, comm.size
+    (0, 1)
+    """
+
+    rank = 0
+    size = 1
+
+    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        """Leave the words as they are."""
+        require_words(words, first, count)
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """Copy what is sent to what arrives."""
+        require_parcel(parcel, self.size)
+        count = int(parcel.send_counts[0])
+        require_space(count, parcel)
+        np.asarray(parcel.recv)[:count] = np.asarray(parcel.send)[:count]
+        np.asarray(parcel.recv_counts)[0] = count
+
+    def vote(self, problem: Exception | None) -> None:
+        """Raise the problem if there is one."""
+        if problem is not None:
+            raise problem

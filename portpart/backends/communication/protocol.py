@@ -1,0 +1,100 @@
+"""What a communicator does, and what all communicators check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from portpart.backends.communication.errors import CommunicationError
+from portpart.backends.interface import Array
+from portpart.backends.steps import Parcel
+
+MAX_COUNT = 2**31 - 1
+"""Elements that two ranks exchange at once: MPI counts them with 32 bits."""
+
+
+class Communicator(Protocol):
+    """One of several ranks that run the same steps.
+
+    All ranks call the same methods in the same order.  Only integers travel, so no result depends
+    on the order in which they are combined.
+
+    Attributes
+    ----------
+    rank : int
+    size : int
+        Number of ranks.
+    """
+
+    rank: int
+    size: int
+
+    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        """Replace ``count`` int64 words of an array by their sum, minimum or maximum.
+
+        Parameters
+        ----------
+        words : array of int64
+        first : int
+            Index of the first word.
+        count : int
+            The same on all ranks.
+        op : str
+            ``"sum"``, ``"min"`` or ``"max"``.
+        """
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """Send each rank its part of an array, and set what arrives and the numbers of elements."""
+
+    def vote(self, problem: Exception | None) -> None:
+        """Raise the same error on all ranks if any of them has a problem.
+
+        Parameters
+        ----------
+        problem : Exception or None
+            What this rank cannot go on with.
+
+        Raises
+        ------
+        Exception
+            The problem of the lowest rank that has one; the message begins with the rank.
+        """
+
+
+def require_words(words: Array, first: int, count: int) -> None:
+    """Raise CommunicationError unless these are words of an array."""
+    if words.dtype != np.int64 or words.ndim != 1:
+        raise CommunicationError(f"words of int64 are reduced, not {words.dtype}")
+    if not 0 <= first <= first + count <= len(words):
+        raise CommunicationError(f"words {first} to {first + count} are reduced, of an array of "
+                                 f"{len(words)}")
+
+
+def require_parcel(parcel: Parcel, size: int) -> None:
+    """Raise CommunicationError unless a parcel has a part for each rank."""
+    for name in ("send_counts", "recv_counts"):
+        counts = getattr(parcel, name)
+        if counts.dtype != np.int64 or counts.shape != (size,):
+            raise CommunicationError(f"{name} has shape {counts.shape} and type {counts.dtype}; "
+                                     f"{size} numbers of int64 are needed")
+    counts = np.asarray(parcel.send_counts)
+    if (counts < 0).any() or counts.sum() > len(parcel.send):
+        raise CommunicationError(f"parts of {counts.tolist()} elements are sent, from an array of "
+                                 f"{len(parcel.send)}")
+    if parcel.send.dtype != parcel.recv.dtype or parcel.send.dtype.kind not in "iu":
+        raise CommunicationError(f"{parcel.send.dtype} is sent, to arrive as {parcel.recv.dtype}; "
+                                 "one type of integers is needed")
+
+
+def require_space(arriving: int, parcel: Parcel) -> None:
+    """Raise CommunicationError if more elements arrive than an array takes."""
+    if arriving > len(parcel.recv):
+        raise CommunicationError(f"{arriving} elements arrive at an array of {len(parcel.recv)}")
+
+
+def rounds_of(count: int, limit: int) -> Iterator[slice]:
+    """Slices of at most ``limit`` elements that together are ``count``."""
+    for begin in range(0, count, limit):
+        yield slice(begin, min(begin + limit, count))

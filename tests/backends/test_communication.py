@@ -1,0 +1,202 @@
+"""Communicators: what arrives, and how the errors of one rank end all of them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from portpart.backends.communication import CommunicationError, Local, One, RankFailed
+from portpart.backends.steps import Parcel
+from portpart.errors import GraphFormatError, InputError, OutOfMemory
+
+SIZES = (1, 2, 3, 5, 8)
+
+
+def parts_for(size, rank, seed=0):
+    """What a rank sends to each rank; some parts are empty."""
+    rng = np.random.default_rng([seed, rank])
+    return [rng.integers(-9, 9, rng.integers(0, 7)).astype(np.int32) for _ in range(size)]
+
+
+def exchanged(comm, parts, capacity=100):
+    """What each rank has sent to this one."""
+    parcel = Parcel(send=np.concatenate([*parts, np.zeros(3, parts[0].dtype)]),
+                    send_counts=np.array([len(part) for part in parts]),
+                    recv=np.zeros(capacity, parts[0].dtype), recv_counts=np.zeros(comm.size, int))
+    comm.all_to_all(parcel)
+    ends = np.cumsum(parcel.recv_counts)
+    return np.split(parcel.recv[: ends[-1]], ends[:-1])
+
+
+def communicators(size):
+    """Ranks of this number; some exchange two elements at a time."""
+    return [Local(size), Local(size, max_count=2), *([_Alone()] if size == 1 else [])]
+
+
+class _Alone:
+    """One rank, called like several."""
+
+    def run(self, main):
+        return [main(One())]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_rank_gets_what_the_others_send_it(size):
+    for ranks in communicators(size):
+        got = ranks.run(lambda comm: exchanged(comm, parts_for(comm.size, comm.rank)))
+        for target, parts in enumerate(got):
+            for source, part in enumerate(parts):
+                assert part.tolist() == parts_for(size, source)[target].tolist()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("op", ["sum", "min", "max"])
+def test_words_are_reduced_over_all_ranks_and_others_stay(size, op):
+    def main(comm):
+        words = np.random.default_rng(comm.rank).integers(-(2**62) // 8, 2**62 // 8, 9)
+        before = words.copy()
+        comm.all_reduce(words, 2, 5, op)
+        assert (words[[0, 1, 7, 8]] == before[[0, 1, 7, 8]]).all()
+        return before[2:7], words[2:7].tolist()
+
+    for ranks in communicators(size):
+        results = ranks.run(main)
+        columns = zip(*(before.tolist() for before, _ in results))
+        wanted = [{"sum": sum, "min": min, "max": max}[op](column) for column in columns]
+        assert all(words == wanted for _, words in results)
+
+
+def test_one_rank_runs_at_a_time():
+    inside, most = [], []
+
+    def main(comm):
+        for _ in range(20):
+            inside.append(comm.rank)
+            time.sleep(0.0001)
+            most.append(len(inside))
+            inside.remove(comm.rank)
+            comm.vote(None)
+
+    Local(4).run(main)
+    assert max(most) == 1
+
+
+@pytest.mark.parametrize("error", [InputError, OutOfMemory, GraphFormatError])
+@pytest.mark.parametrize("voted", [False, True])
+def test_the_error_of_a_rank_is_raised_on_all_with_its_rank(error, voted):
+    seen = {}
+
+    def main(comm):
+        problem = error("k is wrong") if comm.rank in (2, 3) else None
+        try:
+            comm.vote(None)
+            if voted:
+                comm.vote(problem)
+            elif problem:
+                raise problem
+            comm.vote(None)
+        except error as found:
+            seen[comm.rank] = str(found)
+            raise
+
+    with pytest.raises(error, match=r"^rank 2: k is wrong$"):
+        Local(5).run(main)
+    wanted = dict.fromkeys(range(5), "rank 2: k is wrong")
+    assert seen == (wanted if voted else {**wanted, 2: "k is wrong"})
+
+
+def test_what_an_error_knows_is_known_on_all_ranks():
+    def main(comm):
+        problem = InputError("vertex 7 is wrong")
+        problem.vertex = 7
+        comm.vote(problem if comm.rank == 1 else None)
+
+    with pytest.raises(InputError) as caught:
+        Local(2).run(main)
+    assert caught.value.vertex == 7
+
+
+def test_other_exceptions_end_all_ranks_as_failures_of_that_rank():
+    def main(comm):
+        comm.vote(None)
+        if comm.rank == 1:
+            raise ZeroDivisionError("by nothing")
+        comm.vote(None)
+
+    with pytest.raises(RankFailed, match=r"rank 1: ZeroDivisionError: by nothing"):
+        Local(3).run(main)
+
+
+def test_an_interrupt_of_a_rank_interrupts_all():
+    ended = []
+
+    def main(comm):
+        try:
+            comm.vote(None)
+            if comm.rank == 2:
+                raise KeyboardInterrupt
+            comm.vote(None)
+        except KeyboardInterrupt:
+            ended.append(comm.rank)
+            raise
+
+    with pytest.raises(KeyboardInterrupt):
+        Local(3).run(main)
+    assert sorted(ended) == [0, 1, 2]
+
+
+def test_ctrl_c_ends_all_ranks_and_leaves_no_thread():
+    steps = []
+
+    def main(comm):
+        while True:
+            steps.append(comm.rank)
+            if len(steps) == 10:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            comm.vote(None)
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        Local(3).run(main)
+    for _ in range(100):
+        if threading.active_count() == before:
+            break
+        time.sleep(0.01)
+    assert threading.active_count() == before
+
+
+def test_a_caught_error_lets_the_ranks_go_on():
+    def main(comm):
+        with pytest.raises(InputError):
+            comm.vote(InputError("no") if comm.rank == 0 else None)
+        return exchanged(comm, [np.array([comm.rank])] * comm.size)
+
+    assert [np.concatenate(got).tolist() for got in Local(3).run(main)] == [[0, 1, 2]] * 3
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    (lambda comm: comm.vote(None) if comm.rank == 1 else None,
+     "rank 0 has ended, and rank 1 is at vote"),
+    (lambda comm: comm.vote(None) if comm.rank else comm.all_reduce(np.zeros(3, int), 0, 3, "sum"),
+     "rank 0 is at all_reduce of 3 words by sum, and rank 1 is at vote"),
+    (lambda comm: comm.all_reduce(np.zeros(3, int), 0, 3, "min" if comm.rank == 2 else "max"),
+     "rank 0 is at all_reduce of 3 words by max, and rank 2 is at all_reduce of 3 words by min"),
+    (lambda comm: comm.all_reduce(np.zeros(3 if comm.rank == 2 else 4, int), 0, 4, "sum"),
+     "rank 2: words 0 to 4 are reduced, of an array of 3"),
+    (lambda comm: comm.all_reduce(np.zeros(3, np.int32), 0, 3, "sum"),
+     "rank 0: words of int64 are reduced, not int32"),
+    (lambda comm: exchanged(comm, [np.zeros(4, int)] * comm.size, capacity=13 - comm.rank),
+     "rank 2: 12 elements arrive at an array of 11"),
+    (lambda comm: exchanged(comm, [np.zeros(4, np.float32)] * comm.size),
+     "rank 0: float32 is sent, to arrive as float32; one type of integers is needed"),
+    (lambda comm: exchanged(comm, [np.zeros(4, int)] * (comm.size + comm.rank % 2)),
+     "rank 1: send_counts has shape (4,) and type int64; 3 numbers of int64 are needed"),
+])
+def test_ranks_that_do_not_fit_together_are_told(wrong, message):
+    with pytest.raises(CommunicationError) as caught:
+        Local(3).run(wrong)
+    assert str(caught.value) == message
