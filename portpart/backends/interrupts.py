@@ -47,7 +47,8 @@ class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
         self._on = False
         for number, handler in self._before.items():
             signal(number, handler)
-        self._handle(list(self._waiting.items()))
+        if self._waiting:
+            self._handle(list(self._waiting.items()))
 
     def _is_inside(self, handler: Any) -> bool:
         """Whether a block around this one already lets as many signals wait."""
@@ -60,12 +61,12 @@ class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
 
     def _handle(self, signals: list[tuple[int, FrameType | None]]) -> None:
         """Call the handlers of all these signals, even if one raises an exception."""
-        if signals:
-            number, frame = signals[0]
-            try:
-                self._before[number](number, frame)
-            finally:
-                self._handle(signals[1:])
+        (number, frame), *others = signals
+        try:
+            self._before[number](number, frame)
+        finally:
+            if others:
+                self._handle(others)
 
     def _wait(self, number: int, frame: FrameType | None) -> None:
         """Stand in for a handler; outside the block call it."""

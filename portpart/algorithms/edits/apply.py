@@ -140,10 +140,13 @@ def _are_written(changes: Sequence[Changes], counts: Sequence[Tally]) -> bool:
 
 
 def _check_totals(edited: Edited, totals: Totals) -> None:
-    exact_total(0, edited.pair_weight + totals.pair_weight,
-                "weights of edges, counted at both ends,")
+    """Refuse sums that grow beyond the limit."""
+    if totals.pair_weight > 0:
+        exact_total(0, edited.pair_weight + totals.pair_weight,
+                    "weights of edges, counted at both ends,")
     for living, _, weight in totals.ids:
-        exact_total(0, living.total_weight + weight, OF_IDS[living.name])
+        if weight > 0:
+            exact_total(0, living.total_weight + weight, OF_IDS[living.name])
 
 
 def _count(edited: Edited, totals: Totals, sign: int) -> None:

@@ -234,9 +234,8 @@ class Findings:
 
     def update(self, counts: Sequence[Tally]) -> Update:
         """The result."""
-        first = counts[0]
-        weight = (first.deltas >> 32) - (first.deltas & 0xFFFFFFFF) + first.extra
-        ids = []
+        first, deltas, ids = counts[0], counts[0].deltas, []
+        pairs = (deltas >> 32) - (deltas & 0xFFFFFFFF)
         for place, living in enumerate(self.edited.living):
             tally = counts[2 + place]
             number, gained = -tally.died, tally.weight
@@ -248,7 +247,7 @@ class Findings:
             self.changes, self.batch.births,
             self.dying, self.weighed,
             first.loops, first.merged, sum(tally.missing for tally in (first, *counts[2:])),
-            Totals((first.deltas >> 32) - (first.deltas & 0xFFFFFFFF), weight, ids))
+            Totals(pairs, pairs + first.extra, ids))
 
 
 def _weight_of(birth: Births) -> int:

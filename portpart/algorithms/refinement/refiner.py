@@ -103,7 +103,7 @@ class Refiner:
         self._one_lane = 0
         self._homes: list[Homes] = []
         self._around: tuple[Any, Any] = (None, None)
-        self._begun_around: tuple[Any, Level] = (None, Level.of())
+        self._begun_around: tuple[dict[str, int], Level] = ({}, Level.of())
         self._reliefs = relief_of(self.options), relief_of(self.finest_options)
         self._executables: dict[Hashable, Executable] = {}
 
@@ -233,16 +233,13 @@ class Refiner:
         """
         self._at_best = False
         self.loss_unit = self._loss_unit_on(graph)
-        figures = (graph.num_vertices, graph.total_vertex_weight, graph.mean_degree,
-                   self.loss_unit, filter_ratio is None)
-        if self._begun_around[0] != figures:
-            options = self._options_on(graph)
-            self._limits_of = (None, None)
-            # a list of hubs would take time to make
-            self._limits = {**self._limits_on(graph, options), "hub_degree": NO_HUBS}
-            if filter_ratio is None:
-                self._limits["iteration_limit"] = 0
-            self._begun_around = figures, Level.of(**self._limits)
+        self._limits_of = (None, None)
+        # a list of hubs would take time to make
+        self._limits = {**self._limits_on(graph, self._options_on(graph)), "hub_degree": NO_HUBS}
+        if filter_ratio is None:
+            self._limits["iteration_limit"] = 0
+        if self._begun_around[0] != self._limits:  # the same words are packed once
+            self._begun_around = self._limits, Level.of(**self._limits)
         around.records["begun"] = self._begun_around[1]
         key = self._sub_buckets_on(graph), filter_ratio, id(fixed), id(homes)
         if self._around[0] is not self.run or self._around[1] != key:
@@ -363,7 +360,6 @@ class Refiner:
 
     def _set_limits(self, graph: Structure) -> None:
         options = self._options_on(graph)
-        self._begun_around = None, Level.of()
         if self._limits_of[0] is not graph or self._limits_of[1] is not options:
             self._limits_of, self._limits = (graph, options), self._limits_on(graph, options)
             self._begun = {}
