@@ -182,6 +182,10 @@ class ExecutionSpace(ABC):
         """No more than so many bytes can be had for arrays; None if nobody knows."""
         return None
 
+    def give_back(self) -> int:
+        """Return memory to the device that is held without use, if that is much; how many bytes."""
+        return 0
+
     def cached_executable(self, key: Hashable, record: Any) -> Executable:
         """The executable of the program that `record()` makes, compiled once per `key`."""
         if key not in self._executables:

@@ -198,6 +198,20 @@ class TestOnTheDevice:
         with pytest.raises(OutOfMemory, match=r"MiB .*needed.*free"):
             cuda.empty(1 << 48, np.int8)
 
+    def test_what_is_held_without_use_is_given_back_where_it_is_much(self, cuda, monkeypatch):
+        pool = cuda.cupy.get_default_memory_pool()
+        kept = cuda.full(1000, 7, np.int32)
+        del (last := [cuda.empty(50_000_000, np.int64)])[:]
+        held = pool.total_bytes()
+        assert held >= 400_000_000
+        monkeypatch.setattr(cuda, "_much", 10**15)
+        assert cuda.give_back() == 0
+        assert pool.total_bytes() == held
+        monkeypatch.setattr(cuda, "_much", 300_000_000)
+        assert cuda.give_back() == held - pool.total_bytes() >= 400_000_000
+        assert (cuda.to_host(kept) == 7).all()
+        assert not last
+
     def test_every_device_can_be_chosen(self):
         cupy = require_cupy()
         for number in range(cupy.cuda.runtime.getDeviceCount()):

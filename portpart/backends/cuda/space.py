@@ -45,6 +45,9 @@ MAX_BLOCKS = 1 << 16
 LARGEST_TRAVELLER = 1 << 16
 """Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
 
+MUCH = 16
+"""What the pool holds without use is much from this share of the device's memory on, 1 / MUCH."""
+
 DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 """The driver's library; CUDA calls a driver that is missing one that is too old."""
 
@@ -89,6 +92,7 @@ class CudaSpace(ExecutionSpace):
         self.name = f"cuda:{self.device_id}"
         with self.cupy.cuda.Device(self.device_id) as current:
             self.multiprocessors = int(current.attributes["MultiProcessorCount"])
+            self._much = self.cupy.cuda.runtime.memGetInfo()[1] // MUCH
         self.kernels = KernelCache(self.cupy, self.device_id)
         self._rehearsals = Rehearsals(self.kernels.modules)
         self._current_device = self.cupy.cuda.runtime.getDevice
@@ -276,6 +280,15 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             free = self.cupy.cuda.runtime.memGetInfo()[0]
             return int(free + self.cupy.get_default_memory_pool().free_bytes())
+
+    def give_back(self) -> int:
+        with self.active():
+            pool = self.cupy.get_default_memory_pool()
+            held = int(pool.total_bytes())
+            # what is in use need not be known in most cases
+            if held > self._much and pool.free_bytes() > self._much:
+                pool.free_all_blocks()
+            return held - int(pool.total_bytes())
 
     def _out_of_memory(self, n: int, dtype: Any) -> OutOfMemory:
         needed = n * np.dtype(dtype or np.float64).itemsize
