@@ -274,7 +274,7 @@ def test_info_describes_the_graph(cycle: str, capsys: pytest.CaptureFixture) -> 
     assert "mean 2.00" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["c.mtx", "c.npz", "c.graph.xz", "c.gr.gz"])
+@pytest.mark.parametrize("name", ["c.mtx", "c.npz", "c.graph.xz", "c.gr.gz", "c.parhip"])
 def test_convert_and_back_keeps_the_graph(
     cycle: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:

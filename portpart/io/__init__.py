@@ -1,6 +1,6 @@
 """Graphs, hypergraphs and partitions in files, packed or not: METIS, Matrix Market, edge lists,
-DIMACS, npz; hMETIS, PaToH, ISPD98, Bookshelf; netlists in gate-level Verilog, BLIF and AIGER, and
-traces of their edits.
+DIMACS, npz, ParHIP; hMETIS, PaToH, ISPD98, Bookshelf; netlists in gate-level Verilog, BLIF and
+AIGER, and traces of their edits.
 """
 
 from __future__ import annotations

@@ -65,6 +65,7 @@ FORMATS = {
                         (*RULES, "relabel", "columns", "header"), names=True),
     "dimacs": Format("portpart.io.formats.dimacs", (".gr", ".dimacs", ".col"), RULES),
     "npz": Format("portpart.io.formats.npz", (".npz",), RULES, names=True),
+    "parhip": Format("portpart.io.formats.parhip", (".parhip", ".bgf"), RULES),
     "dense": Format("portpart.io.formats.dense", (".npy",), RULES),
     "verilog": Format("portpart.io.netlist.verilog", (".v", ".vg"),
                       ("top", "model", "max_fanout", "areas")),

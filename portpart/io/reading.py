@@ -50,11 +50,11 @@ def read(
         Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
         reads standard input.
     format : str, optional
-        ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``, ``"dense"``,
-        ``"verilog"``, ``"blif"``, ``"aiger"`` or ``"metis-mesh"``.  Default: what the content
-        shows, where it allows several what the suffix says (``.graph``, ``.mtx``, ``.txt``,
-        ``.gr``, ``.npz``, ``.npy``, ``.v``, ``.blif``, ``.aig`` ..., before ``.gz``, ``.xz``,
-        ``.bz2`` or ``.zst``).
+        ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``,
+        ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"`` or ``"metis-mesh"``.
+        Default: what the content shows, where it allows several what the suffix says
+        (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.parhip``, ``.npy``, ``.v``,
+        ``.blif``, ``.aig`` ..., before ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
     symmetrize : bool, "sum" or "max", optional
         As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
         edges without direction: they are read as with True unless it says "sum" or "max".
@@ -100,8 +100,8 @@ def read(
     Returns
     -------
     Graph
-        Self loops are left out.  METIS and npz files keep parallel edges, the others merge them:
-        weights of a repeated pair add up, the two directions of an edge must agree unless
+        Self loops are left out.  METIS, npz and ParHIP files keep parallel edges, the others merge
+        them: weights of a repeated pair add up, the two directions of an edge must agree unless
         `symmetrize` says otherwise.
 
     Raises

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.formats import dense, hmetis, metis
+from portpart.io.formats import dense, hmetis, metis, parhip
 from portpart.io.text.files import SEPARATORS, Source, is_count
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.tokens import LineSyntax, count_numbers, has_width
@@ -93,6 +93,8 @@ def recognised(source: Source, hint: str | None) -> str:
         return "npz"
     if data.startswith(b"\x93NUMPY"):
         return "dense"
+    if parhip.fits(data) or (hint == "parhip" and b"\0" in data[: parhip.HEADER_BYTES]):
+        return "parhip"
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
     netlist = netlist_format(data)

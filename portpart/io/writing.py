@@ -50,9 +50,9 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     Notes
     -----
     The file is written under a temporary name in the same folder and then renamed: it is complete
-    or not there.  METIS and npz files keep parallel edges.  The other formats merge them when they
-    are read, weights adding up: parallel edges without weights are written as one whose weight is
-    their number, so every partition keeps its cut.
+    or not there.  METIS, npz and ParHIP files keep parallel edges.  The other formats merge them
+    when they are read, weights adding up: parallel edges without weights are written as one whose
+    weight is their number, so every partition keeps its cut.
 
     An edge list of a graph with names has these.  Readers number vertices as they occur, or by
     their names if these are integers.  A vertex that would not occur in its turn, as it has no edge

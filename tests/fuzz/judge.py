@@ -15,7 +15,10 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 
 FORMATS = {"metis": ".graph", "matrix-market": ".mtx", "edge-list": ".txt", "dimacs": ".gr",
-           "npz": ".npz"}
+           "npz": ".npz", "parhip": ".parhip"}
+HOLD_WEIGHTS = ("metis", "npz", "parhip")
+"""Formats that have weights of vertices, and whose weights of edges are read by default."""
+
 MAX_WRITTEN = 1 << 16
 """Vertices of graphs that are written and read again."""
 
@@ -96,7 +99,7 @@ def check_round_trip(graph: Graph, data: bytes, folder: Path) -> None:
     try:
         graph_io.write(graph, path)
     except InputError:
-        holds_weights = format_name in ("metis", "npz")
+        holds_weights = format_name in HOLD_WEIGHTS
         require(graph.vertex_weights is not None and not holds_weights,
                 f"{format_name} refuses to write the graph")
         return
@@ -117,8 +120,8 @@ def _by_name(graph: Graph) -> tuple[set[Any], dict[tuple[Any, Any], int]] | None
 
 def _as_written(format_name: str, graph: Graph) -> dict[str, Any]:
     """Options that take the weights of a file for what they are."""
-    weighted = format_name not in ("metis", "npz") and graph.weights is not None and graph.num_arcs
-    return {"weights": True} if weighted else {}
+    weighted = graph.weights is not None and graph.num_arcs
+    return {"weights": True} if weighted and format_name not in HOLD_WEIGHTS else {}
 
 
 def merged(graph: Graph) -> tuple[int, dict[tuple[int, int], int], list[int] | None]:

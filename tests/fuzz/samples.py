@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import random
+import struct
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sparse
@@ -144,6 +146,24 @@ def own_npz() -> list[dict[str, np.ndarray]]:
     bare = [{{"offsets": "indptr", "targets": "indices"}.get(name, name): array
              for name, array in arrays.items()} for arrays in found]
     return found + bare
+
+
+@cache
+def parhip() -> list[bytes]:
+    """ParHIP files; a flag that is set stands for 32 bits, or for no weights."""
+    found = []
+    for sample, wide in product(graphs(), (False, True)):
+        offsets, targets, weights = sample.csr()
+        flags = (0 if wide else 12) | (not sample.weighted) | 2 * (sample.masses is None)
+        size, width = (8, "Q") if wide else (4, "I")
+        begin = 24 + size * (sample.n + 1)
+        data = struct.pack("<3Q", flags, sample.n, len(targets))
+        for values in (begin + size * offsets, targets):
+            data += struct.pack(f"<{len(values)}{width}", *values)
+        for values in (sample.masses or [], weights if sample.weighted else []):
+            data += struct.pack(f"<{len(values)}q", *values)
+        found.append(data)
+    return found
 
 
 @cache

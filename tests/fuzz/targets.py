@@ -318,6 +318,10 @@ def npz(random: Random) -> bytes:
     return mutated(random, [data], OF_BYTES) if random.random() < 0.3 else data
 
 
+def parhip(random: Random) -> bytes:
+    return mutated(random, samples.parhip(), OF_BYTES)
+
+
 def npy(random: Random) -> bytes:
     data = random.choice(samples.npy())
     if random.random() < 0.5:
@@ -355,6 +359,7 @@ TARGETS: dict[str, Target] = {
     "dense": _file(samples.dense, ".txt"),
     "npy": Target(npy, partial(read_file, ".npy")),
     "npz": Target(npz, partial(read_file, ".npz"), 3),
+    "parhip": Target(parhip, partial(read_file, ".parhip"), 2),
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
     "trace": Target(partial(_text, samples.traces), read_trace),
     "hmetis": Target(partial(_text, samples.hmetis), read_hmetis, 2),

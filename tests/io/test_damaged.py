@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, PortpartError
+from portpart.io.formats import parhip
 from tests.graphs import random_graph
 
 GRAPH = random_graph(12, 20, 1, weighted=True)
@@ -36,6 +37,7 @@ WHOLE = {
                                                  indices=GRAPH.targets)),
     **{f"scipy_{kind}.npz": bytes_of(lambda file, kind=kind: sp.save_npz(
         file, GRAPH.to_scipy().asformat(kind))) for kind in ("csr", "csc", "coo", "bsr", "dia")},
+    "g.parhip": b"".join(bytes(part) for part in parhip.text(GRAPH)),
     "table.npy": bytes_of(lambda file: np.save(file, GRAPH.to_scipy().toarray())),
     "g.graph.gz": gzip.compress(b"3 2\n2\n1 3\n2\n" * 3),
     "g.graph.xz": lzma.compress(b"3 2\n2\n1 3\n2\n"),
@@ -66,7 +68,7 @@ def damaged(data: bytes) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_flipped_bits_and_cut_files_give_typed_errors(name: str, tmp_path: Path) -> None:
-    if name.startswith("scipy") or "npz" in name:
+    if name.startswith("scipy") or "npz" in name or "parhip" in name:
         assert outcome(tmp_path / name, WHOLE[name]) == "read"
     outcomes = [outcome(tmp_path / name, data) for data in damaged(WHOLE[name])]
     assert sum(each != "read" for each in outcomes) > len(outcomes) / 4

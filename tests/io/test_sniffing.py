@@ -193,7 +193,8 @@ def test_an_edge_list_named_as_metis_is_refused_with_the_format_that_reads_it(
     assert graph_io.read(path, format="edge-list").num_edges == 3
 
 
-@pytest.mark.parametrize("suffix", ["txt", "csv", "gr", "graph", "mtx", "npy", "npz", "data"])
+@pytest.mark.parametrize("suffix", ["txt", "csv", "gr", "graph", "mtx", "npy", "npz",
+                                    "parhip", "data"])
 @pytest.mark.parametrize("text", ["", "\n\n", "# only this\n", "\x1d", "\x1f\n"])
 def test_an_empty_file_is_no_graph(suffix: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(GraphFormatError):

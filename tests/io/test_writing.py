@@ -32,8 +32,8 @@ def round_trip(graph: Graph, suffix: str) -> Graph:
 
 
 @given(graphs(large_weights=True))
-def test_metis_and_npz_keep_everything(graph: Graph) -> None:
-    for suffix in ("graph", "npz", "graph.gz"):
+def test_metis_npz_and_parhip_keep_everything(graph: Graph) -> None:
+    for suffix in ("graph", "npz", "parhip", "graph.gz"):
         oracles.assert_same_graph(round_trip(graph, suffix), graph)
 
 
@@ -48,7 +48,7 @@ def test_edge_formats_keep_simple_graphs(graph: Graph) -> None:
 def test_every_format_keeps_every_cut(graph: Graph, draw: random.Random) -> None:
     part = np.array([draw.randrange(3) for _ in range(graph.num_vertices)])
     bare = Graph(graph.offsets, graph.targets, graph.weights, None, graph.space)
-    for suffix in ("mtx", "txt", "gr", "graph", "npz"):
+    for suffix in ("mtx", "txt", "gr", "graph", "npz", "parhip"):
         again = round_trip(round_trip(bare, suffix), "graph")
         assert again.num_vertices == bare.num_vertices
         assert oracles.cut(again, part) == oracles.cut(bare, part)
