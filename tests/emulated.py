@@ -21,8 +21,10 @@ from portpart import Topology, generators
 from portpart.algorithms.balance.empty_blocks import with_empty_filled
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
+from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
@@ -63,7 +65,7 @@ from portpart.options import changed
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, neighbourhoods, with_weights
 from tests.algorithms.refining import balance_of, refiner_at
-from tests.algorithms.spaces import reference
+from tests.algorithms.spaces import clusters_of, reference
 from tests.backends.lanes import LanesSpace
 from tests.emulated_edits import (
     by_critical_pins,
@@ -100,6 +102,7 @@ SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, sizes)),
                 (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
+    "little scratch": [(row_pieces, "MAX_SCRATCH", 0)],
     "few rows": [(nets_followed, "MAX_SPARE_ROWS", 0), (edits, "FEW", 1)],
 }
 """Sizes from which on work is done in another way, made small: vertices with more than 3 neighbours
@@ -154,7 +157,7 @@ def cases() -> dict[Case, int]:
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
         Case("circuit", "critical pins"): 3,
-        Case("mesh", "jet", "long lists"): 3,
+        Case("mesh", "jet", "long lists"): 3, Case("path", "rows", "little scratch"): 2,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
         Case("skewed", "im", "degrees", integrated, "line"): 2,
@@ -165,8 +168,8 @@ def cases() -> dict[Case, int]:
 @functools.cache
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
-    others = {"nets": _coarsened, "jet on nets": _refined, "starts of nets": _grown,
-              "values": _valued,
+    others = {"rows": _contracted, "nets": _coarsened, "jet on nets": _refined,
+              "starts of nets": _grown, "values": _valued,
               "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
               **dict.fromkeys(EDITS, _edited)}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
@@ -231,6 +234,14 @@ def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     graphs = [*(level.graph for level in levels), wide]
     return np.concatenate([oracles.host(array) for graph in graphs
                            for array in graph.arrays.values() if array is not None])
+
+
+def _contracted(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """All rows of a coarser graph of more clusters than a tile has."""
+    ids = np.arange(2100)
+    coarse = contract(space, generators.grid_2d(1, len(ids)).to(space),
+                      clusters_of(space, ids // 2, len(ids) // 2), way="sort")
+    return np.concatenate([oracles.host(array) for array in coarse.arrays.values()])
 
 
 def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:

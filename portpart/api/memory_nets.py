@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.distinct_pins import DistinctPins, SortedPins
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
+from portpart.algorithms.coarsening.net_contraction import NetTotals
 from portpart.algorithms.coarsening.net_wishes import NET_CLUSTERING_WORK, NetWishes
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
@@ -86,7 +88,8 @@ class NetLevelSize(LevelSize):
     @property
     def nets(self) -> NetSizes:
         """What contraction works on."""
-        return NetSizes(self.num_vertices, self.num_nets, self.num_arcs)
+        return NetSizes(self.num_vertices, self.num_nets, self.num_arcs,
+                        np.dtype(f"i{self.weight_bytes}"), np.dtype(f"i{self.offset_bytes}"))
 
     @property
     def incidence(self) -> LevelSize:
@@ -117,10 +120,21 @@ def size_of_nets(hypergraph: Hypergraph, slots: int = 0, pairs: int = 0) -> NetL
 
 
 def contraction_of_nets(level: NetLevelSize, coarse: NetLevelSize) -> int:
-    """Bytes of a contraction: work arrays, or what is left of them, the result and its keys."""
-    work, turned = (CoarseNets,), OF_WORD * coarse.num_arcs
-    return max(bytes_of(work, level.nets),
-               bytes_outliving(work, level.nets) + turned + coarse.own_bytes)
+    """Bytes of a contraction, in the phase that takes most.
+
+    Keys of pins are sorted, and a library's sort takes as much again; distinct pins are found;
+    nets are compared; pins are copied, as keys too; and these are sorted.
+    """
+    sizes, keys, turned = level.nets, OF_WORD * level.num_arcs, OF_WORD * coarse.num_arcs
+    pins, work = DistinctPins.num_bytes(sizes), CoarseNets.num_bytes(sizes)
+    compared = pins - DistinctPins.declared["digest"].num_bytes(sizes)
+    of_vertices = (coarse.offset_bytes * (coarse.num_vertices + 1) + OF_VERTEX * coarse.num_arcs
+                   + OF_WORD * coarse.num_vertices)
+    of_nets = coarse.own_bytes - of_vertices
+    return OF_WORD * len(NetTotals.indices) + max(
+        2 * keys, keys + SortedPins.num_bytes(sizes) + pins, pins + work,
+        compared + bytes_outliving((CoarseNets,), sizes) + of_nets + turned, of_nets + 2 * turned,
+        coarse.own_bytes + turned)
 
 
 def clustering_of_nets(level: NetLevelSize) -> int:

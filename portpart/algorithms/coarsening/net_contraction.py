@@ -1,9 +1,8 @@
 """Contraction of a hypergraph: nets of clusters, each pin once, identical nets merged.
 
-All pins are sorted by net and cluster, so that nets of any size are as many equal items of work.
-Nets of fewer than two pins cost nothing and are left out.  Identical nets meet in a hash table by a
-digest of their pins, are compared pin by pin, and the one of the smallest number takes the weights
-of all.
+Each net keeps its distinct pins (`distinct_pins.py`).  Nets of fewer than two pins cost nothing and
+are left out.  Identical nets meet in a hash table by a digest of their pins, are compared pin by
+pin, and the one of the smallest number takes the weights of all (`merged_nets.py`).
 
     net 0: 4 7 8    net 1: 5 7    clusters {4 5} {7 8}    ->    net 0: 0 1, of the weight of both
 """
@@ -15,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.merged_nets import (
+from portpart.algorithms.coarsening.distinct_pins import (
     RUN,
-    CoarseNets,
-    record_merging,
+    RUN_TEAM,
+    DistinctPins,
+    distinct_pins,
+    net_at,
+    runs_of,
 )
+from portpart.algorithms.coarsening.merged_nets import CoarseNets, record_merging, slot_type
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import NetSizes
 from portpart.backends import language as kl
@@ -27,10 +30,10 @@ from portpart.backends.interface import Array
 from portpart.backends.language import Words
 from portpart.backends.program import Program
 from portpart.graphs.csr import unpacked
-from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.primitives.basic import iota
-from portpart.primitives.pair_sort import sort_rows, sorted_pairs
+from portpart.primitives.pair_sort import sorted_pairs
 from portpart.primitives.scan import TEAM, TILE, tiles_of
 
 
@@ -89,25 +92,25 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
 
     Notes
     -----
-    Time O(p log p) for p pins.  Takes 21 bytes for each pin, 66 for each net, and 8 for each coarse
-    pin.
+    Time O(p log p) for p pins.  Takes 17 bytes for each pin and 12 for each net; then 4 for each
+    pin and 42 for each net; and in the end 20 for each coarse pin.
     """
-    space = hypergraph.space
-    sizes = NetSizes.of(hypergraph)
-    work = CoarseNets.outliving(space, sizes)
-    totals = _merged(hypergraph, clusters, work, max_net_size)
-    all_stay = clusters.max_count == sizes.vertices and max_net_size is not None
-    found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size, all_stay)))
-    coarse = _coarse_nets(hypergraph, work, found, weight_type or hypergraph.weight_sum_dtype)
-    count = int(found.clusters)
+    rows, found = _rows(hypergraph, clusters, weight_type, max_net_size)
+    space, count = hypergraph.space, int(found.clusters)
     vertex_weights = space.zeros(count, np.int64)
-    space.parallel_for(sizes.vertices, add_vertex_weight, clusters.cluster,
+    space.parallel_for(hypergraph.num_vertices, add_vertex_weight, clusters.cluster,
                        hypergraph.vertex_weights, vertex_weights)
     known = {"vertex": hypergraph.total_vertex_weight, "net": int(found.net_weight),
              "size": int(found.max_size)}
     if space.rehearses:
-        known["degree"] = _guess_of_degree(hypergraph, found, all_stay)
-    return Hypergraph(**coarse, vertex_weights=vertex_weights, space=space, _totals=known)
+        known["degree"] = _guess_of_degree(hypergraph, found,
+                                           _all_stay(hypergraph, clusters, max_net_size))
+    return Hypergraph(**rows, vertex_weights=vertex_weights, space=space, _totals=known)
+
+
+def _all_stay(hypergraph: Hypergraph, clusters: Clusters, max_net_size: int | None) -> bool:
+    """Whether vertices stay as they are, where a guess is wanted."""
+    return clusters.max_count == hypergraph.num_vertices and max_net_size is not None
 
 
 def _guess(hypergraph: Hypergraph, max_net_size: int | None, all_stay: bool) -> list[int]:
@@ -126,75 +129,57 @@ def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, all_stay: bool) -
     return max(3 * mean, 3 * highest // 4 if all_stay else min(5 * highest // 4, 512))
 
 
-def _merged(hypergraph: Hypergraph, clusters: Clusters, work: CoarseNets,
-            max_net_size: int | None) -> NetTotals:
-    """What becomes of each net, where its pins go, and what that comes to."""
-    space, nets, like = hypergraph.space, hypergraph.nets, NetSizes.of(hypergraph)
-    runs = -(-like.pins // RUN)
-    work = work.with_words(
-        nets=like.nets, pins=like.pins, runs=runs, net_tiles=tiles_of(like.nets),
-        pin_tiles=tiles_of(like.pins),
-        max_size=like.vertices if max_net_size is None else max_net_size)
-    space.parallel_for(runs, pack_pins, like.nets, like.pins, nets, clusters.cluster, work.keys,
-                       team=8)
-    sort_rows(space, nets.begin, nets.end, work.keys)
+def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype[Any] | None,
+          max_net_size: int | None) -> tuple[dict[str, Array], NetTotals]:
+    """Rows of nets and of vertices, weights of nets, and what that comes to.
+
+    What is not read any more is given back before the next arrays are made.
+    """
+    space, sizes = hypergraph.space, NetSizes.of(hypergraph)
+    pins = distinct_pins(hypergraph, clusters.cluster)
+    work = CoarseNets.outliving(space, sizes).with_words(
+        nets=sizes.nets, net_tiles=tiles_of(sizes.nets),
+        max_size=sizes.vertices if max_net_size is None else max_net_size)
+    totals = _merged(hypergraph, clusters, pins, work)
+    pins = pins.replaced(digest=None)
+    all_stay = _all_stay(hypergraph, clusters, max_net_size)
+    found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size, all_stay)))
+    count, m, p = int(found.clusters), int(found.nets), int(found.pins)
+    rows = {"net_offsets": space.empty(m + 1, np.int32 if p <= MAX_INT32_ARCS else np.int64),
+            "net_weights": space.empty(m, weight_type or hypergraph.weight_sum_dtype),
+            "net_pins": space.empty(p, np.int32)}
+    turned = space.empty(p, np.int64)
+    space.parallel_for(sizes.nets + 1, copy_net, sizes.nets, work, rows["net_offsets"],
+                       rows["net_weights"])
+    space.parallel_for(runs_of(sizes.pins), copy_pins, sizes.nets, pins, work, rows["net_pins"],
+                       turned, team=RUN_TEAM)
+    del pins, work
+    turned = sorted_pairs(space, turned, count, None)
+    rows["vertex_offsets"], rows["vertex_nets"], _ = unpacked(space, count, turned, None)
+    return rows, found
+
+
+def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
+            work: CoarseNets) -> NetTotals:
+    """What becomes of each net, and what that comes to."""
+    space, sizes = hypergraph.space, NetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
-    records = {"nets": nets, "work": work, "totals": totals}
-    executable = space.cached_executable(("net contraction", *hypergraph.type_key),
-                                         lambda: _record(records))
-    executable.run({**records, "count": clusters.count}, max(like.nets, like.pins), like)
+    records = {"nets": hypergraph.nets, "found": found, "work": work, "totals": totals}
+    executable = space.cached_executable(
+        ("net contraction", *hypergraph.type_key, sizes.sum_type, slot_type(sizes)),
+        lambda: _record(records, sizes))
+    executable.run({**records, "count": clusters.count}, max(sizes.nets, sizes.pins), sizes)
     return totals
 
 
-def _record(records: dict[str, Any]) -> Program:
-    program = Program("net contraction", sweeps=True)
-    work = program.declare(records)["work"]
+def _record(records: dict[str, Any], like: NetSizes) -> Program:
+    program = Program("net contraction", sweeps=True, sizes=like)
+    slots = program.declare(records)
     program.array("count", np.int64)
-    record_merging(program, work)
+    record_merging(program, slots["work"], slots["found"])
     program.launch(1, begin_totals)
-    program.launch(work.net_tiles, survey_nets, team=TEAM)
+    program.launch(slots["work"].net_tiles, survey_nets, team=TEAM)
     return program
-
-
-def _coarse_nets(hypergraph: Hypergraph, work: CoarseNets, found: NetTotals,
-                 weight_type: np.dtype[Any]) -> dict[str, Array]:
-    """Rows of nets and of vertices, and weights of nets."""
-    space = hypergraph.space
-    count, m, p = int(found.clusters), int(found.nets), int(found.pins)
-    offsets = space.empty(m + 1, np.int32 if p <= MAX_INT32_ARCS else np.int64)
-    weights = space.empty(m, weight_type)
-    pins, turned = space.empty(p, np.int32), space.empty(p, np.int64)
-    space.parallel_for(hypergraph.num_nets + 1, copy_net, hypergraph.num_nets, work, offsets,
-                       weights)
-    space.parallel_for(hypergraph.num_pins, copy_pin, hypergraph.nets, work, pins, turned)
-    turned = sorted_pairs(space, turned, count, None, spare=work.keys[:p])
-    vertex_offsets, vertex_nets, _ = unpacked(space, count, turned, None)
-    return {"net_offsets": offsets, "net_pins": pins, "net_weights": weights,
-            "vertex_offsets": vertex_offsets, "vertex_nets": vertex_nets}
-
-
-@kl.device
-def net_at(place, num_nets, nets: Nets):
-    """The net that a place among the pins belongs to, by bisection."""
-    low = kl.int64(0)
-    high = kl.int64(num_nets) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if nets.begin[middle] <= place:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-@kl.kernel
-def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
-    """keys[i] = net and cluster of pin i, for the pins of the stretch."""
-    net = net_at(stretch * RUN, num_nets, nets)
-    for i in range(stretch * RUN + kl.lane(), min((stretch + 1) * RUN, num_pins), kl.team_size()):
-        while nets.end[net] <= i:
-            net += 1
-        keys[i] = (net << 32) | kl.int64(cluster[nets.pins[i]])
 
 
 @kl.kernel
@@ -236,14 +221,18 @@ def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
 
 
 @kl.kernel
-def copy_pin(i, nets: Nets, work: CoarseNets, pins, turned):
-    """Copy a pin of a net that stays, and write it the other way round as a key to be sorted."""
-    net = work.keys[i] >> 32
-    if work.first[i] != 0 and work.stays[net] != 0:
-        c = kl.int32(work.keys[i] & 0xFFFFFFFF)
-        place = work.offsets[net] + work.places[i] - work.places[nets.begin[net]]
-        pins[place] = c
-        turned[place] = (kl.int64(c) << 32) | kl.int64(work.number[net])
+def copy_pins(stretch, num_nets, found: DistinctPins, work: CoarseNets, pins, turned):
+    """Copy pins of nets that stay, and write each the other way round as a key to be sorted."""
+    net = net_at(stretch * RUN, num_nets, found.begin)
+    end = min((stretch + 1) * RUN, kl.int64(found.begin[num_nets]))
+    for i in range(stretch * RUN + kl.lane(), end, kl.team_size()):
+        while found.begin[net + 1] <= i:
+            net += 1
+        if work.stays[net] != 0:
+            c = found.clusters[i]
+            place = kl.int64(work.offsets[net]) + i - kl.int64(found.begin[net])
+            pins[place] = c
+            turned[place] = (kl.int64(c) << 32) | kl.int64(work.number[net])
 
 
 @kl.kernel

@@ -36,16 +36,28 @@ class FineSizes(NamedTuple):
 
 
 class NetSizes(NamedTuple):
-    """A hypergraph that is coarsened."""
+    """A hypergraph that is coarsened.
+
+    Attributes
+    ----------
+    vertices, nets, pins : int
+    sum_type : dtype
+        Of sums of net weights.
+    index_type : dtype
+        Of offsets.
+    """
 
     vertices: int
     nets: int
     pins: int
+    sum_type: np.dtype[Any]
+    index_type: np.dtype[Any]
 
     @classmethod
     def of(cls, hypergraph: Hypergraph) -> NetSizes:
         """The sizes of a hypergraph."""
-        return cls(hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins)
+        return cls(hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins,
+                   hypergraph.weight_sum_dtype, hypergraph.net_offsets.dtype)
 
 
 def sizes_of(graph: Graph, max_clusters: int | None = None,
@@ -92,11 +104,11 @@ def around_clusters(sizes: FineSizes) -> int:
     return sizes.clusters + 1
 
 
-def sum_type(sizes: FineSizes) -> np.dtype[Any]:
-    """The type of sums of arc weights."""
+def sum_type(sizes: FineSizes | NetSizes) -> np.dtype[Any]:
+    """The type of sums of weights of arcs or nets."""
     return sizes.sum_type
 
 
-def index_type(sizes: FineSizes) -> np.dtype[Any]:
+def index_type(sizes: FineSizes | NetSizes) -> np.dtype[Any]:
     """The type of offsets."""
     return sizes.index_type
