@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import carry_out, communicator_of
 from portpart.backends.cpu.callbacks import STATE, raise_failure
 from portpart.backends.cpu.compile import prepared
 from portpart.backends.cpu.driver import walk
@@ -65,6 +64,9 @@ class CpuExecutable:
         position = run_with_threads(self.threads, self._walk, base, 0)
         if position == DONE:
             return
+        # Few programs communicate, and every process would import this.
+        from portpart.backends.communication.carry_out import carry_out, communicator_of
+
         comm = communicator_of(self.program.name, bindings)
         arrays = {**self.table.bindings.named(bindings), **self._own(table, scratch, sizes)}
         while position != DONE:
