@@ -7,6 +7,7 @@ import pytest
 
 from portpart.backends import cuda
 from portpart.backends.declared import work
+from portpart.backends.language import Record
 from portpart.backends.program import Program
 from portpart.errors import KernelTypeError
 from portpart.generators import delaunay
@@ -199,6 +200,20 @@ def test_a_launch_refuses_other_records(space, arguments, problem):
 def test_a_record_has_the_fields_of_its_class(values, named, problem):
     with pytest.raises(TypeError, match=problem):
         Rows(*values, **named)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_record_of_a_subclass_has_its_fields_too_whichever_is_made_first(order):
+    class Short(Record):
+        begin: int
+
+    class Long(Short):
+        end: int = 7
+
+    makers = [lambda: Short(1), lambda: Long(2), lambda: Long(begin=3, end=4)]
+    made = {number: makers[number]() for number in (*order, 2)}
+    assert [dict(made[number].named()) for number in range(3)] == [
+        {"begin": 1}, {"begin": 2, "end": 7}, {"begin": 3, "end": 4}]
 
 
 def test_a_record_does_not_change():

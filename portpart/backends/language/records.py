@@ -70,7 +70,17 @@ class Record(Sliced):
         cls.field_names = tuple(cls.field_types)
         cls.defaults = {**cls.defaults,
                         **{name: vars(cls)[name] for name in own if name in vars(cls)}}
-        cls.__init__ = _constructor(cls.field_names, cls.defaults)  # type: ignore[method-assign]
+        if "__init__" not in vars(cls):
+            cls.__init__ = Record.__init__  # type: ignore[method-assign]
+
+    def __init__(self, *values: Any, **fields: Any) -> None:
+        """Have the constructor of the class made, with its first record, and call it.
+
+        To make it takes time, and no process makes records of all classes.
+        """
+        kind: Any = type(self)
+        kind.__init__ = _constructor(kind.field_names, kind.defaults)
+        kind.__init__(self, *values, **fields)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not self.has_word(name):
@@ -177,6 +187,9 @@ class StaticArray(Record):
         cls.size = size
         cls.field_names = tuple(map(str, range(size)))
         cls.field_types = dict.fromkeys(cls.field_names, Any)
+
+    def __init__(self) -> None:
+        """None of them has a value yet."""
 
     def __getitem__(self, index: int) -> Any:
         return vars(self)[str(index)]
