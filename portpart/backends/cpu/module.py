@@ -28,13 +28,13 @@ class Written(NamedTuple):
 
     Attributes
     ----------
-    declaration : llvmlite.ir.Function
-        What a call names.
+    head : llvmlite.ir.Function
+        What a call names; without its body, which would stay in memory.
     texts : list of str
         It, and what it needs of LLVM.
     """
 
-    declaration: Any
+    head: Any
     texts: list[str]
 
 
@@ -48,10 +48,11 @@ def module_text(typed: TypedFunction, name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _written(device: TypedFunction) -> Written:
-    module, scratch = ir.Module(), ir.Module()
+    module = ir.Module()
     function = _function(module, device, _name_of(device))
-    declaration = ir.Function(scratch, function.function_type, function.name)
-    return Written(declaration, [*map(str, module.functions)])
+    texts = [*map(str, module.functions)]
+    function.blocks.clear()
+    return Written(function, texts)
 
 
 def _name_of(device: TypedFunction) -> str:
@@ -67,7 +68,7 @@ def _function(module: Any, typed: TypedFunction, name: str) -> Any:
     function = ir.Function(module, ir.FunctionType(returns, given), name)
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
-    devices = {callee: _written(callee).declaration for callee in typed.calls.values()}
+    devices = {callee: _written(callee).head for callee in typed.calls.values()}
     StatementWriter(typed, function, devices).write()
     return function
 

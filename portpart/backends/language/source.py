@@ -21,6 +21,9 @@ _files: dict[str, tuple[list[str], dict[Place, Definition]]] = {}
 
 _reading = threading.Lock()
 
+BLOCKS = frozenset(("body", "orelse", "finalbody", "handlers", "cases"))
+"""What holds statements inside others."""
+
 
 def version_of(filename: str) -> tuple[int, int]:
     """Time and size of a file, or zeros for what is none, as a member of an archive."""
@@ -53,7 +56,7 @@ def parsed(function: types.FunctionType, *,
     if not isinstance(tree, ast.FunctionDef):
         refuse(code.co_filename, lines[place[1] - 1], tree,
                f"{type(tree).__name__} is not a plain function", "write it with def")
-    if ast.get_docstring(tree) is not None:
+    if ast.get_docstring(tree, clean=False) is not None:
         tree.body = tree.body[1:] or [ast.Pass(lineno=tree.lineno, col_offset=tree.col_offset)]
     tree.decorator_list = []
     return lines[place[1] - 1 : tree.end_lineno], tree
@@ -74,8 +77,8 @@ def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """All statements of `block`, those inside others too."""
     for node in block:
         yield node
-        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-            yield from _statements(getattr(node, part, ()))
+        for part in BLOCKS.intersection(node._fields):
+            yield from _statements(getattr(node, part))
 
 
 def refuse(filename: str, source_line: str, node: ast.AST, problem: str, remedy: str) -> NoReturn:
