@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,3 +92,36 @@ def checked_range(first: Any, last: Any, num_vertices: int) -> tuple[int, int]:
 def id_dtype(num_vertices: int) -> np.dtype[Any]:
     """The type of the ids of a graph of so many vertices: int32 below 2^31 of them."""
     return np.dtype(np.int32 if num_vertices <= MAX_INT32 else np.int64)
+
+
+def balanced_borders(offset_at: Callable[[int], int], num_vertices: int, num_arcs: int,
+                     size: int, vertex_cost: int) -> list[int]:
+    """Borders of `size` ranges of about equal cost, by binary search.
+
+    Parameters
+    ----------
+    offset_at : callable
+        ``offset_at(v)``: arcs of the vertices before v.
+    num_vertices, num_arcs : int
+    size : int
+    vertex_cost : int
+        A vertex costs as much as so many arcs.
+
+    Returns
+    -------
+    list of int
+        ``size + 1`` borders from 0 to `num_vertices`.  A range costs at most a row more than the
+        mean.
+    """
+    total = num_arcs + vertex_cost * num_vertices
+    borders = [0]
+    for rank in range(1, size):
+        low, high = borders[-1], num_vertices
+        while low < high:
+            middle = (low + high) // 2
+            if size * (offset_at(middle) + vertex_cost * middle) < rank * total:
+                low = middle + 1
+            else:
+                high = middle
+        borders.append(low)
+    return [*borders, num_vertices]

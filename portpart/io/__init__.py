@@ -13,6 +13,7 @@ from portpart.io.formats.mesh import read_mesh
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.hypergraphs import read_hypergraph
 from portpart.io.known import FORMATS
+from portpart.io.metis_pieces import MetisPiece, open_metis_piece
 from portpart.io.partition_file import (
     read_named_partition,
     read_partition,
@@ -21,6 +22,7 @@ from portpart.io.partition_file import (
 )
 from portpart.io.rankfile import write_rankfile
 from portpart.io.reading import read, read_named
+from portpart.io.row_files import RowFile, open_rows
 from portpart.io.writing import write, write_hypergraph, write_mesh
 
 if TYPE_CHECKING:
@@ -32,10 +34,14 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Host",
+    "MetisPiece",
     "NamedGraph",
     "Netlist",
     "NetlistEdits",
+    "RowFile",
     "expand_nodelist",
+    "open_metis_piece",
+    "open_rows",
     "read",
     "read_edge_list",
     "read_edits",

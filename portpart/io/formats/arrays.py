@@ -22,8 +22,8 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
     GraphFormatError
         If there is none, it holds Python objects, or its header promises more than `size`.
     """
+    shape, fortran, dtype = header_of(name, stream)
     try:
-        shape, fortran, dtype = _header(stream)
         if dtype.hasobject or dtype.kind not in "biufcSU":
             raise GraphFormatError(f"{name}: holds an array of {dtype}; numbers are needed")
         count = math.prod(shape)
@@ -34,10 +34,29 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
             raise GraphFormatError(f"{name}: ends in the middle of an array")
     except (GraphFormatError, MemoryError):
         raise
-    except Exception as problem:  # NumPy reads a header with Python's parser, which raises anything
-        raise GraphFormatError(f"{name}: damaged, or not an array of NumPy: "
-                               f"{_first_line(problem)}") from problem
+    except Exception as problem:  # whatever unpacks the stream
+        raise _damaged(name, problem) from problem
     return array
+
+
+def header_of(name: str, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of the array that follows in a stream.
+
+    Raises
+    ------
+    GraphFormatError
+        If the stream does not begin with the header of an array.
+    """
+    try:
+        return _header(stream)
+    except MemoryError:
+        raise
+    except Exception as problem:  # NumPy reads a header with Python's parser, which raises anything
+        raise _damaged(name, problem) from problem
+
+
+def _damaged(name: str, problem: Exception) -> GraphFormatError:
+    return GraphFormatError(f"{name}: damaged, or not an array of NumPy: {_first_line(problem)}")
 
 
 def _filled(array: np.ndarray, stream: Any) -> bool:

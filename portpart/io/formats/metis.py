@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -47,6 +47,74 @@ class Header:
         return 1 + self.edge_weights
 
 
+@dataclass(frozen=True)
+class Body:
+    """Lines of vertices: those of a whole file, or of a piece of it.
+
+    Attributes
+    ----------
+    source : Source
+    header : Header
+    first : int
+        The vertex that the first line is for.
+    skipped : int
+        Lines of numbers before it in `source`.
+    """
+
+    source: Source
+    header: Header
+    first: int
+    skipped: int
+
+    def refuse(self, vertex: int, problem: str) -> NoReturn:
+        """Raise a `GraphFormatError` that names the line of a vertex."""
+        self.source.refuse(
+            self.source.line_of_row(SYNTAX, 0, self.skipped + vertex - self.first), problem)
+
+    def rows(self, starts: np.ndarray, values: np.ndarray) -> tuple[Any, ...]:
+        """Offsets, targets from 0, weights or None, vertex weights or None.
+
+        Line i holds ``values[starts[i]:starts[i + 1]]``.
+        """
+        header = self.header
+        self._check_line_lengths(np.diff(starts))
+        offsets = (starts - np.arange(len(starts)) * header.leading) // header.stride
+        vertex_weights = None
+        if header.leading:
+            neighbours = np.ones(len(values), bool)
+            for place in range(header.leading):
+                neighbours[starts[:-1] + place] = False
+            if header.vertex_weights:
+                vertex_weights = values[starts[:-1] + header.vertex_sizes]
+            values = values[neighbours]
+        targets = values[:: header.stride]
+        self._check_targets(offsets, targets)
+        targets -= 1
+        return offsets, targets, values[1::2] if header.edge_weights else None, vertex_weights
+
+    def _check_line_lengths(self, lengths: np.ndarray) -> None:
+        header = self.header
+        spare = lengths - header.leading
+        wrong = (spare < 0) | (spare % header.stride != 0)
+        if wrong.any():
+            place = int(wrong.argmax())
+            vertex = self.first + place
+            parts = ["a size"] * header.vertex_sizes + ["a weight"] * header.vertex_weights
+            parts.append("pairs of neighbour and edge weight" if header.edge_weights
+                         else "neighbours")
+            self.refuse(vertex, f"{lengths[place]} numbers for vertex {vertex + 1}; expected "
+                                f"{', '.join(parts)}")
+
+    def _check_targets(self, offsets: np.ndarray, targets: np.ndarray) -> None:
+        n = self.header.num_vertices
+        if len(targets) == 0 or (int(targets.min()) >= 1 and int(targets.max()) <= n):
+            return
+        arc = int(((targets < 1) | (targets > n)).argmax())
+        vertex = self.first + int(np.searchsorted(offsets, arc, side="right")) - 1
+        self.refuse(vertex, f"neighbour {targets[arc]} of vertex {vertex + 1} is not a vertex; "
+                            f"vertices are 1 ... {n}")
+
+
 def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """The graph of a METIS file.
 
@@ -57,20 +125,22 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
         line of one end only included (unless the rules symmetrize).
     """
     lines = read_lines(source.data, SYNTAX)
-    if lines.bad_byte is not None:
-        refuse_number(source, lines.bad_byte,
-                      f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
-                      "which weights='round' (--weights round) scales and rounds")
-    header = _header(source, lines)
+    refuse_words(source, lines)
+    header = header_of(source, lines)
     _check_line_count(source, lines, header)
-    offsets, targets, weights, vertex_weights = _rows(source, lines, header)
-    del lines  # as large as the text; the graph is made without it
+    body = Body(source, header, 0, 1)
+    starts = lines.starts[1 : header.num_vertices + 2]
+    values = lines.values[starts[0] : starts[-1]]
+    starts -= starts[0]
+    offsets, targets, weights, vertex_weights = body.rows(starts, values)
+    targets, weights = targets.astype(np.int32), _narrowed(weights)
+    del lines, values  # as large as the text; the graph is made without them
     try:
         graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
     except InputError as problem:
         if problem.vertex is None:
             raise GraphFormatError(f"{source.name}: {problem}") from problem
-        source.refuse(_line_of(source, problem.vertex), f"{problem} (vertices numbered from 0)")
+        body.refuse(problem.vertex, f"{problem} (vertices numbered from 0)")
     if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
         line = source.line_of_row(SYNTAX, 0, 0)
         source.refuse(line, f"the header promises {header.num_edges} edges, the lines below hold "
@@ -100,14 +170,23 @@ def text(graph: Graph) -> Iterator[Any]:
     yield rendered_rows(values, starts)
 
 
-def _header(source: Source, lines: Lines) -> Header:
+def refuse_words(source: Source, lines: Lines) -> None:
+    """Raise if a word is not an integer."""
+    if lines.bad_byte is not None:
+        refuse_number(source, lines.bad_byte,
+                      f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
+                      "which weights='round' (--weights round) scales and rounds")
+
+
+def header_of(source: Source, lines: Lines, size: int | None = None) -> Header:
+    """The first line of a file of `size` bytes; by default `source` has all of them."""
     first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
     line = source.line_of_row(SYNTAX, 0, 0)
     if not 2 <= len(first) <= 4 or min(first) < 0:
         source.refuse(line, "a METIS file begins with 'n m [fmt [ncon]]': the numbers of vertices "
                             "and edges")
     n, m, flags, constraints = first + [0, 1][len(first) - 2 :]
-    source.refuse_size(line, n)
+    source.refuse_size(line, n, size)
     sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
     if max(sizes, vertex, edge) > 1:
         source.refuse(line, f"fmt is {flags:03}; its digits (vertex sizes, vertex weights, edge "
@@ -130,55 +209,9 @@ def _check_line_count(source: Source, lines: Lines, header: Header) -> None:
                       f"numbers after the line of the last of {n} vertices")
 
 
-def _rows(source: Source, lines: Lines, header: Header) -> tuple[Any, ...]:
-    """Offsets, targets from 0, weights or None, vertex weights or None."""
-    n = header.num_vertices
-    starts = lines.starts[1 : n + 2]
-    values = lines.values[starts[0] : starts[n]]
-    starts -= starts[0]
-    _check_line_lengths(source, np.diff(starts), header)
-    offsets = (starts - np.arange(n + 1) * header.leading) // header.stride
-    vertex_weights = None
-    if header.leading:
-        neighbours = np.ones(len(values), bool)
-        for place in range(header.leading):
-            neighbours[starts[:-1] + place] = False
-        if header.vertex_weights:
-            vertex_weights = values[starts[:-1] + header.vertex_sizes]
-        values = values[neighbours]
-    targets = values[:: header.stride]
-    _check_targets(source, offsets, targets)
-    weights = _narrowed(values[1::2]) if header.edge_weights else None
-    targets -= 1
-    return offsets, targets.astype(np.int32), weights, vertex_weights
-
-
-def _check_line_lengths(source: Source, lengths: np.ndarray, header: Header) -> None:
-    spare = lengths - header.leading
-    wrong = (spare < 0) | (spare % header.stride != 0)
-    if wrong.any():
-        vertex = int(wrong.argmax())
-        parts = ["a size"] * header.vertex_sizes + ["a weight"] * header.vertex_weights
-        parts.append("pairs of neighbour and edge weight" if header.edge_weights else "neighbours")
-        source.refuse(_line_of(source, vertex), f"{lengths[vertex]} numbers for vertex "
-                      f"{vertex + 1}; expected {', '.join(parts)}")
-
-
-def _check_targets(source: Source, offsets: np.ndarray, targets: np.ndarray) -> None:
-    n = len(offsets) - 1
-    if len(targets) == 0 or (int(targets.min()) >= 1 and int(targets.max()) <= n):
-        return
-    arc = int(((targets < 1) | (targets > n)).argmax())
-    vertex = int(np.searchsorted(offsets, arc, side="right")) - 1
-    source.refuse(_line_of(source, vertex), f"neighbour {targets[arc]} of vertex {vertex + 1} is "
-                  f"not a vertex; vertices are 1 ... {n}")
-
-
-def _line_of(source: Source, vertex: int) -> int:
-    return source.line_of_row(SYNTAX, 0, 1 + vertex)
-
-
-def _narrowed(weights: np.ndarray) -> np.ndarray:
+def _narrowed(weights: np.ndarray | None) -> np.ndarray | None:
     """The weights as int32 where their values allow it."""
+    if weights is None:
+        return None
     large = len(weights) and int(weights.max()) > MAX_INT32
     return weights if large else weights.astype(np.int32, copy=False)

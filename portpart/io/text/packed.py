@@ -43,6 +43,9 @@ ZIP_MEMBER, ZIP_EMPTY = b"PK\x03\x04", b"PK\x05\x06"
 
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 
+FIRST_BYTES = TAR_MAGIC_AT + len(TAR_MAGIC)
+"""So many bytes show whether a file is packed."""
+
 DAMAGE: tuple[type[Exception], ...] = (
     OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
     tarfile.TarError, NotImplementedError, RuntimeError)
@@ -120,6 +123,12 @@ def bare_name(name: str) -> str:
     """A file name without the suffix of its compression."""
     stem, suffix = os.path.splitext(name)
     return stem if suffix.lower() in COMPRESSIONS else name
+
+
+def is_packed(begin: bytes) -> bool:
+    """Whether a file with these first bytes is compressed, or an archive of tar."""
+    magics = tuple(magic for magic, _ in COMPRESSIONS.values())
+    return begin.startswith(magics) or begin[TAR_MAGIC_AT:].startswith(TAR_MAGIC)
 
 
 def unpacked(name: str, data: bytes, max_vertices: int | None,

@@ -1,0 +1,279 @@
+"""METIS files in pieces: each rank parses some of the lines.
+
+A piece is a range of bytes; the lines that begin in it are its own.  Which vertices they are for
+follows from the lines of the pieces before, so reading has two passes, with a sum over ranks in
+between.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError, typed_memory_errors
+from portpart.graphs.row_checks import checked_rows
+from portpart.graphs.row_range import Rows
+from portpart.io.formats.metis import SYNTAX, Body, Header, header_of, refuse_words
+from portpart.io.reading import checked_limit
+from portpart.io.text.files import UTF8_MARK, UTF16_MARKS, PathLike, Source
+from portpart.io.text.packed import FIRST_BYTES, ZIP_EMPTY, ZIP_MEMBER, is_packed
+from portpart.io.text.tokens import LineSyntax, count_numbers, read_lines
+from portpart.options import checked_integer
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+MAX_PIECES = 2**20
+
+MAX_HEADER = 1 << 16
+"""Bytes of the line that the numbers of vertices and edges stand on."""
+
+CHUNK = 1 << 20
+"""Bytes in which ends of lines are looked for at a time."""
+
+GAPS = b" \t\r\v\f,;"
+
+
+@dataclass(frozen=True)
+class PieceSource(Source):
+    """The bytes of a piece of a file.
+
+    Attributes
+    ----------
+    lines_before : callable
+        Returns the number of lines of the file before the piece; called for messages only.
+    """
+
+    lines_before: Callable[[], int] = int
+
+    def line_at(self, position: int) -> int:
+        """Number of the line of the file that holds a byte of the piece."""
+        return self.lines_before() + super().line_at(position)
+
+    def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
+        """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
+        return self.lines_before() + super().line_of_row(syntax, begin, row)
+
+
+class MetisPiece:
+    """A piece of a METIS file; :func:`open_metis_piece` opens one.
+
+    Attributes
+    ----------
+    num_vertices, num_edges : int
+        Of the whole graph, as the first line says.
+    num_lines, num_words : int
+        Lines of vertices in this piece, and numbers on them.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.io.write(portpart.generators.grid_2d(30), "grid.graph")
+    >>> pieces = [portpart.io.open_metis_piece("grid.graph", rank, 3) for rank in range(3)]
+    >>> [piece.num_lines for piece in pieces]
+    [319, 287, 294]
+    >>> pieces[1].rows(319)
+    <Rows: vertices 319 to 606 of 900, 1,128 arcs, on cpu>
+    """
+
+    def __init__(self, source: PieceSource, header: Header) -> None:
+        self._source, self._header = source, header
+        self.num_vertices, self.num_edges = header.num_vertices, header.num_edges
+        self.num_lines, self.num_words = count_numbers(source.data, SYNTAX)
+
+    @typed_memory_errors
+    def rows(self, lines_before: int, space: ExecutionSpace | str = "cpu") -> Rows:
+        """Parse the lines of this piece.
+
+        Parameters
+        ----------
+        lines_before : int
+            The lines of all pieces before this one, by their `num_lines`.
+        space : ExecutionSpace or str
+            Where the rows are to live, or the name of a device.
+
+        Returns
+        -------
+        Rows
+            Without self loops.  Parallel edges are kept.  Weights are of type int64.
+
+        Raises
+        ------
+        GraphFormatError
+            Naming file and line of the first deviation from the format in this piece.  Whether all
+            arcs have reverse arcs is not checked.
+        """
+        n = self.num_vertices
+        first = min(checked_integer("lines_before", lines_before, 0, 2**62), n)
+        count = min(self.num_lines, n - first)
+        lines = read_lines(self._source.data, SYNTAX)
+        refuse_words(self._source, lines)
+        starts, values = lines.starts[: count + 1], lines.values[: lines.starts[count]]
+        if len(values) < len(lines.values):
+            row = int(np.searchsorted(lines.starts, len(values), side="right")) - 1
+            self._source.refuse(self._source.line_of_row(SYNTAX, 0, row),
+                                f"numbers after the line of the last of {n} vertices")
+        body = Body(self._source, self._header, first, 0)
+        offsets, targets, weights, vertex_weights = body.rows(starts, values)
+        try:
+            return checked_rows(first, n, offsets, np.ascontiguousarray(targets),
+                                None if weights is None else np.ascontiguousarray(weights),
+                                vertex_weights, space)
+        except InputError as problem:
+            if problem.vertex is None:
+                raise GraphFormatError(f"{self._source.name}: {problem}") from problem
+            body.refuse(problem.vertex, f"{problem} (vertices numbered from 0)")
+
+    def check_totals(self, num_lines: int, num_words: int, num_arcs: int) -> None:
+        """Compare what all pieces hold together with the first line of the file.
+
+        Parameters
+        ----------
+        num_lines, num_words : int
+            Sums over all pieces.
+        num_arcs : int
+            Arcs of the rows of all pieces.
+
+        Raises
+        ------
+        GraphFormatError
+            If there are fewer lines than vertices, or other numbers of edges.
+        """
+        header, name = self._header, self._source.name
+        if num_lines < header.num_vertices:
+            raise GraphFormatError(
+                f"{name}: the file ends after the lines of {num_lines} of {header.num_vertices} "
+                "vertices; a vertex without neighbours needs a blank line")
+        entries = (num_words - header.leading * header.num_vertices) // header.stride
+        if 2 * header.num_edges not in (entries, num_arcs):
+            raise GraphFormatError(
+                f"{name}: the header promises {header.num_edges} edges, the lines below hold "
+                f"{entries / 2:g} (each edge stands on two lines)")
+
+
+@typed_memory_errors
+def open_metis_piece(path: PathLike, rank: int, size: int,
+                     max_vertices: int | None = None) -> MetisPiece:
+    r"""Read a piece of a METIS file and count its lines.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A METIS file that is not packed.
+    rank, size : int
+        Which of how many pieces; they have about the same number of bytes.
+    max_vertices : int, optional
+        As for :func:`read`.
+
+    Returns
+    -------
+    MetisPiece
+
+    Raises
+    ------
+    GraphFormatError
+        If the file is packed, or its first line is not that of a METIS file.
+    InputError
+        If the file cannot be read, or there is no such piece.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("path.graph").write_text("3 2\n2\n1 3\n2\n")
+    >>> first, second = (portpart.io.open_metis_piece("path.graph", rank, 2) for rank in (0, 1))
+    >>> first.num_lines, second.num_lines
+    (2, 1)
+    >>> second.rows(2).targets.tolist()
+    [1]
+    """
+    size = checked_integer("size", size, 1, MAX_PIECES)
+    rank = checked_integer("rank", rank, 0, size - 1)
+    name, limit = os.fspath(path), checked_limit(max_vertices)
+    try:
+        with open(name, "rb") as file:
+            return _piece_of(name, file, rank, size, limit)
+    except InputError:
+        raise
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+
+
+def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None) -> MetisPiece:
+    length = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    _refuse_packed(name, file.read(FIRST_BYTES))
+    line, number, body = _first_line(name, file)
+    head = PieceSource(name, line, limit, lambda: number)
+    lines = read_lines(line, SYNTAX)
+    refuse_words(head, lines)
+    header = header_of(head, lines, length)
+    begin, end = (_line_begin(file, body + (length - body) * part // size, body, length)
+                  for part in (rank, rank + 1))
+    file.seek(begin)
+    data = file.read(end - begin)
+    if len(data) < end - begin:
+        raise GraphFormatError(f"{name}: the file has become shorter while it was read")
+    return MetisPiece(PieceSource(name, data, limit, lambda: _lines_before(name, begin)), header)
+
+
+def _refuse_packed(name: str, begin: bytes) -> None:
+    """Raise for what is no plain text."""
+    if is_packed(begin) or begin.startswith((ZIP_MEMBER, ZIP_EMPTY)):
+        raise GraphFormatError(f"{name}: is packed; pieces are read of plain text: unpack it first")
+    if begin.startswith(UTF16_MARKS) or b"\0" in begin:
+        raise GraphFormatError(f"{name}: is no UTF-8 text; pieces are read of METIS files")
+
+
+def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
+    """The first line that is no comment, the number of those before it, and where it ends."""
+    file.seek(len(UTF8_MARK) if _begins_with(file, UTF8_MARK) else 0)
+    number = 0
+    while line := file.readline(MAX_HEADER):
+        is_comment = line.lstrip(GAPS).startswith(SYNTAX.comments)
+        while is_comment and line and not line.endswith(b"\n"):
+            line = file.readline(MAX_HEADER)
+        if not is_comment:
+            if len(line) == MAX_HEADER:
+                raise GraphFormatError(f"{name}:{number + 1}: a METIS file begins with 'n m [fmt "
+                                       "[ncon]]': the numbers of vertices and edges")
+            return line, number, file.tell()
+        number += 1
+    return b"", number, file.tell()
+
+
+def _begins_with(file: BinaryIO, mark: bytes) -> bool:
+    file.seek(0)
+    return file.read(len(mark)) == mark
+
+
+def _line_begin(file: BinaryIO, at: int, body: int, length: int) -> int:
+    """Where the first line begins that does so at byte `at` or behind it."""
+    if at <= body:
+        return body
+    at -= 1
+    while at < length:
+        file.seek(at)
+        chunk = file.read(CHUNK)
+        if not chunk:
+            break
+        newline = chunk.find(b"\n")
+        if newline >= 0:
+            return at + newline + 1
+        at += len(chunk)
+    return length
+
+
+def _lines_before(name: str, begin: int) -> int:
+    """Lines of a file before a byte that begins a line."""
+    count = 0
+    with open(name, "rb") as file:
+        while begin > 0 and (chunk := file.read(min(CHUNK, begin))):
+            count += chunk.count(b"\n")
+            begin -= len(chunk)
+    return count

@@ -1,0 +1,243 @@
+"""Files of which ranges of rows are read without the rest."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.errors import GraphFormatError, InputError, typed_memory_errors
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.row_checks import checked_rows
+from portpart.graphs.row_range import Rows, balanced_borders, checked_range
+from portpart.graphs.weights import integral
+from portpart.io.formats.npz import BARE_NAMES, OWN_NAMES
+from portpart.io.formats.parhip import HEADER_BYTES
+from portpart.io.formats.stored import StoredRows, rows_of_folder, rows_of_npz, rows_of_parhip
+from portpart.io.text.files import PathLike
+from portpart.io.text.packed import FIRST_BYTES, is_packed
+from portpart.options import checked_integer
+
+if TYPE_CHECKING:
+    from portpart.backends.interface import ExecutionSpace
+
+MAX_RANGES = 2**20
+
+MAX_VERTEX_COST = 2**20
+
+
+class RowFile:
+    """A graph in a file of which ranges of rows are read; :func:`open_rows` opens one.
+
+    Every rank opens the file and reads its range.  A context manager that closes the file.
+
+    Attributes
+    ----------
+    name : str
+        The name of the file.
+    num_vertices, num_arcs : int
+        Of the whole graph, loops included.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.io.write(portpart.generators.grid_2d(30), "grid.parhip")
+    >>> with portpart.io.open_rows("grid.parhip") as file:
+    ...     print(file.borders(3))
+    ...     file.rows(300, 600)
+    [0, 302, 599, 900]
+    <Rows: vertices 300 to 600 of 900, 1,180 arcs, on cpu>
+    """
+
+    def __init__(self, name: str, stored: StoredRows, opened: ExitStack) -> None:
+        self.name = name
+        self.num_vertices = stored.offsets.count - 1
+        self.num_arcs = stored.targets.count
+        self._stored, self._opened = stored, opened
+
+    def __enter__(self) -> RowFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._opened.close()
+
+    @typed_memory_errors
+    def rows(self, first: int, last: int, space: ExecutionSpace | str = "cpu") -> Rows:
+        """Read the rows of the vertices ``first <= v < last``.
+
+        Parameters
+        ----------
+        first, last : int
+            The range may be empty.
+        space : ExecutionSpace or str
+            Where the rows are to live, or the name of a device.
+
+        Returns
+        -------
+        Rows
+            Without self loops.  Parallel edges are kept.  Weights have the type that the file has
+            them in, so that those of all ranges have the same type.
+
+        Raises
+        ------
+        GraphFormatError
+            If offsets descend, a target is no vertex or a weight is negative.  Whether all arcs
+            have reverse arcs is not checked, nor are checksums of archives.
+        InputError
+            If there is no such range.
+        """
+        low, high = checked_range(first, last, self.num_vertices)
+        try:
+            offsets = self._offsets(low, high)
+            begin, end = int(offsets[0]), int(offsets[-1])
+            weights = self._stored.weights
+            masses = self._stored.vertex_weights
+            return checked_rows(
+                low, self.num_vertices, offsets - begin,
+                _integers(self._stored.targets.part(begin, end), "targets"),
+                None if weights is None else _integers(weights.part(begin, end), "weights"),
+                None if masses is None else _integers(masses.part(low, high), "vertex weights"),
+                space)
+        except GraphFormatError:
+            raise
+        except InputError as problem:
+            raise GraphFormatError(f"{self.name}: {problem}") from problem
+
+    def borders(self, size: int, vertex_cost: int = 4) -> list[int]:
+        """Choose borders of ranges for `size` ranks, equal on all of them.
+
+        Parameters
+        ----------
+        size : int
+        vertex_cost : int
+            A vertex counts as much as so many arcs.
+
+        Returns
+        -------
+        list of int
+            ``size + 1`` borders.  Each range has the same number of arcs and weighted vertices,
+            to within one row.
+
+        Raises
+        ------
+        GraphFormatError
+            If an offset is not one.
+
+        Notes
+        -----
+        Reads about ``size * log2(num_vertices)`` offsets.
+        """
+        size = checked_integer("size", size, 1, MAX_RANGES)
+        cost = checked_integer("vertex_cost", vertex_cost, 0, MAX_VERTEX_COST)
+        return balanced_borders(lambda v: int(self._checked(v, v)[0]), self.num_vertices,
+                                self.num_arcs, size, cost)
+
+    def _offsets(self, low: int, high: int) -> np.ndarray:
+        """Offsets of the rows of a range, which ascend."""
+        offsets = self._checked(low, high)
+        descends = np.diff(offsets) < 0
+        if descends.any():
+            v = low + int(descends.argmax())
+            raise GraphFormatError(f"{self.name}: the row of vertex {v} ends before it begins, at "
+                                   f"arcs {offsets[v - low + 1]} and {offsets[v - low]}")
+        return offsets
+
+    def _checked(self, low: int, high: int) -> np.ndarray:
+        """Offsets number `low` to `high`, the latter included: each from 0 to the arcs."""
+        try:
+            offsets = self._stored.as_offsets(self._stored.offsets.part(low, high + 1), low)
+        except GraphFormatError:
+            raise
+        except InputError as problem:
+            raise GraphFormatError(f"{self.name}: {problem}") from problem
+        wrong = (offsets < 0) | (offsets > self.num_arcs)
+        wrong[0] |= low == 0 and offsets[0] != 0
+        wrong[-1] |= high == self.num_vertices and offsets[-1] != self.num_arcs
+        if wrong.any():
+            place = int(wrong.argmax())
+            raise GraphFormatError(f"{self.name}: offset {low + place} is {offsets[place]}; "
+                                   f"offsets ascend from 0 to {self.num_arcs}, the number of arcs")
+        return offsets
+
+
+def open_rows(path: PathLike) -> RowFile:
+    """Open a file of which ranges of rows can be read.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A ParHIP file, an ``.npz`` archive that is not compressed, as :func:`write` writes it, or a
+        folder with the arrays of such an archive as ``.npy`` files.
+
+    Returns
+    -------
+    RowFile
+
+    Raises
+    ------
+    GraphFormatError
+        If the file is in another format, or its size is not what its begin says.
+    InputError
+        If the file cannot be read.
+
+    Notes
+    -----
+    :func:`open_metis_piece` reads METIS files in pieces.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.io.write(portpart.generators.grid_2d(3), "grid.npz")
+    >>> with portpart.io.open_rows("grid.npz") as file:
+    ...     file.rows(4, 5).targets.tolist()
+    [1, 3, 5, 7]
+    """
+    name = os.fspath(path)
+    with ExitStack() as opened:
+        try:
+            stored = _stored_rows(name, opened)
+        except InputError:
+            raise
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or problem
+            raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+        return RowFile(name, stored, opened.pop_all())
+
+
+def _stored_rows(name: str, opened: ExitStack) -> StoredRows:
+    """Where the arrays of a graph are; their files are left open."""
+    if os.path.isdir(name):
+        files = {}
+        for key in (*OWN_NAMES, *BARE_NAMES):
+            with suppress(FileNotFoundError):
+                files[key] = opened.enter_context(open(os.path.join(name, f"{key}.npy"), "rb"))
+        return rows_of_folder(name, files)
+    file = opened.enter_context(open(name, "rb"))
+    size = os.fstat(file.fileno()).st_size
+    begin = file.read(FIRST_BYTES)
+    file.seek(0)
+    if is_packed(begin):
+        raise GraphFormatError(f"{name}: is packed; ranges of rows are read of files that are not: "
+                               "unpack it first")
+    if begin.startswith(b"PK"):
+        return rows_of_npz(name, file, size)
+    if b"\0" not in begin[:HEADER_BYTES] and begin:
+        raise GraphFormatError(f"{name}: ranges of rows are read of ParHIP files, .npz archives "
+                               "and folders of .npy files; open_metis_piece reads METIS files, "
+                               "and portpart convert writes .parhip files")
+    return rows_of_parhip(name, file, size)
+
+
+def _integers(values: np.ndarray, what: str) -> Any:
+    """The numbers as int32 or int64, which follows from their type alone unless they are ids."""
+    if what == "targets" and values.dtype == np.uint32 and (
+            not len(values) or int(values.max()) <= MAX_INT32):
+        return values.view(np.int32)
+    return integral(backends.space("cpu"), values, what)
