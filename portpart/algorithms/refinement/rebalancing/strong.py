@@ -16,10 +16,27 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
 from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
+from portpart.backends.language import Scope, StaticArray, StaticValue
 from portpart.graphs.rows import Csr
 from portpart.primitives.scan import TEAM, TILE, scan_tile_sums
 
 NONE = -1
+
+ROWS = 4
+"""Rows of a tile, as wide as a team, that are loaded together."""
+
+
+class FillingRooms(Scope):
+    """What vertices that leave, one behind the other, fill the rooms of blocks with."""
+
+    moves: Moves
+    blocks: Blocks
+    rebalancing: Rebalancing
+    figures: Figures
+
+
+class Weights(StaticArray, size=ROWS):
+    """A weight of each row."""
 
 
 def record_strong(this: Recording, relief: Relief) -> None:
@@ -34,10 +51,10 @@ def record_strong(this: Recording, relief: Relief) -> None:
                          team=256)
     if relief.waits:
         program.launch(level.blocks, clear_waiting)
-        program.launch(level.tiles, leave_where_it_fits, team=TEAM)
+        program.launch(level.tiles, leave_tile, team=TEAM, leave=leave_where_it_fits)
         program.launch(1, place_waiting, team=256)
     else:
-        program.launch(level.tiles, leave_strongly, team=TEAM)
+        program.launch(level.tiles, leave_tile, team=TEAM, leave=leave_strongly)
 
 
 @kl.device
@@ -71,11 +88,20 @@ def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
     """Sum up the weight of the vertices of a tile that leave."""
     total = kl.int64(0)
     end = min((tile + 1) * TILE, figures.vertices)
-    for v in range(tile * TILE + kl.lane(), end, kl.team_size()):
-        total += leaving_weight(v, end, graph, rebalancing)
+    width = kl.int64(kl.team_size())
+    for base in range(tile * TILE, end, ROWS * width):
+        v = base + kl.lane()
+        for j in kl.static_range(ROWS):
+            total += leaving_weight(v + j * width, end, graph, rebalancing)
     total = kl.team_sum(total)
     if kl.lane() == 0:
         rebalancing.tile_sums[tile] = total
+
+
+@kl.device
+def end_of_rooms(blocks: Blocks):
+    """Where the last room ends, of those in a row."""
+    return blocks.room[blocks.destinations]
 
 
 @kl.device
@@ -98,28 +124,18 @@ def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
     return add_move_to(v, blocks.destination[place], moves, figures)
 
 
-@kl.kernel
-def leave_strongly(tile, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
-                   figures: Figures, relief: Relief):
+@kl.device
+def leave_strongly(v, weight, position, state: FillingRooms, relief: Relief):
     """A leaving vertex goes to the block whose room covers its position among the leaving.
 
     That is where it begins, or its middle: then blocks come as near to their rooms as they can.
     """
-    before = rebalancing.tile_sums[tile]
-    room = blocks.room[blocks.destinations]
-    end = min((tile + 1) * TILE, figures.vertices)
-    base = kl.int64(tile) * TILE
-    while base < end and before < room:
-        v = base + kl.lane()
-        weight = leaving_weight(v, end, graph, rebalancing)
-        until = before + kl.team_scan(weight)
-        position = until - weight
-        if relief.nearest:
-            position += weight // 2
-        if weight != 0 and position < room:
-            enter_place(v, place_at(position, blocks), moves, blocks, figures)
-        before = kl.team_last(until)
-        base += kl.team_size()
+    place = position
+    if relief.nearest:
+        place += weight // 2
+    if place < end_of_rooms(state.blocks):
+        enter_place(v, place_at(place, state.blocks), state.moves, state.blocks, state.figures)
+    return place
 
 
 @kl.kernel
@@ -134,30 +150,53 @@ def fits(weight, place, position, blocks: Blocks):
     return weight // 2 <= blocks.room[place + 1] - position
 
 
-@kl.kernel
-def leave_where_it_fits(tile, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
-                        figures: Figures):
+@kl.device
+def leave_where_it_fits(v, weight, position, state: FillingRooms, relief: Relief):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
 
     One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
     """
-    before = rebalancing.tile_sums[tile]
-    room = blocks.room[blocks.destinations]
-    end = min((tile + 1) * TILE, figures.vertices)
+    place = kl.int64(NONE)
+    if position < end_of_rooms(state.blocks):
+        place = place_at(position, state.blocks)
+        if fits(weight, place, position, state.blocks):
+            enter_place(v, place, state.moves, state.blocks, state.figures)
+        else:
+            state.rebalancing.threshold[place] = v
+    return place
+
+
+@kl.device
+def leave_row(v, weight, before, state: FillingRooms, relief: Relief, leave: StaticValue):
+    """Vertices of a row leave one behind the other; returns where the last one ends."""
+    until = before + kl.team_scan(weight)
+    if weight != 0:
+        leave(v, weight, until - weight, state, relief)
+    return kl.team_last(until)
+
+
+@kl.kernel
+def leave_tile(tile, graph: Csr, state: FillingRooms, relief: Relief, leave: StaticValue):
+    """Those that leave a tile go to blocks with room, as `leave` tells from where each begins.
+
+    Several rows are loaded before the first one is gone through, so that their latencies overlap;
+    a tile that none leaves is passed over.
+    """
+    before = state.rebalancing.tile_sums[tile]
+    behind = before
+    if tile + 1 < state.rebalancing.tiles:
+        behind = min(state.rebalancing.tile_sums[tile + 1], end_of_rooms(state.blocks))
+    end = min((tile + 1) * TILE, state.figures.vertices)
+    width = kl.int64(kl.team_size())
     base = kl.int64(tile) * TILE
-    while base < end and before < room:
+    weights = Weights()
+    while before < behind:
         v = base + kl.lane()
-        weight = leaving_weight(v, end, graph, rebalancing)
-        until = before + kl.team_scan(weight)
-        position = until - weight
-        if weight != 0 and position < room:
-            place = place_at(position, blocks)
-            if fits(weight, place, position, blocks):
-                enter_place(v, place, moves, blocks, figures)
-            else:
-                rebalancing.threshold[place] = v
-        before = kl.team_last(until)
-        base += kl.team_size()
+        for j in kl.static_range(ROWS):
+            weights[j] = leaving_weight(v + j * width, end, graph, state.rebalancing)
+        for j in kl.static_range(ROWS):
+            before = leave_row(v + j * width, weights[j], before, state, relief, leave)
+        base += ROWS * width
 
 
 @kl.kernel
@@ -169,7 +208,7 @@ def place_waiting(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Reba
     """
     tail = rebalancing.tile_sums[rebalancing.tiles - 1]
     count = blocks.destinations
-    end = blocks.room[count]
+    end = end_of_rooms(blocks)
     waiting = kl.int64(1)
     while waiting != 0 and tail < end:
         waiting = kl.int64(0)
