@@ -18,6 +18,8 @@ import click
 import numpy as np
 
 from bench.sanitized_edits import edits
+from bench.sanitized_graphs import hub, kinds_of_graphs
+from bench.sanitized_ranks import ranks
 from bench.sanitized_rows import rows_of_ranges
 
 Graphs = dict[str, Any]
@@ -25,7 +27,6 @@ Runs = Iterator[tuple[str, Callable[[], Any]]]
 
 FEW = ("both weights", "skewed", "hub")
 """Graphs that run the most different kernels, for tools that take long."""
-
 
 LARGE = 300_000
 """Vertices of a graph without structure, so that lists of its vertices are long."""
@@ -68,47 +69,6 @@ def main(group: str, vertices: int, device: str, pool: bool, programs: str, few:
         space.synchronize()
         print(f"{name}: {time.perf_counter() - begin:.1f} s", flush=True)
     print("all done")
-
-
-def kinds_of_graphs(n: int) -> Graphs:
-    """Return a mesh with every kind of weights, and graphs whose degrees call for other kernels."""
-    import portpart
-
-    mesh = portpart.generators.delaunay(n)
-    random = np.random.default_rng(1)
-    heavy = random.integers(0, 9, n)
-    heavy[0] = heavy.sum() // 8
-    tails = np.repeat(np.arange(n), np.diff(mesh.offsets))
-    light = (tails + mesh.targets) % 7  # alike in both directions, zero now and then
-    return {
-        "no weights": mesh,
-        "edge weights": portpart.as_graph(mesh, edge_weights=light),
-        "vertex weights": portpart.as_graph(mesh, vertex_weights=heavy),
-        "both weights": portpart.as_graph(mesh, vertex_weights=heavy, edge_weights=light),
-        "64-bit weights": portpart.as_graph(
-            mesh, vertex_weights=heavy.astype(np.int64) << 36,
-            edge_weights=light.astype(np.int64) << 33),
-        "64-bit offsets": wide(mesh),
-        "skewed": portpart.generators.rmat(max(4, n.bit_length() - 1), 8),
-        "hub": hub(n),
-    }  # fmt: skip
-
-
-def hub(n: int) -> Any:
-    """Return a ring around a vertex that is a neighbour of all."""
-    import portpart
-
-    star = np.stack([np.zeros(n - 1, np.int64), np.arange(1, n)], axis=1)
-    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
-    return portpart.as_graph(np.concatenate([star, ring]))
-
-
-def wide(graph: Any) -> Any:
-    """Return the same graph with 64-bit offsets, as graphs of more than 2**31 arcs have."""
-    from portpart.graphs.graph import Graph
-
-    return Graph(graph.offsets.astype(np.int64), graph.targets, graph.weights,
-                 graph.vertex_weights, graph.space)
 
 
 def partitions(algorithm: str, *presets: str) -> Callable[[Any, Graphs], Runs]:
@@ -360,6 +320,7 @@ GROUPS: dict[str, Group] = {
     "nets": Group(nets),
     "edits": Group(edits, programs=False),
     "rows": Group(rows_of_ranges, programs=False),
+    "ranks": Group(ranks, programs=False),
 }
 
 

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 import portpart
 from bench import sanitize
-from bench.sanitized import FEW, GROUPS, kinds_of_graphs
+from bench.sanitized import FEW, GROUPS
+from bench.sanitized_graphs import kinds_of_graphs
 from portpart import backends
 from portpart.backends.cpu.instructions import ITEM_WEIGHT
 from portpart.backends.cpu.space import CpuSpace
@@ -92,7 +93,8 @@ def test_every_kernel_is_run_under_the_tool(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(backends._spaces, ("cpu", None), space)
     graphs = {kind: graph for kind, graph in kinds_of_graphs(700).items() if kind in FEW}
     missing = kernels_as_written()
-    for group in ("primitives", "inputs", "nets", "edits", "rare", "wishes", "im", "searches"):
+    for group in ("primitives", "inputs", "nets", "edits", "ranks", "rare", "wishes", "im",
+                  "searches"):
         for _, work in GROUPS[group].runs(space, graphs):
             work()
             missing -= set(map(name_of, space.kernels))

@@ -242,20 +242,6 @@ def room_for(needed, growth: Growth):
 
 
 @kl.device
-def lower_bound(values, first, last, value):
-    """The first place in values[first:last], ascending, that holds no less than the value."""
-    low = kl.int64(first)
-    high = kl.int64(last)
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kl.device
 def put(rows: Rows, place, element, weight, weighted: StaticValue):
     """Put an element at a place, with its weight if there are weights."""
     rows.elements[place] = kl.int32(element)

@@ -6,7 +6,8 @@ from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record
-from portpart.graphs.row_store import Rows, lower_bound
+from portpart.graphs.row_store import Rows
+from portpart.primitives.bisection import lower_bound
 
 
 class Places(Record):

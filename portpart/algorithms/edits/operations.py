@@ -17,7 +17,8 @@ from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Ta
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Slice
-from portpart.graphs.row_store import Rows, RowStore, lower_bound
+from portpart.graphs.row_store import Rows, RowStore
+from portpart.primitives.bisection import lower_bound
 from portpart.primitives.sort import sort_keys
 
 INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)

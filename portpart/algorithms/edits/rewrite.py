@@ -30,13 +30,13 @@ from portpart.graphs.row_store import (
     Growth,
     Rows,
     RowStore,
-    lower_bound,
     place_row,
     put,
     room_for,
     set_capacity,
     set_weight,
 )
+from portpart.primitives.bisection import lower_bound
 from portpart.primitives.scan import offsets_from_counts
 
 

@@ -17,7 +17,8 @@ from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, StaticValue
-from portpart.graphs.row_store import Rows, RowStore, lower_bound, put
+from portpart.graphs.row_store import Rows, RowStore, put
+from portpart.primitives.bisection import lower_bound
 from portpart.primitives.scan import offsets_from_counts
 
 

@@ -1,0 +1,77 @@
+"""Runs for `bench.sanitized` of graphs that belong to several ranks.
+
+Programs that communicate run on CPUs only, so a GPU does no more than number rows and find halos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+RANKS = 3
+
+
+def ranks(space: Any, graphs: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield graphs that are cut into rows, gathered, and asked for vertices of all ranks."""
+    from portpart.backends.communication import Local
+    from portpart.graphs.halo import local_rows
+    from portpart.primitives.ranks import Owners
+
+    for name, graph in graphs.items():
+        n = graph.num_vertices
+        if space.kind == "cpu":
+            yield f"ranks, {name}", partial(Local(RANKS).run, partial(_exchange, graph, space))
+        else:
+            owners = Owners(first=space.asarray(np.array([0, n // 2, n])))
+            yield f"halo, {name}", partial(
+                local_rows, _rows(graph, space, n // 2, n), owners.with_words(size=2, rank=1), 2)
+
+
+def _rows(graph: Any, space: Any, first: int, last: int) -> Any:
+    """Return the rows of a range of vertices."""
+    from portpart.graphs.row_range import Rows
+
+    begin, end = int(graph.offsets[first]), int(graph.offsets[last])
+    weights, masses = graph.weights, graph.vertex_weights
+    return Rows(first, graph.num_vertices,
+                space.asarray(graph.offsets[first : last + 1].astype(np.int64) - begin),
+                space.asarray(graph.targets[begin:end]),
+                None if weights is None else space.asarray(weights[begin:end]),
+                None if masses is None else space.asarray(masses[first:last]), space)
+
+
+def _exchange(graph: Any, space: Any, comm: Any) -> None:
+    from portpart.graphs.distribution import distributed
+
+    first, last = (graph.num_vertices * rank // RANKS for rank in (comm.rank, comm.rank + 1))
+    made = distributed(comm, _rows(graph, space, first, last))
+    made.gather()
+    _ask(made)
+
+
+def _ask(graph: Any) -> None:
+    """Count the ranks that have each vertex as a ghost, and ask how many vertices are before."""
+    from portpart.backends.program import Program
+    from portpart.primitives.mail import Mail, MailSizes
+    from portpart.primitives.owners import Names, record_add, record_prefix
+
+    space, comm, ghosts = graph.space, graph.comm, graph.num_ghosts
+    names = Names(ids=graph.ghost_names, count=space.full(1, ghosts, np.int64))
+    program = Program("ask")
+    program.record("owners", graph.owners)
+    slots = {name: program.array(name, np.int64)
+             for name in ("ones", "totals", "answers", "count", "shares", "before")}
+    mails = program.record("requests", Mail()), program.record("replies", Mail())
+    record_add(program, program.record("names", names), *mails,
+               [(slots["ones"], slots["totals"], slots["answers"])])
+    record_prefix(program, slots["count"][0], slots["shares"], slots["before"])
+    own, n = graph.local.num_vertices, graph.totals.num_vertices
+    space.executable(program).run(
+        {"names": names, "owners": graph.owners, "comm": comm,
+         "ones": space.full(ghosts, 1, np.int64), "totals": space.zeros(own, np.int64),
+         "answers": space.empty(ghosts, np.int64), "count": space.full(1, own, np.int64),
+         "shares": space.empty(comm.size, np.int64), "before": space.empty(2, np.int64)},
+        n, MailSizes(comm.size, 4 * n, 4 * n * comm.size))

@@ -1,0 +1,161 @@
+"""A graph whose vertices belong to several ranks: each has the rows of a range, and ghosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.communication.plan import planned
+from portpart.backends.communication.protocol import Communicator
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.errors import InputError
+from portpart.graphs.copies import repeated
+from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
+from portpart.primitives.mail import MailSizes
+from portpart.primitives.owners import Halo
+from portpart.primitives.ranks import Owners
+from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.ship import ship
+
+
+class Totals(NamedTuple):
+    """Sizes of the whole graph, equal on all ranks.
+
+    Attributes
+    ----------
+    num_vertices, num_arcs, max_degree : int
+    vertex_weight, arc_weight : int
+        Sums of weights.
+    """
+
+    num_vertices: int
+    num_arcs: int
+    max_degree: int
+    vertex_weight: int
+    arc_weight: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedGraph:
+    """The part of a graph that belongs to one rank.
+
+    Made by `portpart.graphs.distribution.distributed`.
+
+    Attributes
+    ----------
+    comm : Communicator
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        Rank r owns the vertices ``first[r] ... first[r + 1] - 1``.
+    local : Graph
+        The rows of this rank.  Targets are local: own vertices from 0 on, then ghosts in the order
+        of their ids.  Vertex weights are those of own vertices and of ghosts.  Its sizes and sums
+        are those of the rank: see `totals`.
+    ghost_names : array of int32 or int64
+        The global ids of the ghosts.
+    halo : Halo
+        Which ranks have own vertices as ghosts.
+    totals : Totals
+    """
+
+    comm: Communicator
+    first: np.ndarray
+    local: Graph
+    ghost_names: Array
+    halo: Halo
+    totals: Totals
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """The space that owns the arrays."""
+        return self.local.space
+
+    @property
+    def num_ghosts(self) -> int:
+        """Number of ghosts."""
+        return len(self.ghost_names)
+
+    @property
+    def owners(self) -> Owners:
+        """Which rank owns which vertex, as kernels take it."""
+        return Owners(first=self.space.asarray(self.first)).with_words(
+            size=self.comm.size, rank=self.comm.rank)
+
+    def mail_sizes(self, words: int) -> MailSizes:
+        """Sizes of mail by which all own vertices may be pushed, in items of so many words."""
+        return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
+
+    def gather(self) -> Graph:
+        """The whole graph, on every rank.
+
+        Returns
+        -------
+        Graph
+            Rows as the ranks have given them, in the order of the vertices.
+
+        Raises
+        ------
+        InputError
+            If it has 2^31 vertices or more.
+        OutOfMemory
+            On all ranks, if one of them has too little memory.
+        """
+        n, num_arcs, *_ = self.totals
+        if n > MAX_INT32:
+            raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
+        local, space = self.local, self.space
+        rows = planned(self.comm, lambda: self._to_all([
+            _degrees(local), self._own(local.vertex_weights)]))
+        (degrees, masses), _ = ship(self.comm, space, rows, self.comm.size * [local.num_vertices])
+        arcs = planned(self.comm, lambda: self._to_all([self._global_targets(), local.weights]))
+        (targets, weights), _ = ship(self.comm, space, arcs, self.comm.size * [local.num_arcs])
+        offsets = planned(self.comm, lambda: offsets_from_counts(
+            space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64))
+        return Graph(offsets, targets, weights, masses, space)
+
+    def _own(self, values: Array | None) -> Array | None:
+        return None if values is None else values[: self.local.num_vertices]
+
+    def _to_all(self, columns: Sequence[Array | None]) -> list[Array | None]:
+        """The columns once for each rank."""
+        return [None if each is None else repeated(self.space, each, self.comm.size)
+                for each in columns]
+
+    def _global_targets(self) -> Array:
+        local, space = self.local, self.space
+        targets = space.empty(local.num_arcs, np.int32)
+        space.parallel_for(local.num_arcs, name_target, local.targets, self.ghost_names,
+                           local.num_vertices, int(self.first[self.comm.rank]), targets)
+        return targets
+
+    def __repr__(self) -> str:
+        n, arcs, *_ = self.totals
+        return (f"<DistributedGraph: rank {self.comm.rank} of {self.comm.size} with "
+                f"{self.local.num_vertices:,} of {n:,} vertices, {self.num_ghosts:,} ghosts, "
+                f"{self.local.num_arcs:,} of {arcs:,} arcs, on {self.space.name}>")
+
+
+def _degrees(graph: Graph) -> Array:
+    degrees = graph.space.empty(graph.num_vertices, np.int64)
+    graph.space.parallel_for(graph.num_vertices, write_degree, graph.offsets, degrees)
+    return degrees
+
+
+@kl.kernel
+def write_degree(v, offsets, degrees):
+    """degrees[v] = arcs that leave v."""
+    degrees[v] = kl.int64(offsets[v + 1]) - kl.int64(offsets[v])
+
+
+@kl.kernel
+def name_target(arc, targets, ghost_names, num_own, first, names):
+    """names[arc] = the global id of the target of an arc."""
+    target = kl.int64(targets[arc])
+    name = first + target
+    if target >= num_own:
+        name = kl.int64(ghost_names[target - num_own])
+    names[arc] = name

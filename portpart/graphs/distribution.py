@@ -1,0 +1,219 @@
+"""Rows of several ranks become one graph: borders are checked, ghosts found, totals added up."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.communication.plan import planned
+from portpart.backends.communication.protocol import Communicator
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.program import Program
+from portpart.errors import InputError
+from portpart.graphs.distributed import DistributedGraph, Totals
+from portpart.graphs.graph import Graph
+from portpart.graphs.halo import LocalRows, local_rows
+from portpart.graphs.limits import MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
+from portpart.graphs.row_range import Rows
+from portpart.primitives.basic import converted
+from portpart.primitives.mail import Mail
+from portpart.primitives.owners import record_push
+from portpart.primitives.ranks import Owners
+from portpart.primitives.reduce import longest_row, sum_of
+from portpart.primitives.ship import exchanged
+
+__all__ = ["DistributedGraph", "distributed"]
+
+HALF = 32
+"""Totals are added up in halves of so many bits, which cannot overflow."""
+
+NAMES, WEIGHTS = "names", "weights"
+"""What all ghosts get when a graph is made."""
+
+
+def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
+    """The graph of which each rank has the rows of a range of vertices.
+
+    All ranks call it.  Ranks may have no vertices.
+
+    Parameters
+    ----------
+    comm : Communicator
+    rows : Rows
+        Of this rank.  Ranges follow each other in the order of the ranks.
+
+    Returns
+    -------
+    DistributedGraph
+
+    Raises
+    ------
+    InputError
+        On all ranks, if ranges leave a gap, arrays do not fit, or an arc has none in the opposite
+        direction.
+    OutOfMemory
+        On all ranks, if one of them has too little memory.
+    """
+    planned(comm, partial(_check_arrays, rows))
+    first, wide = _agreed(comm, rows)
+    owners = _owners(comm, rows.space, first)
+    found = planned(comm, partial(local_rows, rows, owners, comm.size))
+    _check_lengths(comm, rows.space, found)
+    graph, sums = planned(comm, partial(_local_graph, rows, found, wide))
+    made = DistributedGraph(comm, first, graph, found.ghost_names, found.halo,
+                            _totals(comm, rows, sums))
+    return _with_ghosts(made)
+
+
+def _owners(comm: Communicator, space: ExecutionSpace, first: np.ndarray) -> Owners:
+    return Owners(first=space.asarray(first)).with_words(size=comm.size, rank=comm.rank)
+
+
+def _check_arrays(rows: Rows) -> None:
+    """Refuse arrays that are no rows."""
+    for name in ("offsets", "targets", "weights", "vertex_weights"):
+        array = getattr(rows, name)
+        if array is not None and (array.ndim != 1 or array.dtype not in (np.int32, np.int64)):
+            raise InputError(f"{name} are of type {array.dtype} with {array.ndim} dimensions; one "
+                             "dimension of int32 or int64 is needed")
+    own, arcs = len(rows.offsets) - 1, len(rows.targets)
+    ends = rows.space.to_host(rows.offsets[[0, -1]]).tolist() if own >= 0 else []
+    if ends != [0, arcs]:
+        raise InputError(f"offsets begin and end with {ends}; 0 and {arcs}, the number of arcs, "
+                         "are needed")
+    if bool((rows.offsets[1:] < rows.offsets[:-1]).any()):
+        raise InputError("offsets descend")
+    for name, length in (("weights", arcs), ("vertex_weights", own)):
+        array = getattr(rows, name)
+        if array is not None and len(array) != length:
+            raise InputError(f"there are {len(array)} {name.replace('_', ' ')}; {length} are "
+                             "needed")
+
+
+def _agreed(comm: Communicator, rows: Rows) -> tuple[np.ndarray, bool]:
+    """The borders of all ranges, and whether weights are wide."""
+    mine = [len(rows.offsets) - 1, rows.first, rows.num_vertices,
+            0 if rows.weights is None else rows.weights.dtype.itemsize,
+            rows.vertex_weights is not None]
+    words = np.zeros((len(mine), comm.size), np.int64)
+    words[:, comm.rank] = mine
+    shared = rows.space.asarray(words.ravel())
+    comm.all_reduce(shared, 0, words.size, "sum")
+    counts, firsts, totals, sizes, heavy = rows.space.to_host(shared).reshape(words.shape)
+    first = np.concatenate([[0], np.cumsum(counts)])
+
+    def check() -> None:
+        rank = comm.rank
+        if firsts[rank] != first[rank]:
+            raise InputError(f"rows begin with vertex {firsts[rank]}, and the ranks before have "
+                             f"rows up to vertex {first[rank]}")
+        if totals[rank] != first[-1]:
+            raise InputError(f"rows are of a graph of {totals[rank]} vertices, and all ranks have "
+                             f"{first[-1]} rows")
+        for name, given in (("edge", sizes > 0), ("vertex", heavy > 0)):
+            if given[rank] != given[0]:
+                here, there = ("some", "none") if given[rank] else ("no", "some")
+                raise InputError(f"there are {here} {name} weights, and {there} on rank 0")
+
+    planned(comm, check)
+    return first, bool((sizes == np.dtype(np.int64).itemsize).any())
+
+
+def _check_lengths(comm: Communicator, space: ExecutionSpace, found: LocalRows) -> None:
+    """Refuse rows of which another number of vertices are ghosts elsewhere than is known here."""
+    elsewhere = exchanged(comm, space, np.diff(space.to_host(found.halo.ghost_first)))
+
+    def check() -> None:
+        for rank in np.flatnonzero(elsewhere != found.listed):
+            raise InputError(f"{found.listed[rank]} vertices have arcs to rank {rank}, which has "
+                             f"arcs to {elsewhere[rank]}: rows are not symmetric")
+
+    planned(comm, check)
+
+
+def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[int]]:
+    """The graph of a rank, and its highest degree and sums of weights; ghosts weigh nothing yet."""
+    space, own = rows.space, len(rows.offsets) - 1
+    offsets, weights, masses = rows.offsets, rows.weights, None
+    if rows.num_arcs <= MAX_INT32_ARCS:
+        offsets = converted(space, offsets, np.int32)
+    if weights is not None and wide:
+        weights = converted(space, weights, np.int64)
+    if rows.vertex_weights is not None:
+        masses = space.zeros(own + len(found.ghost_names), np.int64)
+        masses[:own] = rows.vertex_weights
+    longest = int(space.to_host(longest_row(space, offsets))[0])
+    sums = [longest, own if masses is None else sum_of(space, masses),
+            rows.num_arcs if weights is None else sum_of(space, weights)]
+    return Graph(offsets, found.targets, weights, masses, space), sums
+
+
+def _totals(comm: Communicator, rows: Rows, sums: list[int]) -> Totals:
+    longest, *weights = sums
+    halves = [half for each in weights for half in (each >> HALF, each & (1 << HALF) - 1)]
+    words = rows.space.asarray(np.array([longest, rows.num_arcs, *halves], np.int64))
+    comm.all_reduce(words, 0, 1, "max")
+    comm.all_reduce(words, 1, 1 + len(halves), "sum")
+    longest, arcs, *parts = rows.space.to_host(words).tolist()
+    masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
+
+    def check() -> None:
+        for name, total in (("vertex", masses), ("edge", weight)):
+            if total > MAX_TOTAL_WEIGHT:
+                raise InputError(f"{name} weights of all ranks add up to {total}; "
+                                 f"{MAX_TOTAL_WEIGHT} is the most")
+
+    planned(comm, check)
+    return Totals(rows.num_vertices, arcs, longest, masses, weight)
+
+
+def _with_ghosts(graph: DistributedGraph) -> DistributedGraph:
+    """Tell ghosts their weights, and check that they are the vertices that other ranks tell of."""
+    space, own, comm = graph.space, graph.local.num_vertices, graph.comm
+    first, masses = int(graph.first[comm.rank]), graph.local.vertex_weights
+    sizes = graph.mail_sizes(1 + 2 + 2)
+    program, names = planned(comm, lambda: (
+        space.cached_executable(("ghosts", graph.ghost_names.dtype, masses is None),
+                                partial(_record_ghosts, graph)),
+        space.full(own + graph.num_ghosts, -1, graph.ghost_names.dtype)))
+    space.parallel_for(own, write_name, first, names)
+    program.run({"owners": graph.owners, "halo": graph.halo, "comm": comm, NAMES: names,
+                 WEIGHTS: masses, "count": space.full(1, own, np.int64)}, own, sizes)
+
+    def check() -> None:
+        wrong = np.flatnonzero(space.to_host(names[own:] != graph.ghost_names))
+        if len(wrong):
+            _refuse(comm.rank, *(int(space.to_host(each)[wrong[0]])
+                                 for each in (graph.ghost_names, names[own:])))
+
+    planned(comm, check)
+    return graph
+
+
+def _refuse(rank: int, expected: int, told: int) -> None:
+    """Say which vertex has no arc back: of two ascending lists the smaller id is in one alone."""
+    if expected < told:
+        raise InputError(f"vertex {expected} has no arc to a vertex of rank {rank}, which has an "
+                         "arc to it: rows are not symmetric")
+    raise InputError(f"vertex {told} has an arc to a vertex of rank {rank}, which has none to it: "
+                     "rows are not symmetric")
+
+
+def _record_ghosts(graph: DistributedGraph) -> Program:
+    program = Program("ghosts")
+    program.record("owners", graph.owners)
+    program.array(WEIGHTS, None if graph.local.vertex_weights is None else np.int64)
+    fields = [program.array(NAMES, graph.ghost_names.dtype)]
+    if graph.local.vertex_weights is not None:
+        fields.append(program.slots[WEIGHTS])
+    record_push(program, program.record("halo", graph.halo), program.record("mail", Mail()),
+                fields, None, program.array("count", np.int64)[0])
+    return program
+
+
+@kl.kernel
+def write_name(v, first, names):
+    """names[v] = the global id of own vertex v."""
+    names[v] = first + v

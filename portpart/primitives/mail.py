@@ -1,0 +1,176 @@
+"""Items on their way between ranks: fields of a few vertices, packed as words of 32 bits.
+
+What items have in front, and the fields behind it, is a `Layout`, which follows from the types of
+the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array
+from portpart.backends.language import Record, Static
+from portpart.backends.program import Slot
+from portpart.backends.steps import Parcel
+from portpart.backends.work import WorkRecord
+
+WORD_BYTES = 4
+
+MAX_FIELDS = 3
+"""Of an item."""
+
+
+class MailSizes(NamedTuple):
+    """What the lengths of `Mail` follow from.
+
+    Attributes
+    ----------
+    ranks : int
+    sent, arriving : int
+        Words of all items that are sent, and that arrive, at most.
+    """
+
+    ranks: int
+    sent: int
+    arriving: int
+
+
+def _ranks(sizes: Any) -> int:
+    return int(sizes.ranks)
+
+
+class Mail(WorkRecord):
+    """Items that a rank sends to each rank, and those that arrive.
+
+    Attributes
+    ----------
+    send, recv : array of int32
+        The words of the items, in the order of the ranks.
+    send_counts, recv_counts : array of int64, shape (ranks,)
+        Words for each rank, and from each.
+    send_next : array of int64, shape (ranks,)
+        Where the next item for each rank goes.
+    recv_first : array of int64, shape (ranks + 1,)
+        Items from the ranks before each.
+    items : array of int64, shape (1,)
+        Items that have arrived.
+    """
+
+    send: Array = work(np.int32, lambda sizes: sizes.sent)
+    send_counts: Array = work(np.int64, _ranks)
+    send_next: Array = work(np.int64, _ranks)
+    recv: Array = work(np.int32, lambda sizes: sizes.arriving)
+    recv_counts: Array = work(np.int64, _ranks)
+    recv_first: Array = work(np.int64, lambda sizes: sizes.ranks + 1)
+    items: Array = work(np.int64, lambda sizes: 1)
+
+    @property
+    def parcel(self) -> Parcel:
+        """What a step of communication exchanges."""
+        return Parcel(send=self.send, send_counts=self.send_counts, recv=self.recv,
+                      recv_counts=self.recv_counts)
+
+
+class Fields(Record):
+    """Up to three arrays of integers whose elements travel together."""
+
+    first: Any = None
+    second: Any = None
+    third: Any = None
+
+
+def fields_of(arrays: Sequence[Any]) -> Fields:
+    """These arrays, or slots, as a record."""
+    return Fields(*arrays)
+
+
+@dataclass(frozen=True)
+class Place(Static):
+    """Where a field stands in an item; two words if it is wide."""
+
+    at: int = 0
+    wide: bool = False
+    used: bool = False
+
+    @property
+    def end(self) -> int:
+        """The place behind it."""
+        return self.at + self.used * (1 + self.wide)
+
+
+@dataclass(frozen=True)
+class Layout(Static):
+    """The places of what stands in front of an item, and of its fields."""
+
+    lead: Place
+    first: Place
+    second: Place
+    third: Place
+
+    @property
+    def width(self) -> int:
+        """Words of an item."""
+        return self.third.end
+
+
+def layout_of(lead: Slot | None, slots: Sequence[Slot]) -> Layout:
+    """The layout of items with fields of these types, behind one of the type of `lead`."""
+    if len(slots) > MAX_FIELDS:
+        raise ValueError(f"{len(slots)} fields; an item has {MAX_FIELDS} at most")
+    places = []
+    end = 0
+    for slot in (lead, *slots, *[None] * (MAX_FIELDS - len(slots))):
+        places.append(_place_of(slot, end))
+        end = places[-1].end
+    return Layout(*places)
+
+
+def _place_of(slot: Slot | None, at: int) -> Place:
+    if slot is None:
+        return Place(at)
+    if slot.dtype is None or slot.dtype.kind != "i":
+        raise ValueError(f"slot {slot.name!r} has no signed integers, which alone travel")
+    return Place(at, wide=slot.dtype.itemsize > WORD_BYTES, used=True)
+
+
+@kl.device
+def put(words, item, values, i, place: Place):
+    """Store values[i] as a field of the item that begins at words[item]."""
+    if place.used:
+        words[item + place.at] = kl.int32(values[i])
+        if place.wide:
+            words[item + place.at + 1] = kl.int32(kl.int64(values[i]) >> 32)
+
+
+@kl.device
+def got(words, item, place: Place):
+    """A field of the item that begins at words[item]."""
+    value = kl.int64(words[item + place.at])
+    if place.wide:
+        value = (kl.int64(words[item + place.at + 1]) << 32) | (value & 0xFFFFFFFF)
+    return value
+
+
+@kl.device
+def put_fields(words, item, fields: Fields, i, layout: Layout):
+    """Store element i of each field in an item."""
+    put(words, item, fields.first, i, layout.first)
+    put(words, item, fields.second, i, layout.second)
+    put(words, item, fields.third, i, layout.third)
+
+
+@kl.device
+def get_fields(words, item, fields: Fields, i, layout: Layout):
+    """Set element i of each field to what the item has."""
+    if layout.first.used:
+        fields.first[i] = got(words, item, layout.first)
+    if layout.second.used:
+        fields.second[i] = got(words, item, layout.second)
+    if layout.third.used:
+        fields.third[i] = got(words, item, layout.third)

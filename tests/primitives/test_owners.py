@@ -1,0 +1,253 @@
+"""Ghosts and questions to owners, against arrays that hold the values of all ranks."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from portpart import backends
+from portpart.backends.communication import Local
+from portpart.backends.program import Program
+from portpart.primitives.mail import Mail, MailSizes
+from portpart.primitives.owners import (
+    Halo,
+    Names,
+    record_add,
+    record_answers,
+    record_fetch,
+    record_prefix,
+    record_push,
+)
+from portpart.primitives.ranks import Owners
+from portpart.primitives.ship import ship
+from tests.backends.lanes import LanesSpace
+
+SIZES = (1, 2, 3, 5, 8)
+TYPES = {"narrow": (np.int32,), "wide": (np.int64,), "both": (np.int8, np.int64, np.int32)}
+N = 40
+
+
+@cache
+def space_of(name):
+    """A way to run programs."""
+    return {"cpu-1": lambda: backends.space("cpu", threads=1),
+            "cpu-2": lambda: backends.space("cpu", threads=2), "lanes": lambda: LanesSpace(3)}[
+        name]()
+
+
+@pytest.fixture(params=["cpu-1", "cpu-2", "lanes"])
+def here(request):
+    """Each way to run programs that communicate."""
+    return space_of(request.param)
+
+
+def borders(size, rng):
+    """Where the ranges of the ranks begin; some are empty."""
+    return np.concatenate([[0], np.sort(rng.integers(0, N + 1, size - 1)), [N]])
+
+
+def values_of(kind, rng):
+    """Values of all vertices, of each type as large as it holds."""
+    limits = np.iinfo(kind)
+    return rng.integers(limits.min, limits.max, N, kind, endpoint=True)
+
+
+def owners_of(comm, first):
+    """The record of a rank."""
+    return Owners(first=first).with_words(size=comm.size, rank=comm.rank)
+
+
+def halo_of(comm, first, ghosts):
+    """The halo of a rank, and the global ids of its ghosts."""
+    begin, end = first[comm.rank], first[comm.rank + 1]
+    entries = sorted((v - begin, rank, place) for rank, wanted in enumerate(ghosts)
+                     for place, v in enumerate(w for w in wanted if begin <= w < end))
+    counts = np.bincount([v for v, _, _ in entries], minlength=end - begin)
+    halo = Halo(begin=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+                ranks=np.array([rank for _, rank, _ in entries], np.int32),
+                places=np.array([place for _, _, place in entries], np.int32),
+                ghost_first=end - begin + np.searchsorted(ghosts[comm.rank], first))
+    return halo, ghosts[comm.rank]
+
+
+def record_pushing(halo, fields, sizes, listed):
+    """A program that pushes these fields."""
+    program = Program("push", sizes=sizes)
+    program.record("owners", Owners(first=np.zeros(1, int)).with_words())
+    slots = [program.array(f"field_{i}", field.dtype) for i, field in enumerate(fields)]
+    changed, count = program.array("changed", np.int32), program.array("count", np.int64)
+    record_push(program, program.record("halo", halo), program.record("mail", Mail()), slots,
+                changed if listed else None, count[0])
+    return program
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kinds", TYPES)
+@pytest.mark.parametrize("listed", [True, False])
+def test_ghosts_of_changed_vertices_get_new_values_and_no_others(here, size, kinds, listed):
+    rng = np.random.default_rng([size, len(kinds)])
+    first = borders(size, rng)
+    old = [values_of(kind, rng) for kind in TYPES[kinds]]
+    new = [values_of(kind, rng) for kind in TYPES[kinds]]
+    ghosts = [np.array([v for v in range(N) if not first[r] <= v < first[r + 1]
+                        and rng.random() < 0.4], int) for r in range(size)]
+    changes = rng.random(N) < 0.5 if listed else np.ones(N, bool)
+
+    def main(comm):
+        halo, names = halo_of(comm, first, ghosts)
+        own = np.arange(first[comm.rank], first[comm.rank + 1])
+        fields = [np.concatenate([after[own], before[names]]) for before, after in zip(old, new)]
+        changed = np.flatnonzero(changes[own]).astype(np.int32)
+        width = 7
+        sizes = MailSizes(size, width * len(halo.ranks), width * len(names))
+        program = record_pushing(halo, fields, sizes, listed)
+        here.executable(program).run(
+            {**{f"field_{i}": field for i, field in enumerate(fields)}, "halo": halo,
+             "owners": owners_of(comm, first), "changed": changed, "comm": comm,
+             "count": np.array([len(changed)])}, size=N, sizes=sizes)
+        for field, before, after in zip(fields, old, new):
+            assert (field[: len(own)] == after[own]).all()
+            assert (field[len(own) :] == np.where(changes, after, before)[names]).all()
+
+    Local(size).run(main)
+
+
+def questions(names, kinds, sizes, extra):
+    """A program with names and the records for questions about them."""
+    program = Program("ask", sizes=sizes)
+    program.record("owners", Owners(first=np.zeros(1, int)).with_words())
+    asked = program.record("names", names)
+    mails = program.record("requests", Mail()), program.record("answers", Mail())
+    pairs = [(program.array(f"value_{i}", kind), program.array(f"answer_{i}", kind))
+             for i, kind in enumerate(kinds)]
+    return program, asked, mails, pairs, [program.array(name, np.int64) for name in extra]
+
+
+def names_for(size, rng, kind):
+    """The names that each rank asks for, with room behind them."""
+    wanted = [np.flatnonzero(rng.random(N) < rng.random()) for _ in range(size)]
+    return [Names(ids=np.concatenate([w, [77, 5]]).astype(kind), count=np.array([len(w)]))
+            for w in wanted], wanted
+
+
+def asked_by_all(size, width):
+    """Sizes that suffice for any names of all ranks."""
+    return MailSizes(size, width * (N + 2) * size, width * (N + 2) * size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kinds", TYPES)
+@pytest.mark.parametrize("id_kind", [np.int32, np.int64])
+def test_values_are_fetched_from_their_owners_again_and_again(here, size, kinds, id_kind):
+    rng = np.random.default_rng([size, len(kinds)])
+    first = borders(size, rng)
+    values = [values_of(kind, rng) for kind in TYPES[kinds]]
+    names, wanted = names_for(size, rng, id_kind)
+    sizes = asked_by_all(size, 7)
+
+    def main(comm):
+        program, asked, mails, pairs, (others, more) = questions(
+            names[comm.rank], TYPES[kinds], sizes, ["others", "more"])
+        record_fetch(program, asked, *mails, pairs)
+        record_answers(program, asked, *mails, [], [(others, more)])
+        own = slice(first[comm.rank], first[comm.rank + 1])
+        answers = [np.zeros(N + 2, kind) for kind in TYPES[kinds]]
+        more = np.zeros(N, int)
+        here.executable(program).run(
+            {**{f"value_{i}": each[own] for i, each in enumerate(values)},
+             **{f"answer_{i}": each for i, each in enumerate(answers)},
+             "names": names[comm.rank], "owners": owners_of(comm, first), "comm": comm,
+             "others": 3 * np.arange(N)[own], "more": more}, size=N, sizes=sizes)
+        here_wanted = wanted[comm.rank]
+        for value, answer in zip(values, answers):
+            assert answer[: len(here_wanted)].tolist() == value[here_wanted].tolist()
+        assert more[: len(here_wanted)].tolist() == (3 * here_wanted).tolist()
+
+    Local(size).run(main)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("op", ["sum", "min", "max"])
+def test_totals_at_owners_are_those_of_all_ranks_and_come_back(here, size, op):
+    rng = np.random.default_rng(size)
+    first = borders(size, rng)
+    names, wanted = names_for(size, rng, np.int32)
+    sums = [[rng.integers(-(2**55), 2**55, len(w)) for w in wanted] for _ in range(2)]
+    start = rng.integers(-(2**55), 2**55, (2, N))
+    totals = start.copy()
+    ufunc = {"sum": np.add, "min": np.minimum, "max": np.maximum}[op]
+    for total, parts in zip(totals, sums):
+        for ids, part in zip(wanted, parts):
+            ufunc.at(total, ids, part)
+    sizes = asked_by_all(size, 7)
+
+    def main(comm):
+        program, asked, mails, _, slots = questions(
+            names[comm.rank], [], sizes, ["a", "b", "total_a", "total_b", "answer_a", "answer_b"])
+        record_add(program, asked, *mails, list(zip(slots[:2], slots[2:4], slots[4:])), op)
+        own = slice(first[comm.rank], first[comm.rank + 1])
+        held = [start[i, own].copy() for i in range(2)]
+        got = [np.zeros(N, int) for _ in range(2)]
+        here.executable(program).run(
+            {"a": sums[0][comm.rank], "b": sums[1][comm.rank], "total_a": held[0],
+             "total_b": held[1], "answer_a": got[0], "answer_b": got[1], "comm": comm,
+             "names": names[comm.rank], "owners": owners_of(comm, first)}, size=N, sizes=sizes)
+        for total, mine, answer in zip(totals, held, got):
+            assert mine.tolist() == total[own].tolist()
+            assert answer[: len(wanted[comm.rank])].tolist() == total[wanted[comm.rank]].tolist()
+
+    Local(size).run(main)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_prefixes_are_sums_over_the_ranks_before(here, size):
+    counts = np.random.default_rng(size).integers(0, 2**40, size)
+
+    def main(comm):
+        program = Program("prefix")
+        program.record("owners", Owners(first=np.zeros(1, int)).with_words())
+        count, shares, before = (program.array(name, np.int64)
+                                 for name in ("count", "shares", "before"))
+        record_prefix(program, count[1], shares, before)
+        bound = {"count": np.array([5, counts[comm.rank]]), "shares": np.full(size, 9),
+                 "before": np.zeros(2, int), "comm": comm,
+                 "owners": owners_of(comm, np.zeros(size + 1, int))}
+        here.executable(program).run(bound, size=1)
+        assert bound["shares"].tolist() == counts.tolist()
+        return bound["before"].tolist()
+
+    assert Local(size).run(main) == [[counts[:rank].sum(), counts.sum()] for rank in range(size)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("max_count", [3, 2**31 - 1])
+def test_rows_arrive_where_they_are_sent(here, size, max_count):
+    rng = np.random.default_rng(size)
+    counts = rng.integers(0, 9, (size, size))
+    rows = [[rng.integers(-99, 99, n) for n in line] for line in counts]
+
+    def main(comm):
+        column = np.concatenate(rows[comm.rank])
+        (wide, absent, narrow), arriving = ship(
+            comm, here, [column, None, column.astype(np.int32)], counts[comm.rank])
+        assert absent is None
+        assert narrow.dtype == np.int32
+        assert narrow.tolist() == wide.tolist()
+        assert arriving.tolist() == counts[:, comm.rank].tolist()
+        assert wide.tolist() == np.concatenate([line[comm.rank] for line in rows]).tolist()
+
+    Local(size, max_count).run(main)
+
+
+def test_fields_that_cannot_travel_are_refused():
+    program, asked, mails, pairs, _ = questions(
+        Names(ids=np.zeros(1, np.int32), count=np.zeros(1, int)), [np.int32] * 4, None, [])
+    floats = program.array("floats", np.float64), program.array("more", np.float64)
+    with pytest.raises(ValueError, match="4 fields; an item has 3 at most"):
+        record_fetch(program, asked, *mails, pairs)
+    with pytest.raises(ValueError, match="'floats' has no signed integers"):
+        record_fetch(program, asked, *mails, [floats])
+    with pytest.raises(ValueError, match="answers are not of the types of the values"):
+        record_fetch(program, asked, *mails, [(pairs[0][0], program.array("longs", np.int64))])
