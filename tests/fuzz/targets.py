@@ -24,7 +24,7 @@ from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.cli import files, options
 from portpart.cli.tables import read_table
 from portpart.metrics import block_weight_limits, target_weights
-from tests.fuzz import archives, calls, commands, samples, sessions, truth
+from tests.fuzz import archives, calls, commands, ranges, samples, sessions, truth
 from tests.fuzz.judge import (
     check_graph,
     check_hypergraph,
@@ -360,6 +360,7 @@ TARGETS: dict[str, Target] = {
     "npy": Target(npy, partial(read_file, ".npy")),
     "npz": Target(npz, partial(read_file, ".npz"), 3),
     "parhip": Target(parhip, partial(read_file, ".parhip"), 2),
+    "ranges": Target(ranges.make, ranges.check, 2),
     "verilog": Target(partial(_text, samples.verilog), read_verilog, 1.5),
     "trace": Target(partial(_text, samples.traces), read_trace),
     "hmetis": Target(partial(_text, samples.hmetis), read_hmetis, 2),
