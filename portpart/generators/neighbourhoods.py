@@ -1,7 +1,7 @@
 """Rows of graphs whose vertices know their neighbours: grids, and hashed points and diagonals.
 
-A vertex has a number of candidates, in ascending order, and each is a neighbour or not.  Rows are
-counted, then written; nothing is sorted or exchanged.
+A vertex has groups of candidates with consecutive ids, in ascending order, and each candidate is a
+neighbour or not.  Rows are counted, then written; nothing is sorted or exchanged.
 """
 
 from __future__ import annotations
@@ -81,14 +81,21 @@ class Neighbourhood(Static):
 
     Attributes
     ----------
-    num_candidates : DeviceFunction
-        ``num_candidates(sizes)``: candidates of each vertex.
-    candidate : DeviceFunction
-        ``candidate(v, j, sizes)``: candidate j of vertex v, or `NO_VERTEX` if it is no neighbour.
+    num_groups : int
+        Groups of candidates of each vertex.
+    group_size : DeviceFunction
+        ``group_size(sizes)``: candidates in a group.
+    group_begin : DeviceFunction
+        ``group_begin(v, group, sizes)``: first candidate of a group, or `NO_VERTEX` if there are
+        none.
+    is_neighbour : DeviceFunction
+        ``is_neighbour(v, u, group, sizes)``: whether candidate u of a group is a neighbour.
     """
 
-    num_candidates: DeviceFunction
-    candidate: DeviceFunction
+    num_groups: int
+    group_size: DeviceFunction
+    group_begin: DeviceFunction
+    is_neighbour: DeviceFunction
 
 
 def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: VertexOrder,
@@ -106,15 +113,21 @@ def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: Vert
 
 
 @kl.device
-def six(sizes: GridSides):
-    """Candidates in a grid."""
-    return kl.int64(6)
+def one(sizes: Sizes):
+    """One candidate in a group."""
+    return kl.int64(1)
 
 
 @kl.device
-def grid_neighbour(v, j, sizes: GridSides):
+def always(v, u, group, sizes: Sizes):
+    """Every candidate is a neighbour."""
+    return True
+
+
+@kl.device
+def grid_neighbour(v, group, sizes: GridSides):
     """Neighbours along the first, second and third side before v, then those behind it."""
-    axis = min(j, 5 - j)
+    axis = min(group, 5 - group)
     stride = kl.int64(1)
     side = kl.int64(sizes.columns)
     if axis < 2:
@@ -124,21 +137,15 @@ def grid_neighbour(v, j, sizes: GridSides):
         stride *= side
         side = sizes.layers
     place = (v // stride) % side
-    if j < 3:
+    if group < 3:
         return v - stride if place > 0 else kl.int64(NO_VERTEX)
     return v + stride if place < side - 1 else kl.int64(NO_VERTEX)
 
 
 @kl.device
-def eight(sizes: MeshSides):
-    """Candidates in a mesh of triangles."""
-    return kl.int64(8)
-
-
-@kl.device
-def mesh_neighbour(v, j, sizes: MeshSides):
+def mesh_neighbour(v, group, sizes: MeshSides):
     """Neighbours in the row before, in the own row and in the next one."""
-    around = j + kl.int64(j > 3)
+    around = group + kl.int64(group > 3)
     row = v // sizes.columns
     column = v % sizes.columns
     to_row = row + around // 3 - 1
@@ -154,26 +161,28 @@ def mesh_neighbour(v, j, sizes: MeshSides):
 
 
 @kl.device
-def around_cell(sizes: PointCells):
-    """Candidates among points: those of 9 cells."""
-    return kl.int64(9 * sizes.per_cell)
+def points_of_cell(sizes: PointCells):
+    """Candidates in a cell."""
+    return kl.int64(sizes.per_cell)
 
 
 @kl.device
-def point_neighbour(v, j, sizes: PointCells):
-    """Points of the cells around that of v which are close to it."""
-    around = j // sizes.per_cell
+def cell_around(v, group, sizes: PointCells):
+    """First point of one of the 9 cells around that of v."""
     cell = v // sizes.per_cell
-    across = around % 3 - 1
-    down = around // 3 - 1
-    column = cell % sizes.cells + across
-    row = cell // sizes.cells + down
+    column = cell % sizes.cells + group % 3 - 1
+    row = cell // sizes.cells + group // 3 - 1
     if row < 0 or row >= sizes.cells or column < 0 or column >= sizes.cells:
         return kl.int64(NO_VERTEX)
-    u = (row * sizes.cells + column) * sizes.per_cell + j % sizes.per_cell
-    x = across * CELL + coordinate(u, 0, sizes) - coordinate(v, 0, sizes)
-    y = down * CELL + coordinate(u, 1, sizes) - coordinate(v, 1, sizes)
-    return u if u != v and x * x + y * y <= sizes.reach else kl.int64(NO_VERTEX)
+    return (row * sizes.cells + column) * sizes.per_cell
+
+
+@kl.device
+def is_close(v, u, group, sizes: PointCells):
+    """Whether a point of a cell is in the reach of v."""
+    x = (group % 3 - 1) * CELL + coordinate(u, 0, sizes) - coordinate(v, 0, sizes)
+    y = (group // 3 - 1) * CELL + coordinate(u, 1, sizes) - coordinate(v, 1, sizes)
+    return u != v and x * x + y * y <= sizes.reach
 
 
 @kl.device
@@ -182,14 +191,21 @@ def coordinate(v, axis, sizes: PointCells):
     return hash_of(2 * v + axis, sizes.seed) & (CELL - 1)
 
 
+GRID = Neighbourhood(6, one, grid_neighbour, always)
+MESH = Neighbourhood(8, one, mesh_neighbour, always)
+POINTS = Neighbourhood(9, points_of_cell, cell_around, is_close)
+
+
 @kl.kernel
 def count_row(i, first, order: VertexOrder, sizes: Sizes, degrees, kind: Neighbourhood):
     """degrees[i] = number of neighbours of the vertex at place first + i."""
     v = vertex_at(first + i, order)
     degree = kl.int64(0)
-    for j in range(kind.num_candidates(sizes)):
-        if kind.candidate(v, j, sizes) >= 0:
-            degree += 1
+    for group in range(kind.num_groups):
+        begin = kind.group_begin(v, group, sizes)
+        if begin >= 0:
+            for u in range(begin, begin + kind.group_size(sizes)):
+                degree += kl.int64(kind.is_neighbour(v, u, group, sizes))
     degrees[i] = degree
 
 
@@ -198,8 +214,10 @@ def write_row(i, first, order: VertexOrder, sizes: Sizes, offsets, targets, kind
     """Write the places of the neighbours of the vertex at place first + i."""
     v = vertex_at(first + i, order)
     arc = offsets[i]
-    for j in range(kind.num_candidates(sizes)):
-        u = kind.candidate(v, j, sizes)
-        if u >= 0:
-            targets[arc] = place_of(u, order)
-            arc += 1
+    for group in range(kind.num_groups):
+        begin = kind.group_begin(v, group, sizes)
+        if begin >= 0:
+            for u in range(begin, begin + kind.group_size(sizes)):
+                if kind.is_neighbour(v, u, group, sizes):
+                    targets[arc] = place_of(u, order)
+                    arc += 1

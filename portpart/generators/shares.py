@@ -122,7 +122,7 @@ def jittered_rgg(cells: int, per_cell: int = 4, seed: int = 1, radius: float = 1
     reach = int(radius * near.CELL) ** 2
     return Neighbours(num_vertices=n,
                       sizes=near.PointCells(int(cells), int(per_cell), reach, _seed(seed)),
-                      kind=near.Neighbourhood(near.around_cell, near.point_neighbour))
+                      kind=near.POINTS)
 
 
 def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> LargeGraph:
@@ -153,7 +153,7 @@ def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> Large
     columns = rows if columns is None else columns
     n = _num_vertices("vertices", _side("rows", rows), _side("columns", columns))
     return Neighbours(num_vertices=n, sizes=near.MeshSides(int(rows), int(columns), _seed(seed)),
-                      kind=near.Neighbourhood(near.eight, near.mesh_neighbour))
+                      kind=near.MESH)
 
 
 def rmat(scale: int, edge_factor: int = 16, seed: int = 3, *, a: float = 0.57, b: float = 0.19,
@@ -260,7 +260,7 @@ def weighted(graph: Kind, max_weight: int = 1, max_vertex_weight: int = 1, seed:
 def _grid(x: int, y: int, z: int) -> LargeGraph:
     sides = [_side("a side", side) for side in (x, y, z)]
     return Neighbours(num_vertices=_num_vertices("vertices", *sides), sizes=near.GridSides(*sides),
-                      kind=near.Neighbourhood(near.six, near.grid_neighbour))
+                      kind=near.GRID)
 
 
 def _side(name: str, value: Any) -> int:
