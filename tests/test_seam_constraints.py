@@ -47,7 +47,7 @@ def asked(space: ExecutionSpace, own: np.ndarray, weight: np.ndarray,
           limits: np.ndarray) -> np.ndarray:
     constraints, n = own.shape
     k = weight.shape[1]
-    graph = Csr(None, None, None, None, space.asarray(own.ravel()))
+    graph = Csr(None, None, None, None, space.asarray(own.ravel()), None)
     blocks = Blocks(limits=space.asarray(limits.ravel()), weight=space.asarray(weight.ravel()))
     figures = Figures(space.asarray(np.array(Figures.of(vertices=n, blocks=k).array)))
     found = space.empty(n * k, np.int8)
@@ -72,7 +72,7 @@ def test_a_vertex_fits_if_it_does_by_every_constraint(space: ExecutionSpace,
 
 def test_each_constraint_is_one_comparison() -> None:
     """The loop is unrolled: with one constraint nothing is left that the others would need."""
-    records = (Csr(None, None, None, None, np.zeros(2, np.int64)),
+    records = (Csr(None, None, None, None, np.zeros(2, np.int64), None),
                Blocks(limits=np.zeros(2, np.int64), weight=np.zeros(2, np.int64)),
                Figures(np.zeros(len(Figures.indices), np.int64)), np.zeros(2, np.int8))
     counts = [cuda.source(ask.bound(weights=Weights(constraints)), *records).count("<=")

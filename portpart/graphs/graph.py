@@ -46,6 +46,8 @@ class Graph:
         What edge weights were multiplied by before they were rounded, 1 where nothing was.
     names : sequence or None
         The name of each vertex, where vertices have names.
+    global_ids : array of int32 or int64, or None
+        Ids in the whole graph, where these are some of its rows; of the heads of all arcs, too.
 
     Notes
     -----
@@ -70,6 +72,7 @@ class Graph:
     _totals: dict[str, int] = field(default_factory=dict)
     weight_scale: float = 1
     names: Sequence[Any] | None = None
+    global_ids: Array | None = None
     _rows: dict[str, Csr] = field(default_factory=dict, init=False)
 
     @property
@@ -129,7 +132,7 @@ class Graph:
     @property
     def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
-        arrays = (self.offsets, self.weights, self.vertex_weights)
+        arrays = (self.offsets, self.weights, self.vertex_weights, self.global_ids)
         return tuple(None if array is None else array.dtype for array in arrays)
 
     @property
@@ -147,7 +150,7 @@ class Graph:
         """The arrays as kernels take them; made once."""
         if "csr" not in self._rows:
             self._rows["csr"] = Csr(self.offsets[:-1], self.offsets[1:], self.targets, self.weights,
-                                    self.vertex_weights)
+                                    self.vertex_weights, self.global_ids)
         return self._rows["csr"]
 
     def declare(self, program: Program) -> tuple[Slot, Slot, Slot, Slot]:

@@ -182,7 +182,7 @@ class Hypergraph:
         """The nets of each vertex as kernels take them; made once."""
         if "csr" not in self._rows:
             self._rows["csr"] = Csr(self.vertex_offsets[:-1], self.vertex_offsets[1:],
-                                    self.vertex_nets, None, self.vertex_weights)
+                                    self.vertex_nets, None, self.vertex_weights, None)
         rows: Csr = self._rows["csr"]
         return rows
 

@@ -42,7 +42,7 @@ def induced(graph: AnyGraph, label: Array, wanted: int) -> tuple[AnyGraph, Array
         weights = None if graph.weights is None else gather(space, graph.weights, arcs)
         return Graph(offsets, targets, weights, heavy, space), vertices
     nets, m, all_of = graph.nets, graph.num_nets, space.full(graph.num_nets, 1, np.int8)
-    net_rows = Csr(nets.begin, nets.end, nets.pins, None, None)
+    net_rows = Csr(nets.begin, nets.end, nets.pins, None, None, None)
     net_offsets, places = _flagged(space, iota(space, m), net_rows, graph.num_pins / max(1, m),
                                    flags, graph.net_offsets.dtype)
     pins = gather(space, number, gather(space, graph.net_pins, places))

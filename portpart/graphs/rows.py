@@ -17,6 +17,9 @@ class Csr(Record):
     targets : array of int32, shape (num_arcs,)
     weights : array of int32 or int64, shape (num_arcs,), or None
     vertex_weights : array of int64, shape (n,), or None
+    global_ids : array of int32 or int64, or None
+        Ids of the vertices in the whole graph, where these are some of its rows.  What is drawn or
+        decided by ids is by these, and so comes out as in the whole graph.
     """
 
     begin: Array
@@ -24,6 +27,13 @@ class Csr(Record):
     targets: Array
     weights: Array | None
     vertex_weights: Array | None
+    global_ids: Array | None
+
+
+@kl.device
+def global_id(v, graph: Csr):
+    """The id of v in the whole graph."""
+    return kl.value_or(graph.global_ids, v, v)
 
 
 @kl.device

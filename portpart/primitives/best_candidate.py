@@ -34,19 +34,19 @@ class Search(Record):
 
 
 @kl.device
-def tie_hash(v, c, own, seed):
+def tie_hash(v, c, own, graph: Record, seed):
     """Decides between candidates of one score; `own`, if it is one of them, comes first."""
     return kl.int64(HIGHEST) if c == own else pair_hash(v, c, seed)
 
 
 @kl.device
-def own_hash(v, c, own, seed):
+def own_hash(v, c, own, graph: Record, seed):
     """The same, but two vertices may decide differently on the pair that they are."""
     return kl.int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
 
 
 @kl.device
-def smallest_id(v, c, own, seed):
+def smallest_id(v, c, own, graph: Record, seed):
     """Decides for the candidate of the smallest id; `own`, if it is one of them, comes first."""
     return kl.int64(HIGHEST) if c == own else -kl.int64(c)
 
@@ -87,7 +87,7 @@ class Choice(Static):
         As `fits`, asked where the score is good enough: for what takes longer to find out than a
         score does.
     tie : DeviceFunction
-        ``tie(v, c, own, seed)``: of candidates of equal score the one with the most is taken.
+        ``tie(v, c, own, graph, seed)``: of candidates of equal score that with the most is taken.
     """
 
     candidate: DeviceFunction
@@ -110,7 +110,7 @@ def best_candidate(v, own, room, begin, end, graph: Record, search: Search, by: 
         if by.fits(v, c, own, room, graph, search):
             score = by.rate(place, c, v, graph, search)
             if score >= best_score and by.admits(v, c, own, room, graph, search):
-                hashed = by.tie(v, c, own, search.seed)
+                hashed = by.tie(v, c, own, graph, search.seed)
                 if score > best_score or hashed > best_hash:
                     best_score = score
                     best_hash = hashed

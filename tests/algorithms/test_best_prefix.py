@@ -113,7 +113,7 @@ class Moves:
         """The list of moves is cut down by a program."""
         run = self.run(space)
         trial = self.trial(space, run, fill_rooms)
-        graph = Csr(None, None, None, None, space.asarray(self.weights.copy()))
+        graph = Csr(None, None, None, None, space.asarray(self.weights.copy()), None)
         records = {"graph": graph, "run": run, "trial": trial}
         executable = space.cached_executable("best prefix of a test", lambda: recorded(records))
         executable.run(records, self.n)

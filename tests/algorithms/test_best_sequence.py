@@ -151,7 +151,7 @@ def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
     put(space, run.moves.listed, np.array(order, np.int32))
     put(space, trial.gain, gains)
     put(space, trial.block_weight, moves.blocks)
-    graph = Csr(None, None, None, None, space.asarray(moves.weights.copy()))
+    graph = Csr(None, None, None, None, space.asarray(moves.weights.copy()), None)
     records = {**opened(run, run.level), "graph": graph, "trial": trial}
     launch(space, len(order), lay_out_move, records)
     launch(space, 1, walk_moves, {**records, "by_sum": True}, team=WIDEST)

@@ -45,7 +45,7 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     weights = None if weights is None else space.asarray(weights, np.int64)
     mate = space.full(n, UNMATCHED, np.int32)
     pairing = Pairing(limit, keys=space.asarray(np.array(keys, np.int64)), mate=mate)
-    bound = {"graph": Csr(None, None, None, None, weights), **pairing_records(pairing, n)}
+    bound = {"graph": Csr(None, None, None, None, weights, None), **pairing_records(pairing, n)}
     program = Program("pairing")
     for name, record in bound.items():
         program.record(name, record)

@@ -18,9 +18,10 @@ from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import DeviceFunction, Static, Word
 from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
+from portpart.graphs.rows import Csr, degree_of, global_id
+from portpart.primitives.best_candidate import HIGHEST, Choice, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
+from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import NOBODY
 
 MAX_NARROW = 16
@@ -29,6 +30,15 @@ MAX_NARROW = 16
 MAX_ROW = 192
 """Vertices of higher degree get the widest team for their hash row: it has room for longer rows.
 Those of lower degree have it in scratch memory on every device."""
+
+
+@kl.device
+def tie_of_ids(v, c, own, graph: Csr, seed):
+    """Decides between candidates of one rating; `own`, if it is one of them, comes first."""
+    result = kl.int64(HIGHEST)
+    if c != own:
+        result = pair_hash(global_id(v, graph), global_id(c, graph), seed)
+    return result
 
 
 @dataclass(frozen=True)
@@ -51,17 +61,18 @@ class Rating(Static):
     @property
     def of_neighbours(self) -> Choice:
         """The choice among vertices that are single."""
-        return Choice(head_of, may_join, self.neighbour, self.keep, kl.float64)
+        return Choice(head_of, may_join, self.neighbour, self.keep, kl.float64, tie=tie_of_ids)
 
     @property
     def of_clusters(self) -> Choice:
         """The choice among clusters, where arcs are compared."""
-        return Choice(cluster_of_head, may_be_in, self.cluster, self.keep, kl.float64)
+        return Choice(cluster_of_head, may_be_in, self.cluster, self.keep, kl.float64,
+                      tie=tie_of_ids)
 
     @property
     def of_rows(self) -> Choice:
         """The choice among clusters in a hash row."""
-        return Choice(cluster_at, is_taken, self.slot, self.keep, kl.float64)
+        return Choice(cluster_at, is_taken, self.slot, self.keep, kl.float64, tie=tie_of_ids)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr, degree_of
+from portpart.graphs.rows import Csr, degree_of, global_id
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
 
@@ -141,7 +141,7 @@ def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: Ve
 def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, turn):
     """Let v be active in this turn if a hash says so, unless it leads others."""
     if rounds.cluster[v] != v or rounds.others[v] == 0:
-        if (hash_of(v, mixed(rounds.seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
+        if (hash_of(global_id(v, graph), mixed(rounds.seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
             append(v, graph, listed)
 
 
@@ -158,8 +158,14 @@ def judge_leftovers(_, rounds: Rounds, listed: VertexList, max_left):
     rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
 
+@kl.device
+def is_root(u, c, graph: Csr, seed):
+    """Whether u is the root, of two vertices that wish for each other."""
+    return hash_of(global_id(u, graph), seed) > hash_of(global_id(c, graph), seed)
+
+
 @kl.kernel
-def choose_by_depth(i, listed: VertexList, rounds: Rounds):
+def choose_by_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Of the trees that the wishes of single vertices form, those at odd depth move.
 
     A root wishes for nobody, or is one of two vertices that wish for each other; what wishes for
@@ -175,20 +181,19 @@ def choose_by_depth(i, listed: VertexList, rounds: Rounds):
         if following and rounds.others[c] > 0:
             depth += 1
             following = False
-        elif following and rounds.wish[c] == u and (
-                hash_of(u, rounds.seed) > hash_of(c, rounds.seed)):
+        elif following and rounds.wish[c] == u and is_root(u, c, graph, rounds.seed):
             following = False
         elif following:
             depth += 1
             u = c
             if depth >= MAX_DEPTH:
-                depth += hash_of(u, rounds.seed) & 1
+                depth += hash_of(global_id(u, graph), rounds.seed) & 1
                 following = False
     rounds.moves[v] = kl.int8(depth & 1)
 
 
 @kl.kernel
-def choose_all(i, listed: VertexList, rounds: Rounds):
+def choose_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Whoever wishes for another cluster moves."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(rounds.wish[v] != NOBODY and rounds.wish[v] != rounds.cluster[v])
@@ -215,7 +220,7 @@ def choose_by_chance(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
         if rounds.asked[c] > rounds.max_weight:
             room = kl.float64(rounds.max_weight - rounds.cluster_weight[c])
             chance = CHANCE * room / kl.float64(rounds.asked[c] - rounds.cluster_weight[c])
-            if is_drawn(hash_of(v, mixed(rounds.seed) ^ turn), chance):
+            if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
                 rounds.asks[v] = kl.int8(IS_CHOSEN)
                 kl.atomic_add(rounds.chosen, c, kl.value_or(graph.vertex_weights, v, 1))
 

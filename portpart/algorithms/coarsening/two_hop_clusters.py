@@ -20,7 +20,7 @@ from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr
+from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.team_winner import NOBODY
 
@@ -129,7 +129,7 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
     count = groups_for(key, groups, rounds.max_weight)
     group = -1 - kl.int64(groups.first[key])
     if count > 0:
-        group += (hash_of(v, rounds.seed) & 0x7FFFFFFF) % count
+        group += (hash_of(global_id(v, graph), rounds.seed) & 0x7FFFFFFF) % count
         kl.atomic_min(groups.group_leader, group, v)
         kl.atomic_add(groups.group_weight, group, kl.value_or(graph.vertex_weights, v, 1))
     else:
@@ -146,7 +146,7 @@ def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: T
     if group != NOBODY:
         weight = groups.group_weight[group]
         chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
-        favoured = is_drawn(hash_of(v, mixed(rounds.seed)), chance)
+        favoured = is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed)), chance)
         if favoured or groups.group_leader[group] == v or weight <= rounds.max_weight:
             rounds.asks[v] = kl.int8(1)
             kl.atomic_add(groups.group_chosen, group, kl.value_or(graph.vertex_weights, v, 1))

@@ -170,7 +170,7 @@ class EditableGraph(Editable):
         rows, weights = self.arcs.rows, self.vertices.weights
         if self._known[0] is not rows or self._known[1] is not weights:
             self._known = (rows, weights,
-                           Csr(rows.begin, rows.end, rows.elements, rows.weights, weights))
+                           Csr(rows.begin, rows.end, rows.elements, rows.weights, weights, None))
         csr: Csr = self._known[2]
         return csr
 

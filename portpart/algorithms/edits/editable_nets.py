@@ -55,7 +55,7 @@ class EditableHypergraph(Editable):
         self.reserve_ids()
         rows, count = self.nets_of.rows, self.vertices.count
         return Csr(rows.begin[:count], rows.end[:count], rows.elements, None,
-                   self.vertices.weights_of_all())
+                   self.vertices.weights_of_all(), None)
 
     @property
     def net_rows(self) -> Nets:

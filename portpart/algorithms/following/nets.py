@@ -131,7 +131,7 @@ class NetsFollowed:
         if self._rows is None or any(map(is_not, parts, self._parts)):
             nets = Nets(pins.begin, pins.end, pins.elements, graph.nets.weights)
             self._parts = parts
-            csr = Csr(rows.begin, rows.end, rows.elements, None, graph.vertices.weights)
+            csr = Csr(rows.begin, rows.end, rows.elements, None, graph.vertices.weights, None)
             self._rows = refined(csr, nets, self.pieces, self.words, self.listed)
         return self._rows
 

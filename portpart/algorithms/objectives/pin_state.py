@@ -191,7 +191,7 @@ def net_rows(graph: Hypergraph, num_blocks: int) -> NetRows:
     space, sizes, rows = graph.space, net_sizes(graph, num_blocks), graph.csr
     words = net_words(space, graph.num_nets, num_blocks)
     return NetRows(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,
-                   graph.nets, PinSets.allocate(space, sizes).over(words),
+                   rows.global_ids, graph.nets, PinSets.allocate(space, sizes).over(words),
                    PinCounts.allocate(space, sizes), HubSums.allocate(space, sizes), words)
 
 

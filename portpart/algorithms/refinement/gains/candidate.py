@@ -12,7 +12,7 @@ from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Scope, Static
-from portpart.graphs.rows import Csr
+from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import team_winner
 
@@ -95,8 +95,9 @@ def note_home(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, fou
             found.own = tie
             found.here = tie
     elif search.admits(v, home, graph, blocks, figures) and tie >= found.value:
-        seed = figures.seed
-        if tie > found.value or pair_hash(v, home, seed) > pair_hash(v, found.block, seed):
+        here = global_id(v, graph)
+        hashed = pair_hash(here, home, figures.seed)
+        if tie > found.value or hashed > pair_hash(here, found.block, figures.seed):
             found.block = kl.int64(home)
             found.value = tie
     return tie
@@ -153,7 +154,7 @@ def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, fo
                     else:
                         value = weight
                     if value >= best:
-                        hashed = pair_hash(v, block, seed)
+                        hashed = pair_hash(global_id(v, graph), block, seed)
                         if value > best or hashed > best_hash:
                             best = value
                             best_hash = hashed

@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
 from portpart.algorithms.refinement.rebalancing.loss_buckets import chance
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr, degree_of
+from portpart.graphs.rows import Csr, degree_of, global_id
 
 ONE_OF = 2
 """Where all that want to move are too many, one of so many may in a propagation."""
@@ -33,10 +33,10 @@ def wants_to_move(v, moves: Moves, cache: GainCache):
 
 
 @kl.kernel
-def rest_by_chance(i, moves: Moves, active: ActiveSets, figures: Figures):
+def rest_by_chance(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
     v = movable_vertex(i, active)
-    if chance(v, figures) % ONE_OF != 0:
+    if chance(global_id(v, graph), figures) % ONE_OF != 0:
         lock_now(v, moves)
 
 
@@ -56,7 +56,8 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
         u = graph.targets[arc]
         block = moves.part[u]
         other_gain = cache.gain[u]
-        if other_gain > own_gain or (other_gain == own_gain and u < v):
+        if other_gain > own_gain or (
+                other_gain == own_gain and global_id(u, graph) < global_id(v, graph)):
             if wants_to_move(u, moves, cache):
                 block = cache.best_target[u]
         nearer = rules.distance(here, block, tables) - rules.distance(there, block, tables)

@@ -32,7 +32,7 @@ from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import let_stay
 from portpart.backends import language as kl
 from portpart.backends.language import Scope
-from portpart.graphs.rows import Csr
+from portpart.graphs.rows import Csr, global_id
 
 NONE = -1
 
@@ -86,7 +86,8 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: 
 
 
 @kl.device
-def cached_block(v, cache: GainCache, blocks: Blocks, figures: Figures, relief: Relief):
+def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figures,
+                 relief: Relief):
     """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
     NONE if its best block has no room.
@@ -95,7 +96,7 @@ def cached_block(v, cache: GainCache, blocks: Blocks, figures: Figures, relief: 
     if block < NONE:
         block = failed(block)
     if block == NONE:
-        block = blocks.destination[chance(v, figures) % blocks.destinations]
+        block = blocks.destination[chance(global_id(v, graph), figures) % blocks.destinations]
     elif relief.rooms.room_of(block, blocks, figures) <= 0:
         block = kl.int32(NONE)
     return block
@@ -107,13 +108,13 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
 
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
-    block = cached_block(v, state.cache, state.blocks, state.figures, relief)
+    block = cached_block(v, graph, state.cache, state.blocks, state.figures, relief)
     if block == NONE:
         list_unrated(v, graph, state.unrated, state.figures)
     else:
         set_target(v, block, state.moves)
-        enter_bucket(v, -state.cache.gain[v], kl.value_or(graph.vertex_weights, v, 1), state.moves,
-                     state.rebalancing, state.figures, relief)
+        enter_bucket(v, -state.cache.gain[v], graph, state.moves, state.rebalancing, state.figures,
+                     relief)
     return v
 
 

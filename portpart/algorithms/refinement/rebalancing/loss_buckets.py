@@ -17,6 +17,7 @@ from portpart.algorithms.refinement.rebalancing.relief import Relief, all_may_le
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
+from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import hash_of
 
 NOT_NEGATIVE = 2**63 - 1
@@ -30,25 +31,25 @@ those that have not been so far."""
 
 
 @kl.device
-def chance(v, figures: Figures):
-    """A number drawn for v in this iteration."""
-    return hash_of(v, figures.seed + figures.iteration) & NOT_NEGATIVE
+def chance(vertex_id, figures: Figures):
+    """A number drawn for a vertex, by its global id, in this iteration."""
+    return hash_of(vertex_id, figures.seed + figures.iteration) & NOT_NEGATIVE
 
 
 @kl.device
-def slot_for(v, loss, weight, rebalancing: Rebalancing, figures: Figures, relief: Relief):
-    """Slot of v: its bucket and, by chance, a sub-bucket of it."""
+def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures, relief: Relief):
+    """Slot of a vertex: its bucket and, by chance, a sub-bucket of it."""
     bucket = relief.bucket_of(loss, weight, rebalancing)
-    return bucket * rebalancing.sub_buckets + ((chance(v,
-                                                       figures) >> 20) & (rebalancing.sub_buckets
-                                                                          - 1))
+    sub_bucket = (chance(vertex_id, figures) >> 20) & (rebalancing.sub_buckets - 1)
+    return bucket * rebalancing.sub_buckets + sub_bucket
 
 
 @kl.device
-def enter_bucket(v, loss, weight, moves: Moves, rebalancing: Rebalancing, figures: Figures,
+def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, figures: Figures,
                  relief: Relief):
     """Put v into its bucket and its slot; atomic, order-free."""
-    slot = slot_for(v, loss, weight, rebalancing, figures, relief)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    slot = slot_for(global_id(v, graph), loss, weight, rebalancing, figures, relief)
     rebalancing.slot_of[v] = kl.int32(slot)
     first = kl.int64(moves.part[v]) * BUCKETS
     kl.atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)

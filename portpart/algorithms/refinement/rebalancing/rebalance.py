@@ -26,7 +26,7 @@ from portpart.algorithms.refinement.rebalancing.relief import Relief
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Scope, Static
-from portpart.graphs.rows import Csr
+from portpart.graphs.rows import Csr, global_id
 
 NONE = -1
 
@@ -77,10 +77,11 @@ def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found:
         if block == NONE or state.rebalancing.strong != 0:
             value = rating.search.rules.unknown(found, tables)
         if block == NONE:
-            block = state.blocks.destination[chance(v, state.figures) % state.blocks.destinations]
+            drawn = chance(global_id(v, graph), state.figures)
+            block = state.blocks.destination[drawn % state.blocks.destinations]
         set_target(v, block, state.moves)
-        enter_bucket(v, found.here - value, kl.value_or(graph.vertex_weights, v, 1), state.moves,
-                     state.rebalancing, state.figures, rating.relief)
+        enter_bucket(v, found.here - value, graph, state.moves, state.rebalancing, state.figures,
+                     rating.relief)
     return v
 
 
