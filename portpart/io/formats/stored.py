@@ -100,8 +100,10 @@ def rows_of_npz(name: str, file: BinaryIO, size: int) -> StoredRows:
     try:
         with zipfile.ZipFile(file) as archive:
             members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-        for key in {*OWN_NAMES, *BARE_NAMES} & members.keys():
-            entry = members[key]
+        for key in dict.fromkeys((*OWN_NAMES, *BARE_NAMES)):
+            entry = members.get(key)
+            if entry is None:
+                continue
             where = f"{name}: {entry.filename}"
             if entry.compress_type != zipfile.ZIP_STORED:
                 raise GraphFormatError(f"{where}: is compressed, and ranges are read of archives "
