@@ -12,7 +12,7 @@ from portpart.algorithms.coarsening.sizes import (
 )
 from portpart.backends import language as kl
 from portpart.backends.declared import work
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.scan import TILE, tiles_of
@@ -28,6 +28,8 @@ class Members(WorkRecord):
     ----------
     cluster : array of int32, shape (n,)
         The number of each vertex's cluster.
+    first : array of int64, shape (1,), or None
+        The number of the first cluster, where arrays have those of a piece.
     count : array of int32, shape (c,)
         Members of each cluster; counted down while they are listed.
     num_arcs : array of int64, shape (c,)
@@ -42,6 +44,7 @@ class Members(WorkRecord):
     """
 
     cluster: Array
+    first: Array | None = None
     count: Array = work(np.int32, of_clusters)
     num_arcs: Array = work(np.int64, of_clusters)
     offsets: Array = work(np.int32, around_clusters)
@@ -50,17 +53,23 @@ class Members(WorkRecord):
     tile_sums: Array = work(np.int64, of_cluster_tiles)
 
     vertices: int = kl.word()
-    first: int = kl.word()  # number of the first cluster, where arrays have those of a piece
     clusters: int = kl.word()
     tiles: int = kl.word()  # tiles of clusters
     num_wide: int = kl.word()  # clusters with many arcs
 
-    def of_piece(self, first: int, clusters: int) -> Members:
+    def of_piece(self, space: ExecutionSpace, first: int, clusters: int) -> Members:
         """Those of clusters that follow each other; what they work on is scratch."""
         return Members(
-            self.cluster, num_arcs=self.num_arcs[first : first + clusters], listed=self.listed,
+            self.cluster, space.asarray(np.array([first])), listed=self.listed,
+            num_arcs=self.num_arcs[first : first + clusters],
             offsets=self.offsets[first : first + clusters + 1],
-        ).with_words(first=first, clusters=clusters, tiles=tiles_of(clusters))
+        ).with_words(clusters=clusters, tiles=tiles_of(clusters))
+
+
+@kl.device
+def number_of(c, members: Members):
+    """The number of cluster c of those that arrays have."""
+    return kl.int64(c) + kl.value_or(members.first, 0, 0)
 
 
 @kl.kernel

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members
+from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members, number_of
 from portpart.algorithms.coarsening.sizes import (
     around_clusters,
     index_type,
@@ -157,7 +157,7 @@ def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin,
     Every lane takes a member, and then arcs of all these members.  Returns the weight of the lane's
     own members.
     """
-    own = members.first + c
+    own = number_of(c, members)
     for slot in range(begin + kl.lane(), end, kl.team_size()):
         row.keys[slot] = kl.int32(EMPTY)
         row.sums[slot] = 0

@@ -10,7 +10,7 @@ comparisons of a pass on nothing of each other.  Rows come out ascending.
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members
+from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members, number_of
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows, pack_row
 from portpart.backends import language as kl
 from portpart.graphs.graph import Graph
@@ -32,7 +32,7 @@ def gather_arcs(c, graph: Csr, members: Members, rows: CoarseRows, begin):
 
     Returns the weight of the cluster.
     """
-    own = members.first + c
+    own = number_of(c, members)
     place = kl.int64(begin)
     weight = kl.int64(0)
     for m in range(members.offsets[c], members.offsets[c + 1]):

@@ -223,7 +223,8 @@ class Making:
         tiles = tiles_of(count)
         cuts = cut(sizes, space.read(members.tile_sums, lambda: [sizes.arcs // tiles] * tiles))
         members = members.replaced(count=None, tile_sums=None)
-        return [self._rows(members.of_piece(first, piece.clusters), piece, (ROWS,), len(cuts))
+        of_piece = members.of_piece
+        return [self._rows(of_piece(space, first, piece.clusters), piece, (ROWS,), len(cuts))
                 for first, piece in cuts]
 
     def _rows(self, members: Members, sizes: FineSizes, parts: tuple[str, ...],
