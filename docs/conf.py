@@ -82,6 +82,7 @@ numpydoc_xref_ignore = "all"  # but these
 numpydoc_xref_aliases = {
     name: f"{place}.{name}"
     for place, module in (("portpart.io", portpart.io), ("portpart.metrics", portpart.metrics),
+                          ("portpart.generators.shares", portpart.generators.shares),
                           ("portpart", portpart))
     for name in module.__all__ if isinstance(getattr(module, name), type)
 }
