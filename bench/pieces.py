@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.backends.program import Program
 from portpart.errors import DeviceUnavailable
+from portpart.generators import shares
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import Structure
 
@@ -128,6 +130,41 @@ def test_program_start(benchmark: Any, space: ExecutionSpace) -> None:
 def test_primitive(benchmark: Any, space: ExecutionSpace, name: str, size: int) -> None:
     work, moved = CASES[name](space, size)
     measure(benchmark, space, work, moved)
+
+
+RANGES: dict[str, Callable[[int], shares.LargeGraph]] = {
+    "grid_3d": lambda size: shares.grid_3d(round(size ** (1 / 3))),
+    "jittered_rgg": lambda size: shares.jittered_rgg(round((size / 4) ** (1 / 2))),
+    "jittered_mesh": lambda size: shares.jittered_mesh(round(size ** (1 / 2))),
+    "rmat": lambda size: shares.rmat(size.bit_length() - 4),
+    "permuted mesh": lambda size: shares.permuted(shares.jittered_mesh(round(size ** (1 / 2)))),
+}
+"""Graphs of about so many vertices; of R-MAT so many edges."""
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_rows_of_a_range(benchmark: Any, space: ExecutionSpace, name: str, size: int) -> None:
+    """All rows of a graph that is drawn by range."""
+    graph = RANGES[name](size)
+    rows = graph.rows(0, graph.num_vertices, space)
+    benchmark.extra_info["arcs"] = rows.num_arcs
+    moved = rows.offsets.nbytes + rows.targets.nbytes
+    measure(benchmark, space, lambda: graph.rows(0, graph.num_vertices, space), moved)
+
+
+@pytest.mark.parametrize("suffix", ["parhip", "npz", "graph"])
+def test_rows_of_a_file(benchmark: Any, space: ExecutionSpace, suffix: str, tmp_path: Path) -> None:
+    """The second quarter of a file."""
+    graph = graph_in(portpart.space("cpu"), MESH)
+    path, n = tmp_path / f"g.{suffix}", graph.num_vertices
+    portpart.io.write(graph, path)
+    if suffix == "graph":
+        measure(benchmark, space, lambda: portpart.io.open_metis_piece(path, 1, 4).rows(0, space),
+                path.stat().st_size // 4)
+    else:
+        with portpart.io.open_rows(path) as file:
+            measure(benchmark, space, lambda: file.rows(n // 4, n // 2, space),
+                    path.stat().st_size // 4)
 
 
 @functools.lru_cache(maxsize=2)
