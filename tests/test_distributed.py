@@ -47,6 +47,7 @@ def assert_is_part_of(graph: DistributedGraph, whole: Graph, first: list[int]) -
     assert local.offsets.tolist() == (whole.offsets[low : high + 1] - begin).tolist()
     assert local.targets.dtype == np.int32
     assert names[local.targets].tolist() == targets.tolist()
+    assert local.global_ids.tolist() == names.tolist()
     assert graph.ghost_names.tolist() == sorted({v for v in targets.tolist()
                                                  if not low <= v < high})
     if whole.weights is not None:

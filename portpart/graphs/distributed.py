@@ -16,6 +16,7 @@ from portpart.errors import InputError
 from portpart.graphs.copies import repeated
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
+from portpart.primitives.basic import gather_one
 from portpart.primitives.mail import MailSizes
 from portpart.primitives.owners import Halo
 from portpart.primitives.ranks import Owners
@@ -53,8 +54,8 @@ class DistributedGraph:
         Rank r owns the vertices ``first[r] ... first[r + 1] - 1``.
     local : Graph
         The rows of this rank.  Targets are local: own vertices from 0 on, then ghosts in the order
-        of their ids.  Vertex weights are those of own vertices and of ghosts.  Its sizes and sums
-        are those of the rank: see `totals`.
+        of their ids.  Vertex weights and global ids are those of own vertices and of ghosts.  Its
+        sizes and sums are those of the rank: see `totals`.
     ghost_names : array of int32 or int64
         The global ids of the ghosts.
     halo : Halo
@@ -128,8 +129,7 @@ class DistributedGraph:
     def _global_targets(self) -> Array:
         local, space = self.local, self.space
         targets = space.empty(local.num_arcs, np.int32)
-        space.parallel_for(local.num_arcs, name_target, local.targets, self.ghost_names,
-                           local.num_vertices, int(self.first[self.comm.rank]), targets)
+        space.parallel_for(local.num_arcs, gather_one, local.global_ids, local.targets, targets)
         return targets
 
     def __repr__(self) -> str:
@@ -149,13 +149,3 @@ def _degrees(graph: Graph) -> Array:
 def write_degree(v, offsets, degrees):
     """degrees[v] = arcs that leave v."""
     degrees[v] = kl.int64(offsets[v + 1]) - kl.int64(offsets[v])
-
-
-@kl.kernel
-def name_target(arc, targets, ghost_names, num_own, first, names):
-    """names[arc] = the global id of the target of an arc."""
-    target = kl.int64(targets[arc])
-    name = first + target
-    if target >= num_own:
-        name = kl.int64(ghost_names[target - num_own])
-    names[arc] = name

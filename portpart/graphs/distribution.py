@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -64,7 +65,7 @@ def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     graph, sums = planned(comm, partial(_local_graph, rows, found, wide))
     made = DistributedGraph(comm, first, graph, found.ghost_names, found.halo,
                             _totals(comm, rows, sums))
-    return _with_ghosts(made)
+    return _with_ids(made)
 
 
 def _owners(comm: Communicator, space: ExecutionSpace, first: np.ndarray) -> Owners:
@@ -169,8 +170,8 @@ def _totals(comm: Communicator, rows: Rows, sums: list[int]) -> Totals:
     return Totals(rows.num_vertices, arcs, longest, masses, weight)
 
 
-def _with_ghosts(graph: DistributedGraph) -> DistributedGraph:
-    """Tell ghosts their weights, and check that they are the vertices that other ranks tell of."""
+def _with_ids(graph: DistributedGraph) -> DistributedGraph:
+    """Tell ghosts their ids and weights; the ids are checked, then the local graph has them."""
     space, own, comm = graph.space, graph.local.num_vertices, graph.comm
     first, masses = int(graph.first[comm.rank]), graph.local.vertex_weights
     sizes = graph.mail_sizes(1 + 2 + 2)
@@ -189,7 +190,7 @@ def _with_ghosts(graph: DistributedGraph) -> DistributedGraph:
                                  for each in (graph.ghost_names, names[own:])))
 
     planned(comm, check)
-    return graph
+    return replace(graph, local=replace(graph.local, global_ids=names))
 
 
 def _refuse(rank: int, expected: int, told: int) -> None:
