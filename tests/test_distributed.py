@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from portpart import backends
+from portpart.algorithms.coarsening.cluster_size import is_skewed
+from portpart.algorithms.coarsening.hierarchy import end_for
+from portpart.algorithms.refinement.blocks.heavy_vertices import max_light
 from portpart.backends.communication import Local, One
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
@@ -19,6 +22,7 @@ from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_range import Rows
+from portpart.graphs.totals import Totals
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph
 from tests.ranks import SIZES, borders, cut_graphs, rows_of
@@ -56,9 +60,9 @@ def assert_is_part_of(graph: DistributedGraph, whole: Graph, first: list[int]) -
         assert local.vertex_weights.tolist() == whole.vertex_weights[names].tolist()
     n, degrees = whole.num_vertices, np.diff(whole.offsets)
     masses, weights = whole.vertex_weights, whole.weights
-    assert graph.totals == (n, whole.num_arcs, degrees.max(initial=0),
-                            n if masses is None else masses.sum(),
-                            whole.num_arcs if weights is None else weights.sum())
+    assert graph.totals == Totals(n, whole.num_arcs, degrees.max(initial=0),
+                                  n if masses is None else masses.sum(),
+                                  whole.num_arcs if weights is None else weights.sum())
 
 
 def assert_halos_fit(ranks: list[DistributedGraph]) -> None:
@@ -243,3 +247,23 @@ def test_no_memory_on_one_rank_ends_all(monkeypatch):
     with pytest.raises(OutOfMemory):
         Local(2).run(main)
     assert told == 2 * ["rank 1: no MiB"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_decides_is_the_same_on_all_ranks_as_on_one_device(name, size):
+    whole = GRAPHS[name]
+    first = borders(whole.num_vertices, size, 7)
+
+    def main(comm):
+        return distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1])).local
+
+    for local in Local(size).run(main):
+        for member in ("num_vertices", "num_entries", "mean_degree", "max_degree",
+                       "total_vertex_weight", "total_arc_weight", "weight_sum_dtype"):
+            assert getattr(local.whole, member) == getattr(whole, member), member
+        assert local.whole.mean_joint_weight(7) == whole.mean_joint_weight(7)
+        assert is_skewed(local) == is_skewed(whole)
+        assert max_light(local, 3) == max_light(whole, 3)
+        for mean in (1, 1000):
+            assert end_for(local, mean, mean // 2) == end_for(whole, mean, mean // 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import cast
 
 import numpy as np
 
@@ -16,29 +16,13 @@ from portpart.errors import InputError
 from portpart.graphs.copies import repeated
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
+from portpart.graphs.totals import Totals
 from portpart.primitives.basic import gather_one
 from portpart.primitives.mail import MailSizes
 from portpart.primitives.owners import Halo
 from portpart.primitives.ranks import Owners
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.ship import ship
-
-
-class Totals(NamedTuple):
-    """Sizes of the whole graph, equal on all ranks.
-
-    Attributes
-    ----------
-    num_vertices, num_arcs, max_degree : int
-    vertex_weight, arc_weight : int
-        Sums of weights.
-    """
-
-    num_vertices: int
-    num_arcs: int
-    max_degree: int
-    vertex_weight: int
-    arc_weight: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,12 +39,11 @@ class DistributedGraph:
     local : Graph
         The rows of this rank.  Targets are local: own vertices from 0 on, then ghosts in the order
         of their ids.  Vertex weights and global ids are those of own vertices and of ghosts.  Its
-        sizes and sums are those of the rank: see `totals`.
+        sizes and sums are those of the rank; `local.whole` has those of the whole graph.
     ghost_names : array of int32 or int64
         The global ids of the ghosts.
     halo : Halo
         Which ranks have own vertices as ghosts.
-    totals : Totals
     """
 
     comm: Communicator
@@ -68,12 +51,16 @@ class DistributedGraph:
     local: Graph
     ghost_names: Array
     halo: Halo
-    totals: Totals
 
     @property
     def space(self) -> ExecutionSpace:
         """The space that owns the arrays."""
         return self.local.space
+
+    @property
+    def totals(self) -> Totals:
+        """Sizes of the whole graph, equal on all ranks."""
+        return cast(Totals, self.local.totals)
 
     @property
     def num_ghosts(self) -> int:
@@ -105,7 +92,7 @@ class DistributedGraph:
         OutOfMemory
             On all ranks, if one of them has too little memory.
         """
-        n, num_arcs, *_ = self.totals
+        n, num_arcs = self.totals.num_vertices, self.totals.num_arcs
         if n > MAX_INT32:
             raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
         local, space = self.local, self.space
@@ -133,7 +120,7 @@ class DistributedGraph:
         return targets
 
     def __repr__(self) -> str:
-        n, arcs, *_ = self.totals
+        n, arcs = self.totals.num_vertices, self.totals.num_arcs
         return (f"<DistributedGraph: rank {self.comm.rank} of {self.comm.size} with "
                 f"{self.local.num_vertices:,} of {n:,} vertices, {self.num_ghosts:,} ghosts, "
                 f"{self.local.num_arcs:,} of {arcs:,} arcs, on {self.space.name}>")

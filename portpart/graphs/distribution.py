@@ -13,11 +13,12 @@ from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.program import Program
 from portpart.errors import InputError
-from portpart.graphs.distributed import DistributedGraph, Totals
+from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.halo import LocalRows, local_rows
 from portpart.graphs.limits import MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
 from portpart.graphs.row_range import Rows
+from portpart.graphs.totals import Totals
 from portpart.primitives.basic import converted
 from portpart.primitives.mail import Mail
 from portpart.primitives.owners import record_push
@@ -63,9 +64,8 @@ def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     found = planned(comm, partial(local_rows, rows, owners, comm.size))
     _check_lengths(comm, rows.space, found)
     graph, sums = planned(comm, partial(_local_graph, rows, found, wide))
-    made = DistributedGraph(comm, first, graph, found.ghost_names, found.halo,
-                            _totals(comm, rows, sums))
-    return _with_ids(made)
+    graph = replace(graph, totals=_totals(comm, rows, sums))
+    return _with_ids(DistributedGraph(comm, first, graph, found.ghost_names, found.halo))
 
 
 def _owners(comm: Communicator, space: ExecutionSpace, first: np.ndarray) -> Owners:

@@ -14,8 +14,8 @@ import numpy as np
 
 from portpart.backends import as_space
 from portpart.graphs.html import table
-from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
+from portpart.graphs.totals import ArcMeasures, Totals
 from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from portpart.backends.program import Program, Slot
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Graph:
+class Graph(ArcMeasures):
     """An undirected graph in compressed sparse row form, in the memory of one execution space.
 
     The constructor trusts its arrays; user input goes through :func:`as_graph`.
@@ -48,6 +48,8 @@ class Graph:
         The name of each vertex, where vertices have names.
     global_ids : array of int32 or int64, or None
         Ids in the whole graph, where these are some of its rows; of the heads of all arcs, too.
+    totals : Totals or None
+        Sizes of the whole graph, where these are some of its rows.
 
     Notes
     -----
@@ -73,6 +75,7 @@ class Graph:
     weight_scale: float = 1
     names: Sequence[Any] | None = None
     global_ids: Array | None = None
+    totals: Totals | None = None
     _rows: dict[str, Csr] = field(default_factory=dict, init=False)
 
     @property
@@ -86,19 +89,9 @@ class Graph:
         return len(self.targets)
 
     @property
-    def num_entries(self) -> int:
-        """Entries of all rows: the arcs."""
-        return self.num_arcs
-
-    @property
     def num_edges(self) -> int:
         """Number of undirected edges m."""
         return self.num_arcs // 2
-
-    @property
-    def mean_degree(self) -> float:
-        """Arcs per vertex (0 for the empty graph)."""
-        return self.num_arcs / max(1, self.num_vertices)
 
     @property
     def max_degree(self) -> int:
@@ -120,14 +113,10 @@ class Graph:
         """Sum of the arc weights, twice the total weight of the edges; computed once."""
         return self._total("arc", self.weights, self.num_arcs)
 
-    def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of an arc, times a factor."""
-        return self.total_arc_weight * factor // max(1, self.num_arcs)
-
     @property
-    def weight_sum_dtype(self) -> np.dtype[Any]:
-        """The smallest of int32 and int64 that holds any sum of arc weights."""
-        return np.dtype(np.int32 if self.total_arc_weight <= MAX_INT32 else np.int64)
+    def whole(self) -> Graph | Totals:
+        """What has the sizes of the whole graph: itself, unless it is some rows of another one."""
+        return self if self.totals is None else self.totals
 
     @property
     def type_key(self) -> tuple[np.dtype[Any] | None, ...]:

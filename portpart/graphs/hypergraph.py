@@ -160,6 +160,11 @@ class Hypergraph:
         return np.dtype(np.int32 if 2 * self.total_net_weight <= MAX_INT32 else np.int64)
 
     @property
+    def whole(self) -> Hypergraph:
+        """What has the sizes of the whole hypergraph: itself."""
+        return self
+
+    @property
     def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
         arrays = (self.net_offsets, self.net_weights, self.vertex_weights)

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
 
 
-class Structure(Protocol):
-    """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
+class Measures(Protocol):
+    """Sizes and sums of a graph: what decides how it is worked on.
+
+    Where a graph is some rows of a whole one, sizes of arrays and loops are those of the rows, and
+    what decides is asked of the whole.
+    """
 
     @property
     def num_vertices(self) -> int:
@@ -39,6 +43,17 @@ class Structure(Protocol):
     def weight_sum_dtype(self) -> np.dtype[Any]:
         """The smallest of int32 and int64 that holds the sums of weights of any vertex."""
 
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of an arc or a net, times a factor."""
+
+
+class Structure(Measures, Protocol):
+    """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
+
+    @property
+    def whole(self) -> Measures:
+        """Of the whole graph: itself, unless it is some rows of another one."""
+
     @property
     def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
@@ -54,9 +69,6 @@ class Structure(Protocol):
     @property
     def space(self) -> ExecutionSpace:
         """The space that owns the arrays."""
-
-    def mean_joint_weight(self, factor: int) -> int:
-        """Mean weight of an arc or a net, times a factor."""
 
 
 class NetStructure(Structure, Protocol):

@@ -51,7 +51,7 @@ class ArcWishes:
         """Arcs and their heads."""
         sizes = sizes_of(graph)._replace(max_degree=graph.max_degree)
         return Surroundings({"graph": graph.csr}, sizes, team_for_all(graph),
-                            total=graph.total_arc_weight if self.with_total else None)
+                            total=graph.whole.total_arc_weight if self.with_total else None)
 
     def among_single(self, recording: Recording) -> None:
         """No arcs have to be added up."""

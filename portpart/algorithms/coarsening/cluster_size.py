@@ -23,7 +23,7 @@ def is_skewed(graph: Graph | Hypergraph) -> bool:
     levels and rarely costs cut; for k = 2 it can (wiki-Vote: three times the cut).
     A second loop on the finest level finds little where the first one goes from hub to hub.
     """
-    return graph.max_degree > SKEW * graph.mean_degree
+    return graph.whole.max_degree > SKEW * graph.whole.mean_degree
 
 
 def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
@@ -37,12 +37,12 @@ def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: Clustering
     wishing : Wishing
         How vertices find what they wish for: `NetWishes` for hypergraphs.
     """
-    total = graph.total_vertex_weight
+    total = graph.whole.total_vertex_weight
     highest = min(limit, int(options.max_coarse_weight * total / coarsest))
     growth = options.skewed_growth if is_skewed(graph) else options.growth
 
     def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
-        max_weight = min(int(growth * total / fine.num_vertices), highest)
+        max_weight = min(int(growth * total / fine.whole.num_vertices), highest)
         return cluster(fine.space, fine, max(1, max_weight), level_seed, options, label, wishing)
 
     return find_clusters

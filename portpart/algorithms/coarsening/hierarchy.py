@@ -102,19 +102,20 @@ def coarsen(
     """
     labels = list(labels)
     levels = [Level(graph, label=labels[0])]
-    weight_type, number = graph.weight_sum_dtype, 0
-    while graph.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
+    weight_type, number = graph.whole.weight_sum_dtype, 0
+    while graph.whole.num_vertices > (end := end_for(graph, stop_at, stop_dense_at)):
         clusters = find_clusters(graph, (seed + number) % 2**63, labels[0])
         coarse = contraction(graph, clusters, weight_type)
-        too_small = coarse.num_vertices < drop_below * end
-        stalled = coarse.num_vertices > max_kept * graph.num_vertices
+        too_small = coarse.whole.num_vertices < drop_below * end
+        stalled = coarse.whole.num_vertices > max_kept * graph.whole.num_vertices
         if stalled and len(labels) > 1:
             del labels[0]
             continue
         if too_small or stalled:
             break
         skipped = (len(levels) > 1
-                   and graph.num_entries > skip_above * levels[-2].graph.num_entries)
+                   and graph.whole.num_entries
+                   > skip_above * levels[-2].graph.whole.num_entries)
         if skipped:
             del levels[-1]
             levels[-1].cluster = gather(space, clusters.cluster, levels[-1].cluster)
@@ -133,7 +134,7 @@ def coarsen(
 
 def end_for(graph: Graph | Hypergraph, stop_at: int, stop_dense_at: int | None) -> int:
     """At how many vertices coarsening ends."""
-    if stop_dense_at is None or graph.mean_degree <= DENSE_DEGREE:
+    if stop_dense_at is None or graph.whole.mean_degree <= DENSE_DEGREE:
         return stop_at
     return min(stop_at, stop_dense_at)
 

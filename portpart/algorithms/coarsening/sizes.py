@@ -65,7 +65,7 @@ def sizes_of(graph: Graph, max_clusters: int | None = None,
     """The sizes of a graph; by default each vertex may be a cluster."""
     n = graph.num_vertices
     return FineSizes(n, graph.num_arcs, n if max_clusters is None else max_clusters,
-                     graph.weight_sum_dtype if sum_type is None else sum_type,
+                     graph.whole.weight_sum_dtype if sum_type is None else sum_type,
                      graph.offsets.dtype)
 
 

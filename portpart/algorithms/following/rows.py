@@ -60,6 +60,11 @@ class EditedRows:
         return self.room or self.graph.vertices.count
 
     @property
+    def whole(self) -> EditedRows:
+        """What has the sizes of the whole graph: itself."""
+        return self
+
+    @property
     def num_entries(self) -> int:
         """Arcs."""
         return self.graph.num_pairs

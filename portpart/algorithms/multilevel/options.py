@@ -73,13 +73,13 @@ class ScheduleOptions:
         if depth == 0:
             return self.finest_temperatures[-1:] if self._once(graph) else self.finest_temperatures
         above = self.coarse_once_above
-        once = above is not None and graph.num_vertices > above
+        once = above is not None and graph.whole.num_vertices > above
         return self.temperatures[:1] if once else self.temperatures
 
     def _once(self, finest: EitherGraph) -> bool:
         """Whether the finest level gets one pass."""
         above = self.finest_once_above
-        return above is not None and (finest.num_vertices > above or is_skewed(finest))
+        return above is not None and (finest.whole.num_vertices > above or is_skewed(finest))
 
     def of_finest(self, finest: EitherGraph) -> RefinementOptions:
         """What holds for the finest level."""

@@ -42,7 +42,8 @@ def heavy_weights(graph: Structure, min_limit: int) -> Array:
 
 def max_light(graph: Structure, min_limit: int) -> int:
     """Most that a vertex weighs which is not heavy for a block of this limit."""
-    mean = MANY_MEANS * graph.total_vertex_weight // max(1, graph.num_vertices)
+    whole = graph.whole
+    mean = MANY_MEANS * whole.total_vertex_weight // max(1, whole.num_vertices)
     return max(mean, min_limit // SHARE)
 
 
