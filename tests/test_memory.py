@@ -14,7 +14,7 @@ import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import GpmetisConfig, generators
-from portpart.algorithms.coarsening import row_pieces
+from portpart.algorithms.coarsening import arc_wishes, row_pieces
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.constrained import constrained_groups
 from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Clusters, contract
@@ -236,6 +236,19 @@ def test_estimates_hold_where_rows_are_made_piece_by_piece(
     whole = bytes_of_arrays(graph, 64, "default", "portpart")
     with_little_scratch(monkeypatch, 2**17)
     assert assert_close(graph, "portpart", "default", 64) <= whole
+
+
+def test_estimates_hold_where_long_rows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the first levels of a skewed graph half of the arcs or more are in long rows."""
+    space = CountingSpace(1)
+    graph = copied(GRAPHS["rmat"](), space)
+    whole = of_clustering(graph)[1]
+    monkeypatch.setattr(arc_wishes, "MAX_UNCOUNTED", 0)
+    before = space.peak = space.live
+    of_clustering(graph)
+    declared = clustering_bytes(size_of(graph).fine)
+    assert declared <= space.peak - before <= declared + 50 * LINE < whole - 10**5
+    assert_close(GRAPHS["rmat"](), "portpart", "default", 64)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -12,9 +12,11 @@ import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import generators
+from portpart.algorithms.coarsening import arc_wishes, row_pieces
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.net_contraction import contract_nets
 from portpart.algorithms.coarsening.options import CommunityOptions
+from portpart.api import memory_model, memory_nets
 from portpart.api.memory_nets import communities_bytes, contraction_of_nets, size_of_nets
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.clique_graph import num_pairs
@@ -116,6 +118,28 @@ def test_communities_take_what_is_declared(make: Callable[[], Hypergraph], max_n
     communities(hypergraph, 1, CommunityOptions(max_net_size=max_net_size))
     used = space.peak - before
     assert used <= communities_bytes(size_of_nets(hypergraph), leaves_out) <= 1.05 * used
+
+
+def test_communities_take_less_where_long_rows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One net of 250 pins has a long row, and the graph of vertices and nets no other.
+
+    What follows, contraction, takes less where rows are made piece by piece.
+    """
+    rows = [[v, v + 1, v + 2] for v in range(9000)]
+    hypergraph = portpart.as_hypergraph([*rows, list(range(0, 7500, 30))])
+    for module in (row_pieces, memory_model):
+        monkeypatch.setattr(module, "MAX_SCRATCH", 2**16)
+    whole = communities_bytes(size_of_nets(hypergraph))
+    for module in (arc_wishes, memory_nets):
+        monkeypatch.setattr(module, "MAX_UNCOUNTED", 0)
+    space = CountingSpace(1)
+    here = copied(hypergraph, space)
+    before = space.peak = space.live
+    communities(here, 1, CommunityOptions())
+    used, estimate = space.peak - before, communities_bytes(size_of_nets(hypergraph))
+    assert size_of_nets(hypergraph).long_arcs == 250
+    assert used <= estimate <= 1.3 * used
+    assert estimate < 0.9 * whole
 
 
 @pytest.mark.parametrize("make", [lambda: generators.netlist(12_000), with_one_large_net])

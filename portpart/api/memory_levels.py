@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.arc_wishes import slots_for
 from portpart.algorithms.coarsening.hierarchy import Level, end_for
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE
 from portpart.algorithms.multilevel.grown import levels_below
@@ -23,11 +24,12 @@ from portpart.metrics.balance import block_weight_limit
 
 
 class Counts(NamedTuple):
-    """Numbers of vertices and of arcs, and most arcs of a vertex."""
+    """Numbers of vertices and of arcs, most arcs of a vertex, and arcs of long rows if counted."""
 
     vertices: int
     arcs: int
     max_degree: int = ANY_DEGREE
+    long_arcs: int | None = None
 
 
 NEAR_END = 3 / 4
@@ -68,7 +70,7 @@ def _enlarged(finest: LevelSize, search: Search, walk: list[Counts]) -> Levels:
     Multisection starts on so many vertices that a level more or less counts too much.
     """
     scaled = list(_scaled(finest, walk))
-    n, arcs, _ = scaled[-1]
+    n, arcs, *_ = scaled[-1]
     model, most = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
     if n > most:
         scaled += shrinking(n, arcs, most, model.vertices, model.arcs)
@@ -112,7 +114,7 @@ def _after_a_stall(coarsest: Graph, search: Search) -> list[Counts]:
 
 
 def _counts(graph: Graph) -> Counts:
-    return Counts(graph.num_vertices, graph.num_arcs, graph.max_degree)
+    return Counts(graph.num_vertices, graph.num_arcs, graph.max_degree, slots_for(graph))
 
 
 def _partition(graph: Graph, k: int) -> Array:
@@ -129,8 +131,11 @@ def _problem(graph: Graph, k: int) -> Problem:
 
 
 def _scaled(finest: LevelSize, sizes: list[Counts]) -> Iterator[Counts]:
-    """Levels that keep the same shares."""
+    """Levels that keep the same shares, but for long rows: the larger, the more of these."""
     n, arcs = finest.num_vertices, finest.num_arcs
+    if (n, arcs) == sizes[0][:2]:
+        yield from sizes
+        return
     yield Counts(n, arcs, sizes[0].max_degree)
     for fine, coarse in pairwise(sizes):
         n = -(-n * coarse.vertices // fine.vertices)
@@ -182,7 +187,7 @@ def _end(search: Search) -> int:
 
 def _levels(finest: LevelSize, search: Search, walk: list[Counts], start: list[Counts]) -> Levels:
     """Levels of these sizes, of which GP-metis hands the small ones over."""
-    finest = replace(finest, max_degree=walk[0].max_degree)
+    finest = replace(finest, max_degree=walk[0].max_degree, long_arcs=walk[0].long_arcs)
     coarse = _coarse(walk[1:], finest.weight_bytes)
     sizes, of_starts = [finest, *coarse], _coarse(start, finest.weight_bytes)
     handoff = getattr(search.config, "handoff_vertices", None)
@@ -195,5 +200,5 @@ def _levels(finest: LevelSize, search: Search, walk: list[Counts], start: list[C
 
 
 def _coarse(sizes: Iterable[Counts], weight_bytes: int) -> list[LevelSize]:
-    return [level_size(level.vertices, level.arcs, weight_bytes, max_degree=level.max_degree)
-            for level in sizes]
+    return [level_size(level.vertices, level.arcs, weight_bytes, max_degree=level.max_degree,
+                       long_arcs=level.long_arcs) for level in sizes]

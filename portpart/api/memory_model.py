@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from portpart.algorithms.coarsening.arc_wishes import slots_for
 from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
 from portpart.algorithms.coarsening.constrained import JOINING_WORK
@@ -65,6 +66,8 @@ class LevelSize:
         Bytes of a sum of arc weights, and of an offset.
     max_degree : int
         No vertex has more arcs.
+    long_arcs : int or None
+        Arcs of vertices that may have hash rows in main memory, if they were counted.
     """
 
     num_vertices: int
@@ -73,13 +76,14 @@ class LevelSize:
     weight_bytes: int
     offset_bytes: int
     max_degree: int = ANY_DEGREE
+    long_arcs: int | None = None
 
     @property
     def fine(self) -> FineSizes:
         """The same as a graph that is coarsened, where each vertex may be a cluster."""
         n = self.num_vertices
         return FineSizes(n, self.num_arcs, n, np.dtype(f"i{self.weight_bytes}"),
-                         np.dtype(f"i{self.offset_bytes}"), self.max_degree)
+                         np.dtype(f"i{self.offset_bytes}"), self.max_degree, self.long_arcs)
 
     @property
     def clusters_bytes(self) -> int:
@@ -98,19 +102,19 @@ AnySize = TypeVar("AnySize", bound=LevelSize)
 
 def level_size(n: int, arcs: int, weight_bytes: int, vertex_weight: int = OF_WORD,
                edge_weight: int | None = None, offset: int | None = None,
-               max_degree: int = ANY_DEGREE) -> LevelSize:
+               max_degree: int = ANY_DEGREE, long_arcs: int | None = None) -> LevelSize:
     """A graph whose weights take so many bytes each; a coarse graph has weights of both kinds."""
     offset = offset_bytes(arcs) if offset is None else offset
     arc = OF_VERTEX + (weight_bytes if edge_weight is None else edge_weight)
     return LevelSize(n, arcs, offset * (n + 1) + arc * arcs + vertex_weight * n, weight_bytes,
-                     offset, max_degree)
+                     offset, max_degree, long_arcs)
 
 
 def size_of(graph: Graph) -> LevelSize:
     """A graph that there is."""
     own = sum(array.nbytes for array in graph.arrays.values() if array is not None)
     return LevelSize(graph.num_vertices, graph.num_arcs, own, graph.weight_sum_dtype.itemsize,
-                     graph.offsets.dtype.itemsize, graph.max_degree)
+                     graph.offsets.dtype.itemsize, graph.max_degree, slots_for(graph))
 
 
 def offset_bytes(num_arcs: int) -> int:

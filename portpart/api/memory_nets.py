@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.arc_wishes import MAX_UNCOUNTED
+from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.distinct_pins import DistinctPins, SortedPins
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
@@ -38,6 +40,7 @@ from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.clique_graph import EDGE_WEIGHT
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.limits import MAX_INT32
+from portpart.primitives.reduce import elements_of_rows_above
 
 LARGE_SHARE = 0.1
 """Share of the pins that nets with counters of their own have, unless a hypergraph tells more."""
@@ -93,8 +96,9 @@ class NetLevelSize(LevelSize):
 
     @property
     def incidence(self) -> LevelSize:
-        """The graph of vertices and nets."""
-        return level_size(self.num_vertices + self.num_nets, 2 * self.num_arcs, OF_WORD)
+        """The graph of vertices and nets, of which the long arcs are."""
+        return level_size(self.num_vertices + self.num_nets, 2 * self.num_arcs, OF_WORD,
+                          long_arcs=self.long_arcs)
 
 
 def net_level_size(n: int, m: int, p: int, weight_bytes: int, vertex_weight: int = OF_WORD,
@@ -116,7 +120,17 @@ def size_of_nets(hypergraph: Hypergraph, slots: int = 0, pairs: int = 0) -> NetL
         hypergraph.num_vertices, hypergraph.num_pins, own, hypergraph.weight_sum_dtype.itemsize,
         hypergraph.net_offsets.dtype.itemsize, num_nets=hypergraph.num_nets,
         large=pin_state.net_sizes(hypergraph, 1).large, slots=slots, pairs=pairs,
+        long_arcs=long_arcs_of(hypergraph),
         has_hubs=hypergraph.max_degree > max_arcs(1))
+
+
+def long_arcs_of(hypergraph: Hypergraph) -> int | None:
+    """Arcs of long rows in the graph of vertices and nets, or more; None if that is not large."""
+    if 2 * hypergraph.num_pins <= MAX_UNCOUNTED:
+        return None
+    space = hypergraph.space
+    return sum(int(space.to_host(elements_of_rows_above(space, rows, MAX_ROW))[0])
+               for rows in (hypergraph.vertex_offsets, hypergraph.net_offsets))
 
 
 def contraction_of_nets(level: NetLevelSize, coarse: NetLevelSize) -> int:

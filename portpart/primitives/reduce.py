@@ -51,6 +51,14 @@ def longest_row(space: ExecutionSpace, offsets: Array) -> Array:
     return result
 
 
+def elements_of_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
+    """How many elements those of these rows have that are longer: int64, shape (1,)."""
+    result = space.zeros(1, np.int64)
+    rows = len(offsets) - 1
+    space.parallel_for(-(-rows // TILE), add_above, offsets, rows, length, result, team=256)
+    return result
+
+
 def num_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
     """How many of these rows have more elements: int64, shape (1,)."""
     result = space.zeros(1, np.int64)
@@ -123,6 +131,19 @@ def count_above(tile, offsets, rows, length, result):
     count = kl.team_sum(count)
     if kl.lane() == 0:
         kl.atomic_add(result, 0, count)
+
+
+@kl.kernel
+def add_above(tile, offsets, rows, length, result):
+    """Add the elements of rows of the tile that have more than `length`; atomic, order-free."""
+    total = kl.int64(0)
+    for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
+        size = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
+        if size > length:
+            total += size
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
+        kl.atomic_add(result, 0, total)
 
 
 @kl.kernel

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
+from portpart.algorithms.coarsening import arc_wishes
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
@@ -30,6 +31,7 @@ from portpart.backends.language import int64
 from portpart.graphs.graph import Graph
 from portpart.primitives.hash_rows import SLOTS
 from tests import oracles
+from tests.algorithms.hash_rows import rows_in_main_memory
 from tests.algorithms.spaces import (
     GRAPHS,
     NO_LIMIT,
@@ -162,6 +164,25 @@ def test_no_graph_stalls(space: ExecutionSpace, name: str, limit: int) -> None:
 
 
 
+def graph_with_long_rows() -> Graph:
+    """Rows of 300, 700 and 2500 arcs: scratch memory has no room for the last one on any device."""
+    stars = [(hub, 3 + v) for hub, leaves in enumerate((300, 700, 2500)) for v in range(leaves)]
+    ring = [(3 + v, 3 + (v + 1) % 2500) for v in range(2500)]
+    return raw_graph(2503, stars + ring).graph()
+
+
+def test_long_rows_share_as_many_slots_as_they_have_arcs(
+    space: ExecutionSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted or not, and taken anew in every round."""
+    graph, improved = graph_with_long_rows(), ClusteringOptions(improve_rounds=2)
+    whole = clustered(reference(), graph, 8, options=improved)
+    monkeypatch.setattr(arc_wishes, "MAX_UNCOUNTED", 0)
+    around = arc_wishes.HEAVY_ARCS.around(graph.to(space), 1)
+    assert HashRows.num_bytes(around.sizes) == (4 + 4) * (300 + 700 + 2500)
+    assert np.array_equal(clustered(space, graph, 8, options=improved), whole)
+
+
 @pytest.mark.parametrize(("team", "slots"), [(1, 2), (1, 8), (8, 8), (8, 64), (32, 192)])
 @pytest.mark.parametrize("name", ["sparse", "medium", "dense", "skewed"])
 def test_all_ways_to_add_up_arcs_give_the_same_wishes(
@@ -179,8 +200,7 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
     )
     arrays = {
         "graph": graph.csr, "active": everyone, "wide": everyone,
-        "rows": HashRows(space.empty(graph.num_arcs, np.int32),
-                         space.empty(graph.num_arcs, np.int64)),
+        "rows": rows_in_main_memory(space, graph.num_arcs),
         "above": -1, "max_degree": MAX_NARROW,
     }
     wishes = []

@@ -13,7 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     Clustering,
-    HashRows,
     RowRating,
     wish_for_cluster,
     wish_for_cluster_by_row,
@@ -34,6 +33,7 @@ from portpart.backends.language import int64
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
+from tests.algorithms.hash_rows import rows_in_main_memory
 from tests.algorithms.nets import Rows, circuit, hypergraph_of, nets_of
 from tests.algorithms.spaces import NO_LIMIT, launch, reference
 from tests.backends.lanes import LanesSpace
@@ -166,7 +166,7 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
     by = BY_MODULARITY.by
     kernel = (wish_for_cluster.bound(by=by) if way == "comparing"
               else wish_for_cluster_by_row.bound(by=RowRating(64, int64, by)))
-    rows = HashRows(space.empty(graph.num_arcs, np.int32), space.empty(graph.num_arcs, np.int64))
+    rows = rows_in_main_memory(space, graph.num_arcs)
     launch(space, n, kernel, {"graph": here.csr, "active": everyone, "wide": everyone,
                               "clusters": clusters, "rows": rows, "above": -1,
                               "max_degree": MAX_NARROW}, 8)

@@ -47,6 +47,18 @@ def test_reductions_of_drawn_arrays(space, values):
     assert reduce.argmax_of(space, array) == (values.argmax() if len(values) else -1)
 
 
+@pytest.mark.parametrize("rows", SIZES)
+def test_rows_above_a_length_are_counted_and_added_up(space, rows):
+    lengths = np.abs(random_array(rows, np.int8).astype(np.int64)) % 20
+    offsets = space.asarray(np.concatenate([[0], lengths.cumsum()]))
+    longest, above, elements = (space.to_host(found)[0] for found in (
+        reduce.longest_row(space, offsets), reduce.num_rows_above(space, offsets, 7),
+        reduce.elements_of_rows_above(space, offsets, 7)))
+    assert longest == max(lengths, default=0)
+    assert above == np.count_nonzero(lengths > 7)
+    assert elements == lengths[lengths > 7].sum()
+
+
 @pytest.mark.parametrize("size", SIZES[1:])
 def test_argmax_is_the_first_of_equals(space, size):
     values = random_array(size, np.int8) // 16

@@ -29,8 +29,12 @@ from portpart.backends.language import int32, int64
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.reduce import elements_of_rows_above
 
 NO_DEGREE = 2**31
+
+MAX_UNCOUNTED = 2**26
+"""Up to so many arcs hash rows have a slot for each, which takes less than to wait for a count."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class ArcWishes:
 
     def around(self, graph: Graph, seed: int) -> Surroundings:
         """Arcs and their heads."""
-        sizes = sizes_of(graph)._replace(max_degree=graph.max_degree)
+        sizes = sizes_of(graph)._replace(max_degree=graph.max_degree, slots=slots_for(graph))
         return Surroundings({"graph": graph.csr}, sizes, team_for_all(graph),
                             total=graph.whole.total_arc_weight if self.with_total else None)
 
@@ -78,6 +82,17 @@ class ArcWishes:
             recording.launch(listed.length, wish_for_cluster, here, min(recording.team, 8),
                              clusters=clusters, by=self.by)
             recording.launch(1, empty_lists, 1 - here)
+
+
+def slots_for(graph: Graph) -> int | None:
+    """Slots that hash rows take in main memory; None if nobody waits to learn how many.
+
+    Waits if there may be very many.
+    """
+    if graph.num_arcs <= MAX_UNCOUNTED or graph.max_degree <= MAX_ROW:
+        return None
+    found = elements_of_rows_above(graph.space, graph.offsets, MAX_ROW)
+    return graph.space.read(found, lambda: [graph.num_arcs])[0]
 
 
 HEAVY_ARCS = ArcWishes()

@@ -112,21 +112,25 @@ class Clustering(Wishes):
 
 
 def row_slots(sizes: FineSizes) -> int:
-    """A slot for each arc, if there can be a row for which scratch memory has no room."""
-    return sizes.arcs if min(sizes.arcs, sizes.max_degree) > MAX_ROW else 0
+    """A slot for each arc of a vertex whose row scratch memory may have no room for."""
+    if min(sizes.arcs, sizes.max_degree) <= MAX_ROW:
+        return 0
+    return sizes.arcs if sizes.slots is None else sizes.slots
 
 
 class HashRows(WorkRecord):
-    """A hash row for every vertex, in main memory.
+    """Hash rows in main memory, of vertices of high degree.
 
     Attributes
     ----------
-    keys : array of int32, shape (num_arcs,)
-    sums : array of int32 or int64, shape (num_arcs,)
+    keys : array of int32
+    sums : array of int32 or int64
     """
 
     keys: Array = work(np.int32, row_slots)
     sums: Array = work(sum_type, row_slots)
+
+    taken: int = kl.word()  # slots that vertices have taken in a round
 
 
 class ClusterRow(Clustering):
@@ -244,12 +248,22 @@ def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, firs
     return last
 
 
+@kl.device
+def take_slots(count, rows: HashRows):
+    """The first of so many slots in main memory that the team takes; atomic."""
+    first = kl.int64(0)
+    if kl.lane() == 0:
+        first = kl.int64(kl.atomic_add(rows, HashRows.taken, count))
+    return kl.team_sum(first)
+
+
 @kl.kernel
 def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows, above,
                             max_degree, by: RowRating):
     """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
 
-    The row is in scratch memory if that has room for all of them.
+    The row is in scratch memory if that has room for all of them, else it takes slots in main
+    memory, any that are free.
     """
     near = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
                       label=clusters.label, cluster=clusters.cluster,
@@ -271,5 +285,7 @@ def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: Has
             add_up(v, own, room, graph, clusters, near, 0, last)
             best_candidate(v, own, room, 0, last, graph, near, by.rating.of_rows)
         else:
-            add_up(v, own, room, graph, clusters, far, begin, end)
-            best_candidate(v, own, room, begin, end, graph, far, by.rating.of_rows)
+            first = take_slots(end - begin, rows)
+            last = first + end - begin
+            add_up(v, own, room, graph, clusters, far, first, last)
+            best_candidate(v, own, room, first, last, graph, far, by.rating.of_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering
+from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering, HashRows
 from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
@@ -244,12 +244,14 @@ def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 
 @kl.kernel
-def settle(i, listed: VertexList, rounds: Rounds):
-    """Make the marks of v and of the cluster it asked ready for the next round.
+def settle(i, listed: VertexList, rounds: Rounds, rows: HashRows):
+    """Make the marks of v and of the cluster it asked ready for the next round, and rows free.
 
     A cluster that members left counts as heavy as before until somebody asks it: safe, if strict.
     """
     v = listed.active[i]
+    if i == 0:
+        rows.taken = 0
     rounds.moves[v] = kl.int8(0)
     if rounds.asks[v] != 0:
         c = rounds.wish[v]

@@ -25,6 +25,8 @@ class FineSizes(NamedTuple):
         Of offsets.
     max_degree : int
         No vertex has more arcs.
+    slots : int or None
+        Of hash rows in main memory; None if one for each arc has to do.
     """
 
     vertices: int
@@ -33,6 +35,7 @@ class FineSizes(NamedTuple):
     sum_type: np.dtype[Any] = np.dtype(np.int32)
     index_type: np.dtype[Any] = np.dtype(np.int32)
     max_degree: int = ANY_DEGREE
+    slots: int | None = None
 
 
 class NetSizes(NamedTuple):
