@@ -96,11 +96,12 @@ class LargeGraph(ABC):
 class Neighbours(LargeGraph):
     """A graph whose vertices know their neighbours."""
 
-    sizes: near.Sizes
-    kind: near.Neighbourhood
+    family: str
+    numbers: tuple[int, ...]
 
     def _arcs(self, space: ExecutionSpace, first: int, last: int) -> tuple[Array, Array]:
-        return near.neighbourhood_rows(space, first, last, self._order, self.sizes, self.kind)
+        return near.neighbourhood_rows(space, first, last, self._order, self.family,
+                                       self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +116,12 @@ class RandomEdges(LargeGraph):
     ----------
     num_edges : int
         Edges that are drawn; loops and duplicates are dropped, so fewer remain.
+    scale : int
+        Bits of a vertex.
+    limits : tuple of int
+        Limits of the quadrants, of 2^31: that of the upper left, of both upper ones, of all but the
+        lower right one.
+    seed : int
 
     Examples
     --------
@@ -128,7 +135,9 @@ class RandomEdges(LargeGraph):
     """
 
     num_edges: int
-    quadrants: edges.Quadrants
+    scale: int
+    limits: tuple[int, ...]
+    seed: int
 
     def arcs(self, begin: int, end: int, space: ExecutionSpace | str = "cpu") -> Array:
         """Draw the edges ``begin <= e < end``, in both directions.
@@ -175,4 +184,6 @@ class RandomEdges(LargeGraph):
         return edges.rows_of_arcs(space, arcs, first, last, self.num_vertices)
 
     def _drawn(self, space: ExecutionSpace, wanted: edges.ArcRange) -> Array:
-        return edges.drawn_arcs(space, self.quadrants, self._order, wanted)
+        upper_left, upper, not_last = self.limits
+        quadrants = edges.Quadrants(self.scale, upper_left, upper, not_last, self.seed)
+        return edges.drawn_arcs(space, quadrants, self._order, wanted)

@@ -7,6 +7,7 @@ neighbour or not.  Rows are counted, then written; nothing is sorted or exchange
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -99,9 +100,13 @@ class Neighbourhood(Static):
 
 
 def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: VertexOrder,
-                       sizes: Sizes, kind: Neighbourhood) -> tuple[Array, Array]:
-    """Offsets and targets of the rows at places ``first <= place < last`` of an order."""
-    count = last - first
+                       family: str, numbers: tuple[int, ...]) -> tuple[Array, Array]:
+    """Offsets and targets of the rows at places ``first <= place < last`` of an order.
+
+    `family` is one of `FAMILIES`, `numbers` are those of its record.
+    """
+    record, kind = FAMILIES[family]
+    sizes, count = record(*numbers), last - first
     degrees = space.empty(count, np.int64)
     space.parallel_for(count, count_row.bound(kind=kind), first, order, sizes, degrees)
     offsets = offsets_from_counts(space, degrees, np.int64)
@@ -191,9 +196,14 @@ def coordinate(v, axis, sizes: PointCells):
     return hash_of(2 * v + axis, sizes.seed) & (CELL - 1)
 
 
-GRID = Neighbourhood(6, one, grid_neighbour, always)
-MESH = Neighbourhood(8, one, mesh_neighbour, always)
-POINTS = Neighbourhood(9, points_of_cell, cell_around, is_close)
+GRID, MESH, POINTS = "grid", "mesh", "points"
+
+FAMILIES: dict[str, tuple[type[Any], Neighbourhood]] = {
+    GRID: (GridSides, Neighbourhood(6, one, grid_neighbour, always)),
+    MESH: (MeshSides, Neighbourhood(8, one, mesh_neighbour, always)),
+    POINTS: (PointCells, Neighbourhood(9, points_of_cell, cell_around, is_close)),
+}
+"""The record of numbers that describe a graph, and how neighbours follow from it."""
 
 
 @kl.kernel

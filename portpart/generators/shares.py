@@ -120,9 +120,8 @@ def jittered_rgg(cells: int, per_cell: int = 4, seed: int = 1, radius: float = 1
     if not 0 <= radius <= 1:
         raise InputError(f"radius is {shown(radius)}; it must be between 0 and 1")
     reach = int(radius * near.CELL) ** 2
-    return Neighbours(num_vertices=n,
-                      sizes=near.PointCells(int(cells), int(per_cell), reach, _seed(seed)),
-                      kind=near.POINTS)
+    return Neighbours(num_vertices=n, family=near.POINTS,
+                      numbers=(int(cells), int(per_cell), reach, _seed(seed)))
 
 
 def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> LargeGraph:
@@ -152,8 +151,8 @@ def jittered_mesh(rows: int, columns: int | None = None, seed: int = 1) -> Large
     """
     columns = rows if columns is None else columns
     n = _num_vertices("vertices", _side("rows", rows), _side("columns", columns))
-    return Neighbours(num_vertices=n, sizes=near.MeshSides(int(rows), int(columns), _seed(seed)),
-                      kind=near.MESH)
+    return Neighbours(num_vertices=n, family=near.MESH,
+                      numbers=(int(rows), int(columns), _seed(seed)))
 
 
 def rmat(scale: int, edge_factor: int = 16, seed: int = 3, *, a: float = 0.57, b: float = 0.19,
@@ -191,10 +190,10 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 3, *, a: float = 0.57, b
     if min(a, b, c) < 0 or not a + b + c <= 1:
         raise InputError(f"a, b, c = {a}, {b}, {c} are not probabilities: they must be >= 0 and "
                          "add up to at most 1")
-    one, two, three = (round(share * 2**edges.DRAW_BITS) for share in (a, a + b, a + b + c))
+    limits = tuple(round(share * 2**edges.DRAW_BITS) for share in (a, a + b, a + b + c))
     factor = checked_integer("edge_factor", edge_factor, 0, 2**20)
     return RandomEdges(num_vertices=1 << scale, num_edges=factor << scale,
-                       quadrants=edges.Quadrants(scale, one, two, three, _seed(seed)))
+                       scale=scale, limits=limits, seed=_seed(seed))
 
 
 def permuted(graph: Kind, seed: int = 1) -> Kind:
@@ -258,9 +257,9 @@ def weighted(graph: Kind, max_weight: int = 1, max_vertex_weight: int = 1, seed:
 
 
 def _grid(x: int, y: int, z: int) -> LargeGraph:
-    sides = [_side("a side", side) for side in (x, y, z)]
-    return Neighbours(num_vertices=_num_vertices("vertices", *sides), sizes=near.GridSides(*sides),
-                      kind=near.GRID)
+    sides = tuple(_side("a side", side) for side in (x, y, z))
+    return Neighbours(num_vertices=_num_vertices("vertices", *sides), family=near.GRID,
+                      numbers=sides)
 
 
 def _side(name: str, value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -237,6 +238,16 @@ def test_targets_have_32_bits_as_long_as_ids_fit() -> None:
     """2^31 - 1 vertices have int32 ids, one more needs int64."""
     assert shares.grid_2d(1, 2**31 - 1).rows(5, 6).targets.dtype == np.int32
     assert shares.grid_2d(1, 2**31).rows(5, 6).targets.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_descriptions_are_values(name: str) -> None:
+    """They are equal if their numbers are, and can be sent to other processes."""
+    graph = GRAPHS[name]()
+    assert graph == GRAPHS[name]()
+    assert hash(graph) == hash(GRAPHS[name]())
+    assert pickle.loads(pickle.dumps(graph)) == graph
+    assert graph != shares.weighted(graph, 77)
 
 
 def test_impossible_arguments_are_refused() -> None:
