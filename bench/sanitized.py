@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import click
 import numpy as np
@@ -125,6 +126,8 @@ def rare(space: Any, graphs: Graphs) -> Runs:
     starts = portpart.MultisectionConfig(preset="fast", starts=8)
     yield "hm, starts", partial(_map, space, graph, _hierarchy(), "hm", starts)
     yield "wide hub", partial(_partition, space, hub(1500), preset="fast")
+    for name, graph in {"hub": hub(1500), "grid": portpart.generators.grid_2d(100)}.items():
+        yield f"little scratch, {name}", partial(_partition_with_little_scratch, space, graph)
     ends = np.random.default_rng(4).integers(0, LARGE, (2 * LARGE, 2))
     yield "large", partial(_partition, space, portpart.as_graph(ends), preset="fast")
 
@@ -330,6 +333,15 @@ def _partition(space: Any, graph: Any, **options: Any) -> None:
     result = portpart.partition(graph.to(space), 6, imbalance=0.02, **options)
     cut = portpart.metrics.cut(graph, space.to_host(result.part))
     assert result.cut == cut, f"cut {result.cut} is said, {cut} is true"
+
+
+def _partition_with_little_scratch(space: Any, graph: Any) -> None:
+    """Coarsen as if the graph were very large: coarse rows are made piece by piece."""
+    from portpart.algorithms.coarsening import arc_wishes, row_pieces
+
+    with (mock.patch.object(row_pieces, "MAX_SCRATCH", 0),
+          mock.patch.object(arc_wishes, "MAX_UNCOUNTED", 0)):
+        _partition(space, graph, preset="fast")
 
 
 def _repartition(space: Any, graph: Any) -> None:
