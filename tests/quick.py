@@ -28,6 +28,7 @@ FILES = {
     "algorithms/refinement/rebalancing": "tests/algorithms/test_eviction.py",
     "api": "tests/test_api.py",
     "backends": "tests/backends/test_table.py",
+    "backends/communication": "tests/backends/test_communication.py",
     "backends/cpu": "tests/backends/test_cpu_space.py",
     "backends/cuda": "tests/backends/test_modules.py",
     "backends/language": "tests/backends/test_check.py",

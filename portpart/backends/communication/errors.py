@@ -13,6 +13,10 @@ class RankFailed(CommunicationError):
     """A rank has raised an exception that is no error of portpart; the message quotes it."""
 
 
+class CommunicatorLost(CommunicationError):
+    """No rank has gone on for a long time: one may have been killed."""
+
+
 class CommunicationUnsupported(CommunicationError, NotImplementedError):
     """A program that communicates cannot be compiled for this device."""
 

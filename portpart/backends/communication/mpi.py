@@ -1,0 +1,223 @@
+"""Ranks of MPI, through mpi4py.
+
+Steps wait in a loop that also looks for news of failed ranks on a second communicator: where a
+rank has failed, the others leave the step and raise its error.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from mpi4py import MPI
+
+from portpart.backends.communication.errors import (
+    CommunicationError,
+    CommunicatorLost,
+    RankFailed,
+    restated,
+)
+from portpart.backends.communication.protocol import (
+    MAX_COUNT,
+    require_parcel,
+    require_space,
+    require_words,
+    rounds_of,
+)
+from portpart.backends.interface import Array
+from portpart.backends.steps import MAX, MIN, SUM, Parcel
+
+__all__ = ["Mpi"]
+
+Result = TypeVar("Result")
+
+OPERATIONS = {SUM: MPI.SUM, MIN: MPI.MIN, MAX: MPI.MAX}
+
+PATIENCE = 300.0
+"""Seconds without progress after which the other ranks count as lost."""
+
+SPINS = 200
+"""Looks at a step that does not end before the core is left to others, each time."""
+
+_abandoned: list[Any] = []
+"""Requests of steps that were left, with their arrays: MPI may still write there."""
+
+
+class Mpi:
+    """The ranks of an MPI communicator.
+
+    The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
+    ranks have to make one.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+    max_count : int
+        Elements of a message at most; more go in several.
+    patience : float
+        Seconds that a step waits without progress.
+
+    Raises
+    ------
+    CommunicationError
+        If it is no communicator of one group of ranks.
+    """
+
+    def __init__(self, comm: MPI.Intracomm, max_count: int = MAX_COUNT,
+                 patience: float = PATIENCE) -> None:
+        if comm == MPI.COMM_NULL:
+            raise CommunicationError("comm is MPI.COMM_NULL: it has been freed, or this process "
+                                     "is none of its ranks")
+        if not isinstance(comm, MPI.Intracomm):
+            raise CommunicationError(f"comm is {comm!r}; an mpi4py.MPI.Intracomm is needed")
+        self._steps, self._news = comm.Dup(), comm.Dup()
+        self.rank, self.size = self._steps.rank, self._steps.size
+        self._max_count, self._patience = max_count, patience
+        self._raised: BaseException | None = None
+        self._is_whole = True
+
+    def run(self, main: Callable[[Mpi], Result]) -> Result:
+        """Call a function on each rank, so that an error of one is raised on all.
+
+        Parameters
+        ----------
+        main : callable
+            Gets the communicator.
+
+        Returns
+        -------
+        object
+            What it has returned on this rank.
+
+        Raises
+        ------
+        PortpartError
+            What a rank has raised: the class is the same, and the message begins with the rank.
+        RankFailed
+            If that is no error of portpart.
+        KeyboardInterrupt
+            On Ctrl-C, on this rank or on another one.
+        """
+        try:
+            result = main(self)
+            self.vote(None)  # no rank goes on while another one may fail
+        except BaseException as problem:
+            if problem is self._raised:
+                raise
+            stated = restated(problem, self.rank)
+            self._tell(stated)
+            raise stated from problem
+        return result
+
+    def free(self) -> None:
+        """Give back the duplicates.  All ranks call it; nothing happens if a step was left."""
+        if self._is_whole:
+            self._steps.Free()
+            self._news.Free()
+
+    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        """See `Communicator`."""
+        require_words(words, first, count)
+        part = np.asarray(words)[first : first + count]
+        given = part.copy()
+        for piece in rounds_of(count, self._max_count):
+            self._wait([self._steps.Iallreduce(given[piece], part[piece], OPERATIONS[op])],
+                       given, part)
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """See `Communicator`."""
+        require_parcel(parcel, self.size)
+        send, recv = np.asarray(parcel.send), np.asarray(parcel.recv)
+        sent, arriving = np.asarray(parcel.send_counts), np.asarray(parcel.recv_counts)
+        self._wait([self._steps.Ialltoall(sent, arriving)], sent, arriving)
+        require_space(int(arriving.sum()), parcel)
+        here, there = np.cumsum(arriving) - arriving, np.cumsum(sent) - sent
+        requests = []
+        for step in range(1, self.size):  # no rank is the first that all others send to
+            source, target = (self.rank - step) % self.size, (self.rank + step) % self.size
+            requests += self._pieces(self._steps.Irecv, recv, here, arriving, source)
+            requests += self._pieces(self._steps.Isend, send, there, sent, target)
+        mine, own = int(sent[self.rank]), self.rank
+        recv[here[own] : here[own] + mine] = send[there[own] : there[own] + mine]
+        self._wait(requests, send, recv)
+
+    def vote(self, problem: Exception | None) -> None:
+        """See `Communicator`."""
+        lowest = np.array([self.size if problem is None else self.rank], np.int64)
+        self.all_reduce(lowest, 0, 1, MIN)
+        rank = int(lowest[0])
+        if rank == self.size:
+            return
+        text = b"" if problem is None or rank != self.rank else packed(restated(problem, rank))
+        length = np.array([len(text)], np.int64)
+        self._wait([self._steps.Ibcast(length, rank)], length)
+        data = np.frombuffer(text.ljust(int(length[0])), np.uint8).copy()
+        self._wait([self._steps.Ibcast(data, rank)], data)
+        self._raised = unpacked(data.tobytes())
+        raise self._raised
+
+    def _pieces(self, begin: Callable[..., MPI.Request], array: np.ndarray, first: np.ndarray,
+                counts: np.ndarray, rank: int) -> list[MPI.Request]:
+        """Begin the messages with the part of a rank; a part without elements has none."""
+        part = array[first[rank] : first[rank] + counts[rank]]
+        return [begin(part[piece], rank) for piece in rounds_of(len(part), self._max_count)]
+
+    def _wait(self, requests: list[MPI.Request], *arrays: np.ndarray) -> None:
+        """Wait for requests, and for news of ranks that have failed."""
+        try:
+            self._watch(requests)
+        except BaseException:
+            self._is_whole = False
+            _abandoned.append((requests, arrays))
+            raise
+
+    def _watch(self, requests: list[MPI.Request]) -> None:
+        last, left = time.monotonic(), len(requests)
+        while True:
+            for _ in range(SPINS):
+                if MPI.Request.Testall(requests):
+                    return
+            self._look_for_news()
+            time.sleep(0)
+            open_now = sum(not request.Test() for request in requests)
+            if open_now != left:
+                last, left = time.monotonic(), open_now
+            elif time.monotonic() - last > self._patience:
+                raise CommunicatorLost(
+                    f"no other rank has gone on for {self._patience:g} seconds")
+
+    def _look_for_news(self) -> None:
+        """Raise the error of a rank that has told of one."""
+        status = MPI.Status()
+        if self._news.Iprobe(MPI.ANY_SOURCE, 0, status):
+            data = np.empty(status.Get_count(MPI.BYTE), np.uint8)
+            self._news.Recv(data, status.Get_source(), 0)
+            self._raised = unpacked(data.tobytes())
+            raise self._raised
+
+    def _tell(self, problem: BaseException) -> None:
+        """Tell all other ranks about an error; waits for none of them."""
+        self._is_whole = False
+        data = np.frombuffer(packed(problem), np.uint8).copy()
+        requests = [self._news.Isend(data, rank, 0) for rank in range(self.size)
+                    if rank != self.rank]
+        _abandoned.append((requests, data))
+
+
+def packed(problem: BaseException) -> bytes:
+    """An error for another rank; one that cannot travel is told as `RankFailed`."""
+    try:
+        text = pickle.dumps(problem)
+        pickle.loads(text)
+    except Exception:
+        return pickle.dumps(RankFailed(str(problem)))
+    return text
+
+
+def unpacked(text: bytes) -> BaseException:
+    """The error that another rank of the same job has packed."""
+    problem: BaseException = pickle.loads(text)
+    return problem

@@ -1,0 +1,163 @@
+"""What ranks of MPI do in tests: ``mpiexec -n 3 python -m tests.backends.mpi_ranks CASE``.
+
+Each rank prints a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from portpart import backends, generators
+from portpart.backends.communication.errors import CommunicationError
+from portpart.backends.communication.mpi import Mpi
+from portpart.backends.steps import Parcel
+from portpart.errors import InputError
+from portpart.graphs.distribution import distributed
+from tests.ranks import borders, rows_of
+
+WORLD = MPI.COMM_WORLD
+
+
+def reduced(comm: Any) -> Any:
+    """Words of all ranks: their sums, minima and maxima."""
+    rng = np.random.default_rng(comm.rank)
+    given = rng.integers(-2**62 // comm.size, 2**62 // comm.size, 20)
+    found = {}
+    for op in ("sum", "min", "max"):
+        words = given.copy()
+        comm.all_reduce(words, 3, 11, op)
+        found[op] = words.tolist()
+    return found
+
+
+def exchanged(comm: Any) -> Any:
+    """What arrives of parts of drawn lengths, many of them empty."""
+    found = []
+    for turn, kind in enumerate((np.int32, np.int64, np.uint8)):
+        rng = np.random.default_rng(turn)
+        counts = rng.integers(0, 30, (comm.size, comm.size)) * rng.integers(0, 2, (comm.size, 1))
+        send = [rng.integers(0, 100, counts[s].sum()).astype(kind) for s in range(comm.size)]
+        recv = np.full(counts[:, comm.rank].sum() + 5, 77, kind)
+        arriving = np.zeros(comm.size, np.int64)
+        comm.all_to_all(Parcel(send=send[comm.rank], send_counts=counts[comm.rank].copy(),
+                               recv=recv, recv_counts=arriving))
+        found.append([recv.tolist(), arriving.tolist()])
+    return found
+
+
+def gathered(comm: Any) -> Any:
+    """A graph of all ranks, put together again."""
+    space = backends.space("cpu", threads=1)
+    graph = generators.rmat(9, 5)
+    first = borders(graph.num_vertices, comm.size, 3)
+    made = distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space))
+    whole = made.gather()
+    return [made.num_ghosts, list(made.totals), int(np.abs(whole.offsets - graph.offsets).sum()),
+            int(np.abs(np.sort(whole.targets) - np.sort(graph.targets)).sum())]
+
+
+def all_steps(comm: Any) -> Any:
+    return [reduced(comm), exchanged(comm), gathered(comm)]
+
+
+def waits(comm: Any) -> None:
+    """Wait for ranks that do not come."""
+    comm.all_reduce(np.zeros(1, np.int64), 0, 1, "sum")
+
+
+def raises_typed(comm: Any) -> None:
+    if comm.rank == comm.size - 1:
+        raise InputError("k is 0")
+    waits(comm)
+
+
+def raises_other(comm: Any) -> None:
+    if comm.rank == 0:
+        raise ZeroDivisionError("division by zero")
+    waits(comm)
+
+
+def votes(comm: Any) -> None:
+    comm.vote(InputError(f"no {comm.rank}") if comm.rank > 0 else None)
+
+
+def is_interrupted(comm: Any) -> None:
+    if comm.rank == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    waits(comm)
+
+
+def sends_too_much(comm: Any) -> None:
+    """More arrives at rank 0 than it has room for."""
+    counts = np.array([4] + [0] * (comm.size - 1))
+    comm.all_to_all(Parcel(send=np.arange(4), send_counts=counts,
+                           recv=np.zeros(5 if comm.rank == 0 else 9, np.int64),
+                           recv_counts=np.zeros(comm.size, np.int64)))
+    waits(comm)
+
+
+def is_late(comm: Any) -> None:
+    """One rank is gone for longer than the others wait."""
+    if comm.rank == 1:
+        time.sleep(3)
+    waits(comm)
+
+
+FAULTS: dict[str, Callable[[Any], None]] = {
+    each.__name__: each
+    for each in (raises_typed, raises_other, votes, is_interrupted, sends_too_much)}
+
+
+def outcome(main: Callable[[Any], Any], **options: Any) -> Any:
+    """What a rank returns, or the class and the text of what it raises."""
+    begin = time.monotonic()
+    comm = Mpi(WORLD, **options)
+    try:
+        result: Any = comm.run(main)
+    except BaseException as problem:
+        return [type(problem).__name__, str(problem), time.monotonic() - begin]
+    comm.free()
+    return result
+
+
+def every_fault() -> Any:
+    """The outcome of each fault; in between the caller's communicator works."""
+    found = {}
+    for name, main in FAULTS.items():
+        found[name] = [outcome(main), WORLD.allreduce(1)]
+    freed = WORLD.Dup()
+    freed.Free()
+    for name, comm in (("freed", freed), ("none", MPI.COMM_NULL), ("no communicator", 7)):
+        try:
+            Mpi(comm)
+        except CommunicationError as problem:
+            found[name] = str(problem)
+    return found
+
+
+def main(case: str) -> None:
+    if case == "steps":
+        answer = outcome(all_steps, max_count=4)
+    elif case == "faults":
+        answer = every_fault()
+    elif case == "late":
+        answer = outcome(is_late, patience=1.0)
+    else:
+        if WORLD.rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = outcome(waits)
+    print(json.dumps([WORLD.rank, answer]), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,92 @@
+"""Ranks of MPI against ranks of one process, and faults: no rank waits for one that has failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+
+from portpart.backends.communication import Local
+from tests.backends import mpi_ranks
+
+ROOT = Path(__file__).parents[2]
+MPIEXEC = (shutil.which("mpiexec", path=Path(sys.executable).parent.as_posix())
+           or shutil.which("mpiexec"))
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks share cores
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "NUMBA_NUM_THREADS": "1",
+}
+SECONDS = 10
+"""A fault is known to all ranks within so many."""
+
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec")
+
+
+def launched(size: int, case: str) -> tuple[int, dict[int, Any]]:
+    """The exit code of a job, and what each rank has printed."""
+    assert MPIEXEC is not None
+    done = subprocess.run(
+        [MPIEXEC, "-n", str(size), sys.executable, "-m", "tests.backends.mpi_ranks", case],
+        cwd=ROOT, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=120)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    assert lines or done.returncode != 0, done.stderr
+    return done.returncode, dict(map(json.loads, lines))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_steps_are_those_of_ranks_in_one_process(size: int) -> None:
+    code, answers = launched(size, "steps")
+    assert code == 0
+    expected = Local(size).run(mpi_ranks.all_steps)
+    assert [answers[rank] for rank in range(size)] == json.loads(json.dumps(expected))
+    for *_, differing_offsets, differing_targets in (each[2] for each in expected):
+        assert (differing_offsets, differing_targets) == (0, 0)
+
+
+def test_a_fault_of_one_rank_is_raised_on_all() -> None:
+    code, answers = launched(3, "faults")
+    assert code == 0
+    wanted = {
+        "raises_typed": ["InputError", "rank 2: k is 0"],
+        "raises_other": ["RankFailed", "rank 0: ZeroDivisionError: division by zero"],
+        "votes": ["InputError", "rank 1: no 1"],
+        "is_interrupted": ["KeyboardInterrupt", ""],
+        "sends_too_much": ["CommunicationError",
+                           "rank 0: 12 elements arrive at an array of 5"],
+    }
+    for rank in range(3):
+        for name, (kind, text) in wanted.items():
+            (found_kind, found_text, seconds), working = answers[rank][name]
+            assert (found_kind, found_text) == (kind, text)
+            assert seconds < SECONDS
+            assert working == 3
+        assert "it has been freed" in answers[rank]["freed"]
+        assert "it has been freed" in answers[rank]["none"]
+        assert "mpi4py.MPI.Intracomm is needed" in answers[rank]["no communicator"]
+
+
+def test_ranks_do_not_wait_for_ever() -> None:
+    code, answers = launched(2, "late")
+    assert code == 0
+    assert answers[0][:2] == ["CommunicatorLost",
+                              "rank 0: no other rank has gone on for 1 seconds"]
+    assert answers[1][:2] == answers[0][:2]
+
+
+def test_a_job_ends_when_a_rank_is_killed() -> None:
+    begin = time.monotonic()
+    code, answers = launched(3, "killed")
+    assert code != 0
+    assert not answers
+    assert time.monotonic() - begin < SECONDS
