@@ -98,9 +98,10 @@ def test_a_mark_of_utf_8_and_long_comments_are_skipped(
     path = tmp_path / "g.graph"
     path.write_bytes(b"\xef\xbb\xbf" + b"% long\n" * 9 + b" %" + b"x" * 99 + b"\n3 2\n2\n1 3\n2\n")
     assert_same(rows_of(path, 2), graph_io.read(path))
-    path.write_bytes(b"1234567890 1\n")
-    with pytest.raises(GraphFormatError, match=r"g.graph:1: a METIS file begins"):
-        open_metis_piece(path, 0, 1)
+    for header in (b"1234567890 1\n", b"2 1 0000000\n2\n1\n"):
+        path.write_bytes(header)
+        with pytest.raises(GraphFormatError, match=r"g.graph:1: a METIS file begins"):
+            open_metis_piece(path, 0, 1)
 
 
 def test_rows_live_where_they_are_wanted(space: ExecutionSpace, tmp_path: Path) -> None:
@@ -108,6 +109,12 @@ def test_rows_live_where_they_are_wanted(space: ExecutionSpace, tmp_path: Path) 
     rows = open_metis_piece(tmp_path / "g.graph", 0, 1).rows(0, space)
     assert rows.space is space
     assert oracles.host(rows.offsets)[-1] == rows.num_arcs
+
+
+def test_the_first_line_may_count_loops(tmp_path: Path) -> None:
+    path = tmp_path / "g.graph"
+    path.write_text("2 2\n1 1 2\n1\n")
+    assert_same(rows_of(path, 2), graph_io.read(path))
 
 
 # whether arcs have reverse arcs is not known of a piece, and totals have no line

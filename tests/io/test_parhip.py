@@ -64,6 +64,16 @@ def test_files_are_written_as_the_manual_says(weighted: bool, large: bool, tmp_p
     assert (tmp_path / "g.parhip").read_bytes() == packed(flags, weights=weights, masses=masses)
 
 
+@pytest.mark.parametrize(("weight", "wide"), [(2**31 - 1, False), (2**31, True)])
+def test_weights_have_64_bits_from_2_31_on(weight: int, wide: bool, tmp_path: Path) -> None:
+    graph = portpart.as_graph((OFFSETS, TARGETS), edge_weights=[weight, weight, 1, 1],
+                              vertex_weights=[weight, 0, 0, 0])
+    graph_io.write(graph, tmp_path / "g.parhip")
+    assert (tmp_path / "g.parhip").read_bytes() == packed(
+        12 if wide else 60, weights=[weight, weight, 1, 1], masses=[weight, 0, 0, 0])
+    oracles.assert_same_graph(graph_io.read(tmp_path / "g.parhip"), graph)
+
+
 @pytest.mark.parametrize("n", [0, 1, 5])
 def test_graphs_without_edges_are_kept(n: int, tmp_path: Path) -> None:
     for suffix in ("parhip", "bgf.gz"):

@@ -171,6 +171,19 @@ def test_lying_parhip_files_are_refused(place: int, word: int, problem: str,
     assert re.search(problem, refused(path))
 
 
+def test_borders_of_files_that_lie_ascend(tmp_path: Path) -> None:
+    np.savez(tmp_path / "g.npz", offsets=[0, 9, 9, 0, 0, 9, 1, 9, 9, 9], targets=[1] * 9)
+    with open_rows(tmp_path / "g.npz") as file:
+        for size in range(1, 9):
+            borders = file.borders(size, 0)
+            assert borders == sorted(borders)
+
+
+def test_ids_of_32_bits_are_not_negative(tmp_path: Path) -> None:
+    (tmp_path / "g.parhip").write_bytes(packed(11, targets=[1, 0, 2, -1]))
+    assert "4294967295, a neighbour of vertex 2" in refused(tmp_path / "g.parhip")
+
+
 def test_ranges_away_from_the_damage_are_read(tmp_path: Path) -> None:
     """Only what is read is looked at, and vertices have their numbers in messages."""
     path = tmp_path / "g.parhip"
@@ -208,6 +221,11 @@ NPZ = {
     "few masses": (saved(offsets=[0, 0], targets=np.zeros(0, int), vertex_weights=[1, 2]),
                    "vertex_weights.npy: holds 2 weights; 1 are needed"),
     "huge offset": (saved(offsets=np.array([0, 2**63], np.uint64), targets=[0]), "above the limit"),
+    "offset beyond arcs": (saved(offsets=[0, 9, 2], targets=[1, 0]), "offset 1 is 9; offsets"),
+    "descending": (saved(offsets=[0, 2, 1, 2], targets=[1, 0]), "vertex 1 ends before it begins"),
+    "total": (saved(offsets=[0, 1, 2], targets=[1, 0], weights=[2**62, 2**62]), "add up to 922"),
+    "total of vertices": (saved(offsets=[0, 1, 2], targets=[1, 0], vertex_weights=[2**62, 1]),
+                          "vertex weights add up to"),
     "text": (lambda path: path.write_bytes(b"PK nothing"), "no .npz archive"),
 }
 
@@ -226,8 +244,10 @@ def test_arrays_that_promise_more_than_there_is_are_refused(tmp_path: Path) -> N
     assert data.count(b"'shape': (21,), ") == 1
     (tmp_path / "g.npz").write_bytes(data.replace(b"'shape': (21,), }", b"'shape':(10**9,)}"))
     assert "damaged, or not an array" in refused(tmp_path / "g.npz")
-    (tmp_path / "g.npz").write_bytes(data.replace(b"'shape': (21,), }", b"'shape':(99999,)}"))
-    assert "promises an array of shape (99999,)" in refused(tmp_path / "g.npz")
+    for shape in (b"99999", b"   22"):
+        changed = data.replace(b"'shape': (21,), }", b"'shape':(%b,)}" % shape)
+        (tmp_path / "g.npz").write_bytes(changed)
+        assert f"promises an array of shape ({int(shape)},)" in refused(tmp_path / "g.npz")
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
