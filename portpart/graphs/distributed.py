@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -11,15 +12,16 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graphs.copies import repeated
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
 from portpart.graphs.totals import Totals
 from portpart.primitives.basic import gather_one
-from portpart.primitives.mail import MailSizes
-from portpart.primitives.owners import Halo
+from portpart.primitives.mail import WORD_BYTES, Mail, MailSizes
+from portpart.primitives.owners import Halo, record_push
 from portpart.primitives.ranks import Owners
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.ship import ship
@@ -77,6 +79,34 @@ class DistributedGraph:
         """Sizes of mail by which all own vertices may be pushed, in items of so many words."""
         return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
 
+    def push(self, arrays: Sequence[Array], changed: Array | None = None,
+             count: Array | None = None) -> None:
+        """Give ghosts the values of their owners.
+
+        Parameters
+        ----------
+        arrays : sequence of array
+            At most three, of signed integers, with an element for each own vertex and each ghost.
+        changed : array of int32, optional
+            The own vertices whose values travel, each once; by default all of them.
+        count : array of int64, optional
+            Element 0 tells how many of them there are.
+        """
+        space, types = self.space, [each.dtype for each in arrays]
+        own = self.local.num_vertices
+
+        def compiled() -> tuple[Executable, Array]:
+            return (space.cached_executable(
+                ("push", *types, changed is None),
+                partial(_record_push, self, arrays, changed)), space.full(1, own, np.int64))
+
+        executable, everything = planned(self.comm, compiled)
+        fields = {f"field_{number}": each for number, each in enumerate(arrays)}
+        words = 1 + sum(1 + (each.itemsize > WORD_BYTES) for each in types)
+        executable.run({**fields, "owners": self.owners, "halo": self.halo, "comm": self.comm,
+                        "changed": changed, "count": everything if count is None else count},
+                       own, self.mail_sizes(words))
+
     def gather(self) -> Graph:
         """The whole graph, on every rank.
 
@@ -124,6 +154,17 @@ class DistributedGraph:
         return (f"<DistributedGraph: rank {self.comm.rank} of {self.comm.size} with "
                 f"{self.local.num_vertices:,} of {n:,} vertices, {self.num_ghosts:,} ghosts, "
                 f"{self.local.num_arcs:,} of {arcs:,} arcs, on {self.space.name}>")
+
+
+def _record_push(graph: DistributedGraph, arrays: Sequence[Array],
+                 changed: Array | None) -> Program:
+    program = Program("push")
+    program.record("owners", graph.owners)
+    fields = [program.array(f"field_{number}", each.dtype) for number, each in enumerate(arrays)]
+    listed = program.array("changed", None if changed is None else changed.dtype)
+    record_push(program, program.record("halo", graph.halo), program.record("mail", Mail()),
+                fields, listed, program.array("count", np.int64)[0])
+    return program
 
 
 def _degrees(graph: Graph) -> Array:

@@ -11,7 +11,6 @@ from portpart.backends import language as kl
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
@@ -20,8 +19,6 @@ from portpart.graphs.limits import MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
 from portpart.graphs.row_range import Rows
 from portpart.graphs.totals import Totals
 from portpart.primitives.basic import converted
-from portpart.primitives.mail import Mail
-from portpart.primitives.owners import record_push
 from portpart.primitives.ranks import Owners
 from portpart.primitives.reduce import longest_row, sum_of
 from portpart.primitives.ship import exchanged
@@ -30,10 +27,6 @@ __all__ = ["DistributedGraph", "distributed"]
 
 HALF = 32
 """Totals are added up in halves of so many bits, which cannot overflow."""
-
-NAMES, WEIGHTS = "names", "weights"
-"""What all ghosts get when a graph is made."""
-
 
 def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     """The graph of which each rank has the rows of a range of vertices.
@@ -173,15 +166,10 @@ def _totals(comm: Communicator, rows: Rows, sums: list[int]) -> Totals:
 def _with_ids(graph: DistributedGraph) -> DistributedGraph:
     """Tell ghosts their ids and weights; the ids are checked, then the local graph has them."""
     space, own, comm = graph.space, graph.local.num_vertices, graph.comm
-    first, masses = int(graph.first[comm.rank]), graph.local.vertex_weights
-    sizes = graph.mail_sizes(1 + 2 + 2)
-    program, names = planned(comm, lambda: (
-        space.cached_executable(("ghosts", graph.ghost_names.dtype, masses is None),
-                                partial(_record_ghosts, graph)),
-        space.full(own + graph.num_ghosts, -1, graph.ghost_names.dtype)))
-    space.parallel_for(own, write_name, first, names)
-    program.run({"owners": graph.owners, "halo": graph.halo, "comm": comm, NAMES: names,
-                 WEIGHTS: masses, "count": space.full(1, own, np.int64)}, own, sizes)
+    names = planned(comm, lambda: space.full(own + graph.num_ghosts, -1, graph.ghost_names.dtype))
+    space.parallel_for(own, write_name, int(graph.first[comm.rank]), names)
+    masses = graph.local.vertex_weights
+    graph.push([names] if masses is None else [names, masses])
 
     def check() -> None:
         wrong = np.flatnonzero(space.to_host(names[own:] != graph.ghost_names))
@@ -200,18 +188,6 @@ def _refuse(rank: int, expected: int, told: int) -> None:
                          "arc to it: rows are not symmetric")
     raise InputError(f"vertex {told} has an arc to a vertex of rank {rank}, which has none to it: "
                      "rows are not symmetric")
-
-
-def _record_ghosts(graph: DistributedGraph) -> Program:
-    program = Program("ghosts")
-    program.record("owners", graph.owners)
-    program.array(WEIGHTS, None if graph.local.vertex_weights is None else np.int64)
-    fields = [program.array(NAMES, graph.ghost_names.dtype)]
-    if graph.local.vertex_weights is not None:
-        fields.append(program.slots[WEIGHTS])
-    record_push(program, program.record("halo", graph.halo), program.record("mail", Mail()),
-                fields, None, program.array("count", np.int64)[0])
-    return program
 
 
 @kl.kernel

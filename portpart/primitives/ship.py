@@ -40,14 +40,20 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array | No
         On all ranks, if one of them has no memory for what arrives.
     """
     arriving = exchanged(comm, space, counts)
-    total, sent = int(arriving.sum()), space.asarray(np.asarray(counts, np.int64))
-    results = planned(comm, lambda: [None if each is None else space.empty(total, each.dtype)
-                                     for each in columns])
+    given = [each for each in columns if each is not None]
+    results = iter(sent(comm, space, given, counts, arriving))
+    return [None if each is None else next(results) for each in columns], arriving
+
+
+def sent(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array], counts: Numbers,
+         arriving: np.ndarray) -> list[Array]:
+    """The same where every rank knows how many rows arrive from each."""
+    total, sending = int(arriving.sum()), space.asarray(np.asarray(counts, np.int64))
+    results = planned(comm, lambda: [space.empty(total, each.dtype) for each in columns])
     for column, result in zip(columns, results):
-        if column is not None:
-            comm.all_to_all(Parcel(send=column, send_counts=sent, recv=result,
-                                   recv_counts=space.zeros(comm.size, np.int64)))
-    return results, arriving
+        comm.all_to_all(Parcel(send=column, send_counts=sending, recv=result,
+                               recv_counts=space.zeros(comm.size, np.int64)))
+    return results
 
 
 def exchanged(comm: Communicator, space: ExecutionSpace, numbers: Numbers) -> np.ndarray:
