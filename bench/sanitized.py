@@ -339,7 +339,7 @@ def _partition_with_little_scratch(space: Any, graph: Any) -> None:
     """Coarsen as if the graph were very large: coarse rows are made piece by piece."""
     from portpart.algorithms.coarsening import arc_wishes, row_pieces
 
-    with (mock.patch.object(row_pieces, "MAX_SCRATCH", 0),
+    with (mock.patch.object(row_pieces, "MAX_SCRATCH", 2**14),
           mock.patch.object(arc_wishes, "MAX_UNCOUNTED", 0)):
         _partition(space, graph, preset="fast")
 

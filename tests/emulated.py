@@ -102,7 +102,7 @@ SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, sizes)),
                 (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
-    "little scratch": [(row_pieces, "MAX_SCRATCH", 0)],
+    "little scratch": [(row_pieces, "MAX_SCRATCH", 40_000)],
     "few rows": [(nets_followed, "MAX_SPARE_ROWS", 0), (edits, "FEW", 1)],
 }
 """Sizes from which on work is done in another way, made small: vertices with more than 3 neighbours

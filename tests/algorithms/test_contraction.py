@@ -206,7 +206,7 @@ def contracted_in_pieces(monkeypatch: pytest.MonkeyPatch, limit: int, *args: Any
 
 
 @both_ways
-@pytest.mark.parametrize("limit", [0, 160_000])
+@pytest.mark.parametrize("limit", [30_000, 160_000])
 @pytest.mark.parametrize("name", LARGE_GRAPHS)
 def test_rows_made_piece_by_piece_are_the_same(space: ExecutionSpace, name: str, way: str,
                                                limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,8 +214,7 @@ def test_rows_made_piece_by_piece_are_the_same(space: ExecutionSpace, name: str,
     cluster, count = random_clusters(graph, 5)
     whole = contracted(space, graph, cluster, count, way)
     made, pieces = contracted_in_pieces(monkeypatch, limit, space, graph, cluster, count, way)
-    assert 1 < pieces <= tiles_of(count)
-    assert pieces == tiles_of(count) or limit > 0
+    assert pieces > tiles_of(count) if limit == 30_000 else 1 < pieces
     assert made._totals == whole._totals
     assert [a.dtype for a in made.arrays.values()] == [a.dtype for a in whole.arrays.values()]
     made, whole = (with_sorted_rows(each.to(reference())) for each in (made, whole))
@@ -226,7 +225,7 @@ def test_rows_made_piece_by_piece_are_the_same(space: ExecutionSpace, name: str,
 def test_pieces_keep_the_order_of_arcs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On one thread, where it depends on nothing: what is chosen later may go by it."""
     args = reference(), LARGE_GRAPHS[name], *random_clusters(LARGE_GRAPHS[name], 5)
-    whole, (made, _) = contracted(*args), contracted_in_pieces(monkeypatch, 0, *args)
+    whole, (made, _) = contracted(*args), contracted_in_pieces(monkeypatch, 30_000, *args)
     assert arrays_of(made) == arrays_of(whole)
 
 
@@ -239,14 +238,18 @@ def test_partitions_do_not_depend_on_pieces(preset: str, monkeypatch: pytest.Mon
 
 
 def test_pieces_are_as_large_as_scratch_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tile that takes more is a piece of its own; the last tile has fewer clusters."""
+    """A tile that takes more is cut between clusters; a cluster that does is a piece of its own."""
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
-    sizes = FineSizes(10_000, 24_900, 3 * TILE + 5)
-    found = row_pieces.cut(sizes, [900, 20_000, 2000, 2000])
+    sizes = FineSizes(30_000, 81_130, 3 * TILE + 5)
+    inside = [10] * 500 + [55_000] + [10] * 523
+    found = row_pieces.cut(sizes, [900, sum(inside), 2000, 8000],
+                           lambda first, end: inside if (first, end) == (TILE, 2 * TILE) else [])
     assert [(first, piece.clusters, piece.arcs) for first, piece in found] == [
-        (0, TILE, 900), (TILE, TILE, 20_000), (2 * TILE, TILE + 5, 4000)]
-    assert CoarseRows.num_bytes(found[-1][1]) <= 150_000 < CoarseRows.num_bytes(found[1][1])
-    assert row_pieces.cut(sizes._replace(clusters=0), [0]) == [
+        (0, TILE + 500, 5900), (TILE + 500, 1, 55_000), (TILE + 501, 523 + TILE, 7230),
+        (3 * TILE, 5, 8000)]
+    assert [CoarseRows.num_bytes(piece) > 150_000 for _, piece in found] == [
+        False, True, False, False]
+    assert row_pieces.cut(sizes._replace(clusters=0), [0], lambda first, end: []) == [
         (0, sizes._replace(clusters=0, arcs=0))]
 
 

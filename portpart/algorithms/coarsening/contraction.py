@@ -221,8 +221,10 @@ class Making:
         self._run((MEMBERS,), sizes,
                   members=members.with_words(vertices=self.graph.num_vertices))
         tiles = tiles_of(count)
-        cuts = cut(sizes, space.read(members.tile_sums, lambda: [sizes.arcs // tiles] * tiles))
+        arcs = space.read(members.tile_sums, lambda: [sizes.arcs // tiles] * tiles)
         members = members.replaced(count=None, tile_sums=None)
+        cuts = cut(sizes, arcs, lambda first, end: space.read(
+            members.num_arcs[first:end], lambda: [sizes.arcs // count] * (end - first)))
         of_piece = members.of_piece
         return [self._rows(of_piece(space, first, piece.clusters), piece, (ROWS,), len(cuts))
                 for first, piece in cuts]

@@ -6,6 +6,7 @@ piece: a piece is the rows of clusters that follow each other, and has offsets o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -50,8 +51,11 @@ def is_one_piece(sizes: FineSizes) -> bool:
     return CoarseRows.num_bytes(sizes) <= MAX_SCRATCH
 
 
-def cut(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[tuple[int, FineSizes]]:
-    """First cluster and sizes of each piece; cuts are between tiles.
+def cut(sizes: FineSizes, arcs_of_tiles: list[int],
+        arcs_of_clusters: Callable[[int, int], list[int]]) -> list[tuple[int, FineSizes]]:
+    """First cluster and sizes of each piece.
+
+    Cuts are between tiles or, where a tile takes too much scratch, between clusters.
 
     Parameters
     ----------
@@ -59,20 +63,34 @@ def cut(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[tuple[int, FineSizes
         Those of all clusters.
     arcs_of_tiles : list of int
         How many arcs leave the members of each tile's clusters.
+    arcs_of_clusters : callable
+        The same for the clusters from a first one to the one before a last one.
     """
-    arcs = np.array([0, *arcs_of_tiles], np.int64).cumsum()
-    tiles = np.arange(len(arcs))
-    firsts = np.minimum(tiles * TILE, sizes.clusters)
+    arcs = np.array(arcs_of_tiles, np.int64)
+    clusters = np.full(len(arcs), TILE)
+    clusters[-1] = sizes.clusters - TILE * (len(arcs) - 1)
     none, of_arc, of_tile = (CoarseRows.num_bytes(sizes._replace(arcs=a, clusters=c))
                              for a, c in ((0, 0), (1, 0), (0, TILE)))
-    scratch = arcs * (of_arc - none) + tiles * (of_tile - none)
+    of_arc, of_cluster = of_arc - none, -(-(of_tile - none) // TILE)
+    for tile in np.flatnonzero(of_arc * arcs + of_cluster * clusters > MAX_SCRATCH)[::-1]:
+        count, first = int(clusters[tile]), TILE * int(tile)
+        inside = np.array(arcs_of_clusters(first, first + count), np.int64)
+        arcs = np.concatenate([arcs[:tile], inside, arcs[tile + 1 :]])
+        clusters = np.concatenate([clusters[:tile], np.ones(count, np.int64), clusters[tile + 1 :]])
+    arcs, clusters = (np.concatenate([[0], each.cumsum()]) for each in (arcs, clusters))
+    ends = _ends(of_arc * arcs + of_cluster * clusters)
+    return [(int(clusters[a]), sizes._replace(arcs=int(arcs[b] - arcs[a]),
+                                              clusters=int(clusters[b] - clusters[a])))
+            for a, b in pairwise(ends)]
+
+
+def _ends(scratch: np.ndarray) -> list[int]:
+    """Places between which there is as little scratch as there may be, or one place only."""
     ends, end = [0], 0
-    while end < len(arcs) - 1:
+    while end < len(scratch) - 1:
         fits = int(np.searchsorted(scratch, scratch[end] + MAX_SCRATCH, side="right")) - 1
         ends.append(end := max(end + 1, fits))
-    return [(int(firsts[a]), sizes._replace(arcs=int(arcs[b] - arcs[a]),
-                                            clusters=int(firsts[b] - firsts[a])))
-            for a, b in pairwise(ends)]
+    return ends
 
 
 def joined(space: ExecutionSpace, pieces: list[Piece]) -> Piece:
