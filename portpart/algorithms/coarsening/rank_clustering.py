@@ -198,7 +198,8 @@ class _State:
         """Vertices on the list wish."""
         space, local = self.space, self.graph.local
         sizes = sizes_of(local)._replace(max_degree=local.max_degree)
-        rows = HashRows.allocate(space, sizes)
+        rows = HashRows.allocate(space, sizes).over(
+            HashRows.own_words(space.zeros(1, np.int64)))
         element = int32 if sizes.sum_type == np.int32 else int64
         by = RowRating(SLOTS[sizes.sum_type.itemsize][WIDE_TEAM], element, HEAVY_EDGE)
         space.parallel_for(self.num_listed(wide=True), wish_for_cluster_by_row.bound(by=by),
