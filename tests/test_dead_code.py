@@ -18,7 +18,7 @@ PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
           "portpart.generators.shares", "portpart.compat.pymetis", "portpart.plot",
           "portpart.backends.language", "portpart.backends.communication",
           "portpart.backends.communication.mpi", "portpart.primitives.owners",
-          "portpart.graphs.distribution", "portpart.algorithms.coarsening.rank_clustering")
+          "portpart.graphs.distribution", "portpart.algorithms.coarsening.rank_hierarchy")
 """What these export is for users; those of the last six write kernels, and programs for several
 ranks."""
 

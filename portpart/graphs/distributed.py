@@ -65,6 +65,11 @@ class DistributedGraph:
         return cast(Totals, self.local.totals)
 
     @property
+    def whole(self) -> Totals:
+        """The same, by the name that plain graphs have for it."""
+        return self.totals
+
+    @property
     def num_ghosts(self) -> int:
         """Number of ghosts."""
         return len(self.ghost_names)

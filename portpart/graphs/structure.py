@@ -47,12 +47,16 @@ class Measures(Protocol):
         """Mean weight of an arc or a net, times a factor."""
 
 
-class Structure(Measures, Protocol):
-    """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
+class Measured(Protocol):
+    """What tells the measures of a whole graph."""
 
     @property
     def whole(self) -> Measures:
         """Of the whole graph: itself, unless it is some rows of another one."""
+
+
+class Structure(Measures, Measured, Protocol):
+    """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
 
     @property
     def type_key(self) -> tuple[np.dtype[Any] | None, ...]:

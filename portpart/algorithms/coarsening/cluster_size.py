@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
 from portpart.algorithms.coarsening.cluster_program import Wishing
 from portpart.algorithms.coarsening.clustering import cluster
@@ -9,14 +11,13 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.structure import Measured
 
 SKEW = 32
 """Degrees are skewed where the highest is so many times the mean."""
 
 
-def is_skewed(graph: Graph | Hypergraph) -> bool:
+def is_skewed(graph: Measured) -> bool:
     """Whether few vertices have most of the arcs, as in social networks.
 
     Hubs hold clusters of many vertices together, so clusters may grow faster, which takes fewer
@@ -37,12 +38,18 @@ def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: Clustering
     wishing : Wishing
         How vertices find what they wish for: `NetWishes` for hypergraphs.
     """
+    max_weight = weight_rule(graph, coarsest, limit, options)
+
+    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
+        return cluster(fine.space, fine, max_weight(fine), level_seed, options, label, wishing)
+
+    return find_clusters
+
+
+def weight_rule(graph: Measured, coarsest: int, limit: int,
+                options: ClusteringOptions) -> Callable[[Measured], int]:
+    """What clusters of the levels may weigh, as in `cluster_rule`."""
     total = graph.whole.total_vertex_weight
     highest = min(limit, int(options.max_coarse_weight * total / coarsest))
     growth = options.skewed_growth if is_skewed(graph) else options.growth
-
-    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
-        max_weight = min(int(growth * total / fine.whole.num_vertices), highest)
-        return cluster(fine.space, fine, max(1, max_weight), level_seed, options, label, wishing)
-
-    return find_clusters
+    return lambda fine: max(1, min(int(growth * total / fine.whole.num_vertices), highest))

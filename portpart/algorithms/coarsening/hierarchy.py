@@ -45,6 +45,15 @@ def contraction_by(way: str, guess: Guess = guess_of_clusters) -> Contraction:
                                                          weight_type, way, guess)
 
 
+Through = Callable[[AnyGraph, Any, Clusters], Array]
+"""``through(between, cluster, further)``: the map past a graph between two levels."""
+
+
+def cluster_of_cluster(between: Graph | Hypergraph, cluster: Array, further: Clusters) -> Array:
+    """The further cluster of the cluster of each vertex."""
+    return gather(between.space, further.cluster, cluster)
+
+
 BY_HASHING = contraction_by("hash")
 
 DENSE_DEGREE = 128
@@ -65,6 +74,7 @@ def coarsen(
     contraction: Contraction[AnyGraph] = BY_HASHING,
     drop_below: float = 0.25,
     skip_above: float = 1,
+    through: Through[AnyGraph] = cluster_of_cluster,
 ) -> list[Level[AnyGraph]]:
     """Levels from `graph` down to at most `stop_at` vertices.
 
@@ -95,6 +105,9 @@ def coarsen(
         A graph with more than this share of the arcs or pins of the finer one is no level if there
         is a coarser one: work on it would take as long as on the finer one.
 
+    through : callable
+        The cluster map past a graph that is no level.
+
     Returns
     -------
     list of Level
@@ -117,8 +130,8 @@ def coarsen(
                    and graph.whole.num_entries
                    > skip_above * levels[-2].graph.whole.num_entries)
         if skipped:
-            del levels[-1]
-            levels[-1].cluster = gather(space, clusters.cluster, levels[-1].cluster)
+            between = levels.pop().graph
+            levels[-1].cluster = through(between, levels[-1].cluster, clusters)
         else:
             levels[-1].cluster = clusters.cluster
         labels = [label if label is None else

@@ -68,8 +68,6 @@ from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.team_winner import NOBODY
 
-__all__ = ["RankClusters", "cluster_ranks"]
-
 DOUBLINGS = 5
 """Chains of wishes are followed over `MAX_DEPTH` hops: each time as far again."""
 

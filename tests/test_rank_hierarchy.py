@@ -1,0 +1,96 @@
+"""Hierarchies of graphs that belong to several ranks are those of one device, level by level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portpart import backends, generators
+from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.hierarchy import coarsen
+from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.rank_hierarchy import coarsen_ranks
+from portpart.backends.communication import Local
+from portpart.graphs.distribution import distributed
+from portpart.graphs.graph import Graph
+from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
+from tests.ranks import SIZES, borders, cut_graphs, rows_of
+
+GRAPHS = {
+    **drawn_graphs(),
+    "grid": generators.grid_2d(30, 30),
+    "cube": generators.grid_3d(9),
+    "mesh": generators.delaunay(1500),
+    "geometric": generators.random_geometric(900),
+    "road": generators.road_network(800),
+    "skewed": generators.rmat(10),
+    "very skewed": random_graph(600, 2000, 4, skewed=True),
+    "weighted": random_graph(500, 1500, 1, weighted=True, vertex_weighted=True),
+    "vertex weights": random_graph(500, 1500, 3, vertex_weighted=True),
+    "sparse": random_graph(700, 400, 2),
+    "dense": random_graph(80, 2500, 5),
+    "hub": raw_graph(500, [*((0, v) for v in range(1, 500)),
+                           *((v, v + 1) for v in range(1, 300))]).graph(),
+    "stars": raw_graph(400, [(v // 20 * 20, v) for v in range(400) if v % 20]).graph(),
+}
+
+
+def rows(graph: Graph) -> list[Any]:
+    """The rows of a graph in ascending order, and the weights of its vertices."""
+    found = []
+    for v in range(graph.num_vertices):
+        arcs = slice(int(graph.offsets[v]), int(graph.offsets[v + 1]))
+        weights = None if graph.weights is None else graph.weights[arcs].tolist()
+        targets = graph.targets[arcs].tolist()
+        found.append(sorted(zip(targets, weights or [1] * len(targets))))
+    masses = graph.vertex_weights
+    return [found, [1] * graph.num_vertices if masses is None else masses.tolist()]
+
+
+def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, **when: Any) -> None:
+    """All ranks have the levels of one device."""
+    space, options = backends.space("cpu", threads=1), ClusteringOptions()
+    limit = max(1, whole.total_vertex_weight // 10)
+    when = {"stop_at": stop_at, "max_kept": 0.95, "seed": seed, **when}
+    levels = coarsen(space, whole, cluster_rule(whole, stop_at, limit, options), **when)
+
+    def main(comm):
+        graph = distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1], space))
+        made = coarsen_ranks(graph, stop_at, limit, options, **when)
+        assert len(made) == len(levels)
+        for here, wanted in zip(made, levels):
+            ids = here.graph.local.global_ids
+            if wanted.cluster is None:
+                assert here.cluster is None
+            else:
+                assert here.cluster.tolist() == wanted.cluster[ids].tolist()
+            assert rows(here.graph.gather()) == rows(wanted.graph)
+            assert here.graph.totals.max_degree == wanted.graph.max_degree
+            assert here.graph.totals.total_arc_weight == wanted.graph.total_arc_weight
+        return len(made)
+
+    assert min(Local(len(first) - 1).run(main)) == len(levels)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_levels_are_those_of_one_device(name, size):
+    whole = GRAPHS[name]
+    check(whole, borders(whole.num_vertices, size, size), size)
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_graphs_that_are_no_levels_are_passed_over(size):
+    whole = GRAPHS["geometric"]
+    check(whole, borders(whole.num_vertices, size, 2), 1, skip_above=0.3)
+    check(whole, borders(whole.num_vertices, size, 2), 1, drop_below=0.9, stop_at=50)
+    check(whole, borders(whole.num_vertices, size, 2), 1, stop_dense_at=5)
+
+
+@settings(max_examples=200)
+@given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40))
+def test_levels_of_any_graph(drawn, seed):
+    check(*drawn, seed, stop_at=3)
