@@ -10,6 +10,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.arc_wishes import MAX_UNCOUNTED
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW
+from portpart.algorithms.coarsening.cluster_rounds import Rounds
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.distinct_pins import DistinctPins, SortedPins
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
@@ -17,6 +18,7 @@ from portpart.algorithms.coarsening.net_contraction import NetTotals
 from portpart.algorithms.coarsening.net_wishes import NET_CLUSTERING_WORK, NetWishes
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
+from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
 from portpart.algorithms.objectives import pin_state
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.algorithms.refinement.nets.state import net_bytes, net_room
@@ -166,9 +168,11 @@ def communities_bytes(level: NetLevelSize, leaves_out: bool = False) -> int:
     graph = level.incidence
     coarse = level_size(int(COMMUNITIES_KEPT * graph.num_vertices),
                         int(COMMUNITIES_KEPT * graph.num_arcs), OF_WORD)
-    return fewer + graph.own_bytes + OF_VERTEX * graph.num_vertices + max(
-        clustering_bytes(graph.fine),
-        graph.clusters_bytes + contraction_bytes(graph.fine, coarse))
+    spared = TwoHopGroups.num_bytes(graph.fine) + Rounds.declared["chosen"].num_bytes(graph.fine)
+    kept = level.offset_bytes * (level.num_vertices + 1) if leaves_out else 0
+    return graph.own_bytes + max(
+        fewer, kept + clustering_bytes(graph.fine) - spared,
+        kept + graph.clusters_bytes + contraction_bytes(graph.fine, coarse))
 
 
 @dataclass(frozen=True)
@@ -254,9 +258,7 @@ class NetSearch(Search):
 
     def _communities(self, finest: NetLevelSize) -> int:
         """Bytes of the communities."""
-        if not self.has_communities:
-            return 0
-        return OF_VERTEX * finest.incidence.num_vertices
+        return OF_VERTEX * finest.num_vertices if self.has_communities else 0
 
     def _coarsening_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of the levels, or of the communities while they are made before these."""

@@ -86,6 +86,11 @@ class Recording:
         self.rounds, self.rows = slots["rounds"], slots["rows"]
         self.lists = slots["list_0"], slots["list_1"]
 
+    def choose_nobody(self) -> None:
+        """There is room for all who ask: what those weigh who are chosen is nowhere read."""
+        self.rounds = self.rounds.replaced(chosen=self.rounds.asked)
+        self.program.records["rounds"] = self.rounds
+
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
                **given: Any) -> None:
         """Launch over the records named like the parameters; lists are those of turn `here`."""

@@ -79,11 +79,12 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
     """
     n, around = graph.num_vertices, wishing.around(graph, seed)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
-    records = _records(around, clusters.cluster, max_weight, seed, label)
+    records, limited = (_records(around, clusters.cluster, max_weight, seed, label),
+                        max_weight < NO_LIMIT)
     executable = space.cached_executable(
         ("clustering", wishing, graph.type_key, around.sizes.sum_type, around.team, options,
-         label is not None),
-        lambda: _record(records, around, options, wishing, one_lane=space.widest_team == 1),
+         label is not None, limited),
+        lambda: _record(records, around, options, wishing, space.widest_team == 1, limited),
     )
     executable.run({**records, "count": clusters.count}, around.lanes * (n + ISOLATED_KEYS),
                    around.sizes)
@@ -101,9 +102,13 @@ def _records(around: Surroundings, found: Array, max_weight: int, seed: int,
 
 
 def _record(records: dict[str, Any], around: Surroundings, options: ClusteringOptions,
-            wishing: Wishing, one_lane: bool) -> Program:
-    recording = Recording(records, around, one_lane)
+            wishing: Wishing, one_lane: bool, limited: bool = True) -> Program:
+    """Record a clustering; what nobody is chosen for, and nothing left over, takes no memory."""
+    recording, grouping = Recording(records, around, one_lane), options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
+    at_last = list_leftovers if grouping else None
+    if not (grouping or limited):
+        recording.choose_nobody()
     here = 0
     for turn in range(rounds):
         here = turn % 2
@@ -111,7 +116,7 @@ def _record(records: dict[str, Any], around: Surroundings, options: ClusteringOp
             wishing.among_single(recording)
         else:
             wishing.among_clusters(recording, here, recording.rounds)
-        then = list_rest if turn + 1 < rounds else list_leftovers if turn == last else None
+        then = list_rest if turn + 1 < rounds else at_last if turn == last else None
         recording.admit(choose_by_depth, here, turn, then)
     for turn in range(options.improve_rounds):
         here = 0
@@ -119,8 +124,9 @@ def _record(records: dict[str, Any], around: Surroundings, options: ClusteringOp
         recording.launch(recording.rounds.vertices, list_movers, turn=turn)
         wishing.among_clusters(recording, here, recording.rounds)
         recording.admit(choose_all, here, rounds + turn,
-                        list_leftovers if rounds + turn == last else None)
-    _group_leftovers(recording, options, wishing, 1 - here)
+                        at_last if rounds + turn == last else None)
+    if grouping:
+        _group_leftovers(recording, options, wishing, 1 - here)
     program, found = recording.program, recording.rounds
     numbering: Any = program.records["numbering"]
     program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.wish,

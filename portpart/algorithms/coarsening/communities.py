@@ -32,7 +32,7 @@ from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
-from portpart.primitives.basic import gather, iota
+from portpart.primitives.basic import gather
 from portpart.primitives.best_candidate import Search, keep_wish
 from portpart.primitives.team_winner import NOBODY
 
@@ -80,21 +80,23 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
     space, n = hypergraph.space, hypergraph.num_vertices
     way = weighting_of(hypergraph)
     hypergraph = without_large_nets(hypergraph, options.max_net_size)
-    label = clusters_by_modularity(incidence_graph(hypergraph, way), seed, options)[:n]
-    space.parallel_for(n, label_isolated, hypergraph.csr, label, n + hypergraph.num_nets)
+    offsets, common = hypergraph.vertex_offsets, n + hypergraph.num_nets
+    made = [incidence_graph(hypergraph, way)]
+    del hypergraph  # neither it nor the graph, once that is contracted, is there meanwhile
+    label = space.copy(clusters_by_modularity(made.pop(), seed, options)[:n])
+    space.parallel_for(n, label_isolated, offsets, label, common)
     return label
 
 
 def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -> Array:
     """The cluster of each vertex of a graph whose vertices weigh their volumes, an int32 number."""
-    space = graph.space
-    label = iota(space, graph.num_vertices)
+    space, label = graph.space, None
     rounds = ClusteringOptions(join_rounds=options.join_rounds,
                                improve_rounds=options.improve_rounds, max_left=1)
     for level in range(options.max_levels):
         found = cluster(space, graph, NO_LIMIT, (seed + level) % 2**63, rounds,
                         wishing=BY_MODULARITY)
-        label = gather(space, found.cluster, label)
+        label = found.cluster if label is None else gather(space, found.cluster, label)
         if level + 1 < options.max_levels:
             coarse = contract(space, graph, found, graph.weight_sum_dtype, guess=_guess)
             if coarse.num_vertices > options.max_kept * graph.num_vertices:
@@ -174,9 +176,9 @@ def weigh_pins(u, graph: Csr, incident: Csr, nets: Nets, num_vertices, pins: Pin
 
 
 @kl.kernel
-def label_isolated(v, graph: Csr, label, common):
+def label_isolated(v, offsets, label, common):
     """Vertices without nets have a label in common."""
-    if degree_of(v, graph) == 0:
+    if offsets[v] == offsets[v + 1]:
         label[v] = kl.int32(common)
 
 
