@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.runs import Runs
@@ -20,7 +19,7 @@ from portpart.primitives.sort import sort_keys
 class Route:
     """The way between vertices that this rank has named and their owners.
 
-    All ranks make one and use it together.
+    All ranks make one and use it together: first they `ask`.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ class Route:
     names : array of int64
         The same in ascending order, each once.
     asked : array of int32
-        Own vertices that ranks have named, those of rank 0 first.
+        Own vertices that ranks have asked for, those of rank 0 first.
     """
 
     def __init__(self, graph: DistributedGraph, names: Array) -> None:
@@ -45,10 +44,15 @@ class Route:
                            bounds)
         self._there = np.diff(space.to_host(bounds))
         self._here = exchanged(graph.comm, space, self._there)
-        asked = self.give([self.names])[0]
-        self.asked = space.empty(len(asked), np.int32)
-        space.parallel_for(len(asked), number_own, asked, int(graph.first[graph.comm.rank]),
+
+    def ask(self, columns: Sequence[Array] = ()) -> list[Array]:
+        """Send the names, and at most three columns beside them, as `give` does."""
+        graph, space = self._graph, self._graph.space
+        names, *given = self.give([self.names, *columns])
+        self.asked = space.empty(len(names), np.int32)
+        space.parallel_for(len(names), number_own, names, int(graph.first[graph.comm.rank]),
                            self.asked)
+        return given
 
     def give(self, columns: Sequence[Array]) -> list[Array]:
         """Columns with an element for each name, as the owners get them, for each vertex asked."""
@@ -59,10 +63,9 @@ class Route:
         return sent(self._graph.comm, self._graph.space, columns, self._here, self._there)
 
     def fetch(self, arrays: Sequence[Array]) -> list[Array]:
-        """The values of the names, of arrays with an element for each own vertex."""
-        space = self._graph.space
-        return self.answer(planned(self._graph.comm, lambda: [
-            gather(space, each, self.asked) for each in arrays]))
+        """Ask, and get the values of arrays with an element for each own vertex."""
+        self.ask()
+        return self.answer([gather(self._graph.space, each, self.asked) for each in arrays])
 
 
 @kl.kernel

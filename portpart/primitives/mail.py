@@ -121,22 +121,24 @@ class Layout(Static):
 
 def layout_of(lead: Slot | None, slots: Sequence[Slot]) -> Layout:
     """The layout of items with fields of these types, behind one of the type of `lead`."""
-    if len(slots) > MAX_FIELDS:
-        raise ValueError(f"{len(slots)} fields; an item has {MAX_FIELDS} at most")
+    for slot in slots:
+        if slot.dtype is None or slot.dtype.kind != "i":
+            raise ValueError(f"slot {slot.name!r} has no signed integers, which alone travel")
+    return layout_of_types(None if lead is None else lead.dtype, [slot.dtype for slot in slots])
+
+
+def layout_of_types(lead: np.dtype[Any] | None,
+                    types: Sequence[np.dtype[Any] | None]) -> Layout:
+    """The layout of items with fields of these types, behind one of the type of `lead`."""
+    if len(types) > MAX_FIELDS:
+        raise ValueError(f"{len(types)} fields; an item has {MAX_FIELDS} at most")
     places = []
     end = 0
-    for slot in (lead, *slots, *[None] * (MAX_FIELDS - len(slots))):
-        places.append(_place_of(slot, end))
+    for each in (lead, *types, *[None] * (MAX_FIELDS - len(types))):
+        wide = each is not None and each.itemsize > WORD_BYTES
+        places.append(Place(end, wide, used=each is not None))
         end = places[-1].end
     return Layout(*places)
-
-
-def _place_of(slot: Slot | None, at: int) -> Place:
-    if slot is None:
-        return Place(at)
-    if slot.dtype is None or slot.dtype.kind != "i":
-        raise ValueError(f"slot {slot.name!r} has no signed integers, which alone travel")
-    return Place(at, wide=slot.dtype.itemsize > WORD_BYTES, used=True)
 
 
 @kl.device

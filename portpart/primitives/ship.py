@@ -6,10 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from portpart.backends import language as kl
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.steps import Parcel
+from portpart.primitives.mail import (
+    Fields,
+    Layout,
+    fields_of,
+    get_fields,
+    got,
+    layout_of_types,
+    put,
+    put_fields,
+)
 
 Numbers = Sequence[int] | np.ndarray
 
@@ -40,20 +51,39 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array | No
         On all ranks, if one of them has no memory for what arrives.
     """
     arriving = exchanged(comm, space, counts)
-    given = [each for each in columns if each is not None]
-    results = iter(sent(comm, space, given, counts, arriving))
-    return [None if each is None else next(results) for each in columns], arriving
-
-
-def sent(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array], counts: Numbers,
-         arriving: np.ndarray) -> list[Array]:
-    """The same where every rank knows how many rows arrive from each."""
-    total, sending = int(arriving.sum()), space.asarray(np.asarray(counts, np.int64))
-    results = planned(comm, lambda: [space.empty(total, each.dtype) for each in columns])
+    total = int(arriving.sum())
+    results = planned(comm, lambda: [None if each is None else space.empty(total, each.dtype)
+                                     for each in columns])
     for column, result in zip(columns, results):
-        comm.all_to_all(Parcel(send=column, send_counts=sending, recv=result,
-                               recv_counts=space.zeros(comm.size, np.int64)))
+        if column is not None:
+            _exchange(comm, space, column, result, np.asarray(counts))
+    return results, arriving
+
+
+def sent(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array], counts: np.ndarray,
+         arriving: np.ndarray) -> list[Array]:
+    """The same of at most four columns, in one step, where each rank knows how many rows arrive."""
+    total = int(arriving.sum())
+    results = [space.empty(total, each.dtype) for each in columns]
+    if len(columns) == 1:
+        _exchange(comm, space, columns[0], results[0], counts)
+    else:
+        types = [each.dtype for each in columns]
+        layout = layout_of_types(types[0], types[1:])
+        words = space.empty(int(counts.sum()) * layout.width, np.int32)
+        space.parallel_for(int(counts.sum()), pack_row.bound(layout=layout), words, columns[0],
+                           fields_of(columns[1:]))
+        came = space.empty(total * layout.width, np.int32)
+        _exchange(comm, space, words, came, counts * layout.width)
+        space.parallel_for(total, unpack_row.bound(layout=layout), came, results[0],
+                           fields_of(results[1:]))
     return results
+
+
+def _exchange(comm: Communicator, space: ExecutionSpace, column: Array, result: Array,
+              counts: np.ndarray) -> None:
+    comm.all_to_all(Parcel(send=column, send_counts=space.asarray(counts.astype(np.int64)),
+                           recv=result, recv_counts=space.zeros(comm.size, np.int64)))
 
 
 def exchanged(comm: Communicator, space: ExecutionSpace, numbers: Numbers) -> np.ndarray:
@@ -63,3 +93,17 @@ def exchanged(comm: Communicator, space: ExecutionSpace, numbers: Numbers) -> np
                            send_counts=space.full(comm.size, 1, np.int64), recv=arriving,
                            recv_counts=space.zeros(comm.size, np.int64)))
     return space.to_host(arriving)
+
+
+@kl.kernel
+def pack_row(i, words, lead, fields: Fields, layout: Layout):
+    """Pack row i."""
+    put(words, i * layout.width, lead, i, layout.lead)
+    put_fields(words, i * layout.width, fields, i, layout)
+
+
+@kl.kernel
+def unpack_row(i, words, lead, fields: Fields, layout: Layout):
+    """Unpack row i."""
+    lead[i] = got(words, i * layout.width, layout.lead)
+    get_fields(words, i * layout.width, fields, i, layout)

@@ -216,11 +216,9 @@ class _State:
         self.name_wishes()
         self.graph.push([self.wished], self.listed.active, self.listed.own_words.array)
         self._choose_by_depth()
-        changed, leaders = self._joined(turn)
-        self.graph.push([self.lead], changed.vertices, changed.own_words.array)
-        rounds = self.rounds
-        weights, others = rounds.cluster_weight, rounds.others
-        self.graph.push([weights, others], leaders.vertices, leaders.own_words.array)
+        changed = self._joined(turn)
+        self.graph.push([self.lead, self.rounds.cluster_weight, self.rounds.others],
+                        changed.vertices, changed.own_words.array)
         self._find_handles()
 
     def _choose_by_depth(self) -> None:
@@ -239,15 +237,16 @@ class _State:
                                further)
         space.parallel_for(count, end_chain, listed, self.rounds, chains)
 
-    def _joined(self, turn: int) -> tuple[ChangedVertices, ChangedVertices]:
-        """Vertices that have joined clusters, and own leaders that have been joined."""
+    def _joined(self, turn: int) -> ChangedVertices:
+        """Own vertices that have joined clusters, and leaders that have been joined."""
         space, rounds, listed, count = self.space, self.rounds, self.listed, self.num_listed()
         route = Route(self.graph, self.wished[: self.own][rounds.moves[: self.own] != 0])
-        asked, names = route.asked, len(route.names)
+        names = len(route.names)
         requests = Requests.allocate(space, names, names=route.names).over(
             Requests.own_words(space.full(1, names, np.int64)))
         space.parallel_for(count, add_request, listed, self.csr, rounds, self.wished, requests)
-        sums, counts = route.give([requests.sums, requests.counts])
+        sums, counts = route.ask([requests.sums, requests.counts])
+        asked = route.asked
         space.parallel_for(len(asked), enter_request, asked, sums, counts, rounds, self.books)
         replies = Replies(space.empty(len(asked), np.int64), space.empty(len(asked), np.int64))
         space.parallel_for(len(asked), reply, asked, rounds, replies)
@@ -259,15 +258,12 @@ class _State:
         chosen = space.empty(len(asked), np.int64)
         space.parallel_for(len(asked), reply_chosen, asked, rounds, chosen)
         replies = replies.replaced(chosen=route.answer([chosen])[0])
-        changed, leaders = self._changed(), self._changed()
+        changed = ChangedVertices.allocate(space, self.own).over(
+            ChangedVertices.own_words(space.zeros(1, np.int64)))
         space.parallel_for(count, join_by_name, listed, rounds, self.wished, requests, replies,
                            self.lead, changed)
-        space.parallel_for(self.own, settle_leader, rounds, self.books, leaders)
-        return changed, leaders
-
-    def _changed(self) -> ChangedVertices:
-        return ChangedVertices.allocate(self.space, self.own).over(
-            ChangedVertices.own_words(self.space.zeros(1, np.int64)))
+        space.parallel_for(self.own, settle_leader, rounds, self.books, changed)
+        return changed
 
     def _find_handles(self) -> None:
         """Give the clusters of all vertices handles, and those further away their weights."""
