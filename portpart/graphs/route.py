@@ -31,6 +31,8 @@ class Route:
     ----------
     names : array of int64
         The same in ascending order, each once.
+    total : int
+        Number of names of all ranks.
     asked : array of int32
         Own vertices that ranks have asked for, those of rank 0 first.
     """
@@ -43,7 +45,9 @@ class Route:
         space.parallel_for(size + 1, find_bound, self.names, len(self.names), graph.owners.first,
                            bounds)
         self._there = np.diff(space.to_host(bounds))
-        self._here = exchanged(graph.comm, space, self._there)
+        everything = np.full(size, len(self.names))
+        came = exchanged(graph.comm, space, np.stack([self._there, everything], axis=1))
+        self._here, self.total = came[:, 0], int(came[:, 1].sum())
 
     def ask(self, columns: Sequence[Array] = ()) -> list[Array]:
         """Send the names, and at most three columns beside them, as `give` does."""

@@ -87,12 +87,25 @@ def _exchange(comm: Communicator, space: ExecutionSpace, column: Array, result: 
 
 
 def exchanged(comm: Communicator, space: ExecutionSpace, numbers: Numbers) -> np.ndarray:
-    """The numbers that all ranks have for this one, where it has one for each of them."""
-    arriving = space.zeros(comm.size, np.int64)
-    comm.all_to_all(Parcel(send=space.asarray(np.asarray(numbers, np.int64)),
-                           send_counts=space.full(comm.size, 1, np.int64), recv=arriving,
-                           recv_counts=space.zeros(comm.size, np.int64)))
-    return space.to_host(arriving)
+    """The numbers that all ranks have for this one, where it has as many for each of them.
+
+    Parameters
+    ----------
+    comm : Communicator
+    space : ExecutionSpace
+    numbers : array of int, shape (ranks,) or (ranks, count)
+
+    Returns
+    -------
+    numpy.ndarray of int64
+        Of that shape.
+    """
+    given = np.asarray(numbers, np.int64)
+    arriving = space.zeros(given.size, np.int64)
+    comm.all_to_all(Parcel(send=space.asarray(np.ascontiguousarray(given).reshape(-1)),
+                           send_counts=space.full(comm.size, given.size // comm.size, np.int64),
+                           recv=arriving, recv_counts=space.zeros(comm.size, np.int64)))
+    return space.to_host(arriving).reshape(given.shape)
 
 
 @kl.kernel

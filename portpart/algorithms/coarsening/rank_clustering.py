@@ -46,6 +46,7 @@ from portpart.algorithms.coarsening.rank_rounds import (
     enter_request,
     extend_chain,
     find_handle,
+    find_single,
     join_by_name,
     mark_remote,
     name_wish,
@@ -123,9 +124,14 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
             state.wish_among_clusters(state.rounds)
         state.admit(turn)
         last = turn + 1 == options.join_rounds
+        if last:
+            state.mark_single()
+        else:
+            state.find_handles()
         state.list_next(list_leftovers if last else list_rest)
     left = state.total(state.num_listed())
     if 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices:
+        state.find_handles()
         state.wish_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))
         state.name_wishes()
         group_leftovers(graph, state.listed, state.num_listed(), state.rounds, state.wished,
@@ -219,7 +225,6 @@ class _State:
         changed = self._joined(turn)
         self.graph.push([self.lead, self.rounds.cluster_weight, self.rounds.others],
                         changed.vertices, changed.own_words.array)
-        self._find_handles()
 
     def _choose_by_depth(self) -> None:
         """Mark vertices at odd depth of the trees of wishes."""
@@ -228,10 +233,9 @@ class _State:
         space.parallel_for(count, begin_chain, listed, self.csr, self.rounds, self.wished, chains,
                            self.own + self.graph.num_ghosts)
         for _ in range(DOUBLINGS):
-            open_at = chains.at[chains.is_open != 0]
-            if self.total(len(open_at)) == 0:
+            route = Route(self.graph, chains.at[chains.is_open != 0])
+            if route.total == 0:
                 break
-            route = Route(self.graph, open_at)
             further = Chains(*route.fetch([chains.at, chains.depth, chains.is_open]))
             space.parallel_for(count, extend_chain, listed, chains, route.names, len(route.names),
                                further)
@@ -265,7 +269,11 @@ class _State:
         space.parallel_for(self.own, settle_leader, rounds, self.books, changed)
         return changed
 
-    def _find_handles(self) -> None:
+    def mark_single(self) -> None:
+        """Give handles to the clusters of vertices that lead them, others as if they moved away."""
+        self.space.parallel_for(self.own, find_single, self.csr, self.lead, self.rounds)
+
+    def find_handles(self) -> None:
         """Give the clusters of all vertices handles, and those further away their weights."""
         space, graph, rounds = self.space, self.graph, self.rounds
         local, ghosts = self.own + graph.num_ghosts, graph.ghost_names

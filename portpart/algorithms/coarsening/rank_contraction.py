@@ -19,7 +19,7 @@ from portpart.graphs.row_range import Rows
 from portpart.graphs.runs import Runs
 from portpart.primitives.basic import converted, gather
 from portpart.primitives.bisection import lower_bound
-from portpart.primitives.ship import ship
+from portpart.primitives.ship import exchanged, sent
 from portpart.primitives.sort import sort_keys
 
 
@@ -90,8 +90,9 @@ def _at_owners(graph: DistributedGraph, first: np.ndarray, shift: int, keys: Arr
     bounds = space.empty(size + 1, np.int64)
     space.parallel_for(size + 1, find_first_key, keys, len(keys), space.asarray(first), shift,
                        bounds)
-    (keys, values), _ = ship(graph.comm, space, [keys, values], np.diff(space.to_host(bounds)))
-    return planned(graph.comm, lambda: _added(space, keys, values))
+    counts = np.diff(space.to_host(bounds))
+    arriving = exchanged(graph.comm, space, counts)
+    return _added(space, *sent(graph.comm, space, [keys, values], counts, arriving))
 
 
 @kl.kernel

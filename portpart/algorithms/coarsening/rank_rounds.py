@@ -302,3 +302,9 @@ def find_handle(v, lead, low, high, ghosts, num_ghosts, remote: RemoteLeaders, r
     if handle == NOBODY:
         handle = high - low + num_ghosts + lower_bound(remote.names, 0, remote.length, lead[v])
     rounds.cluster[v] = kl.int32(handle)
+
+
+@kl.kernel
+def find_single(v, graph: Csr, lead, rounds: Rounds):
+    """The handle of v's cluster if v leads it, else none."""
+    rounds.cluster[v] = kl.int32(v) if lead[v] == global_id(v, graph) else kl.int32(NOBODY)

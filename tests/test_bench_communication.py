@@ -1,0 +1,44 @@
+"""Coarsening over several ranks sends little, and what is counted is what is sent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bench import communication
+from portpart.backends.communication import One
+from portpart.backends.steps import Parcel
+from portpart.generators import shares
+
+MAX_BYTES = 130
+"""For each ghost of a level, on meshes."""
+
+MAX_STEPS = 80
+
+
+@pytest.mark.parametrize("large", [shares.grid_3d(18), shares.jittered_mesh(90)])
+def test_levels_of_meshes_take_few_bytes_and_steps(large):
+    ranks = communication.counts_of(large, 3)
+    assert len(ranks[0]) > 2
+    for counts in zip(*ranks):
+        assert len({(each.vertices, each.steps, each.votes) for each in counts}) == 1
+        assert counts[0].steps <= MAX_STEPS
+        assert sum(each.bytes for each in counts) <= MAX_BYTES * sum(
+            each.ghosts for each in counts)
+
+
+def test_what_a_rank_sends_itself_is_not_counted():
+    counted = communication.Counted(One())
+    counted.all_to_all(Parcel(send=np.arange(3), send_counts=np.array([3]),
+                              recv=np.zeros(3, np.int64), recv_counts=np.zeros(1, np.int64)))
+    counted.all_reduce(np.zeros(1, np.int64), 0, 1, "sum")
+    counted.vote(None)
+    assert (counted.steps, counted.votes, counted.bytes) == (2, 1, 0)
+
+
+def test_the_command_prints_a_table_for_each_graph(monkeypatch):
+    monkeypatch.setitem(communication.GRAPHS, "mesh", lambda: shares.jittered_mesh(40))
+    done = CliRunner().invoke(communication.main, ["--graphs", "mesh", "--ranks", "2"])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("mesh, 2 ranks\n| level | vertices | ghosts |")
