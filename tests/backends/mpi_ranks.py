@@ -11,12 +11,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
 from portpart import backends, generators
+from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.rank_hierarchy import coarsen_ranks
 from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.mpi import Mpi
 from portpart.backends.steps import Parcel
@@ -61,12 +64,27 @@ def gathered(comm: Any) -> Any:
     first = borders(graph.num_vertices, comm.size, 3)
     made = distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space))
     whole = made.gather()
-    return [made.num_ghosts, list(made.totals), int(np.abs(whole.offsets - graph.offsets).sum()),
+    return [made.num_ghosts, list(astuple(made.totals)),
+            int(np.abs(whole.offsets - graph.offsets).sum()),
             int(np.abs(np.sort(whole.targets) - np.sort(graph.targets)).sum())]
 
 
+def levels(comm: Any) -> Any:
+    """The clusters of each level, and the coarsest graph."""
+    space, found = backends.space("cpu", threads=1), []
+    for graph in (generators.delaunay(900), generators.rmat(9, 5)):
+        first = borders(graph.num_vertices, comm.size, 4)
+        made = coarsen_ranks(
+            distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space)),
+            50, 60, ClusteringOptions(), stop_at=100, max_kept=0.95)
+        whole = made[-1].graph.gather()
+        found.append([*(level.cluster.tolist() for level in made[:-1]), whole.offsets.tolist(),
+                      whole.targets.tolist(), whole.weights.tolist()])
+    return found
+
+
 def all_steps(comm: Any) -> Any:
-    return [reduced(comm), exchanged(comm), gathered(comm)]
+    return [reduced(comm), exchanged(comm), gathered(comm), levels(comm)]
 
 
 def waits(comm: Any) -> None:
