@@ -100,10 +100,9 @@ def test_passes_are_brief_where_weights_are_hard_to_pack(monkeypatch: pytest.Mon
         return refine(self, *given, **options)
 
     def watching(problem: Any, recipe: Any, refiner: Any, levels: Any, *others: Any) -> Any:
-        asked[0] = 0
+        asked[0], sizes = 0, [level.graph.num_vertices for level in levels]
         outcome = upwards(problem, recipe, refiner, levels, *others)
-        walks.append((problem.constraints.is_brief,
-                      [level.graph.num_vertices for level in levels], asked[0]))
+        walks.append((problem.constraints.is_brief, sizes, asked[0]))
         return outcome
 
     monkeypatch.setattr(Refiner, "refine", counting)

@@ -38,7 +38,7 @@ def drawn(n: int, k: int, most: int, seed: int = 3) -> tuple[np.ndarray, np.ndar
 def settled(space: ExecutionSpace, graph: Any, start: Any, k: int, home: np.ndarray,
             tie: np.ndarray, objective: Objective = CUT) -> tuple[Refiner, Any]:
     refiner, here = refiner_at(space, graph, start, k, objective=objective)
-    refiner.settle([here], [Homes(space.asarray(home), space.asarray(tie))])
+    refiner.settle([Homes(space.asarray(home), space.asarray(tie))], here.num_vertices)
     refiner.start(here, space.asarray(start, np.int32))
     return refiner, here
 

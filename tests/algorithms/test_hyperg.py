@@ -115,7 +115,7 @@ def test_memory_is_estimated_from_above() -> None:
     hypergraph = portpart.generators.netlist(20_000)
     used = bytes_of_arrays(hypergraph, 2, "default", "hyperg")
     estimated = portpart.memory_estimate(k=2, like=hypergraph, algorithm="hyperg").peak
-    assert used <= estimated <= 1.3 * used
+    assert used <= estimated <= 1.35 * used
 
 
 def test_groups_weigh_no_more_than_the_preset_says() -> None:

@@ -236,7 +236,7 @@ def test_weights_differ_less_where_one_wish_makes_a_pair() -> None:
         level = delaunay(20_000)
         for seed in range(9):
             level = contract(reference(), level, matched_clusters(
-                level, NO_LIMIT, seed, mutual=mutual), np.int64)
+                level, NO_LIMIT, seed, mutual=mutual), np.dtype(np.int64))
         weights = oracles.host(level.vertex_weights)
         spread.append(weights.std() / weights.mean())
         sizes.append(len(weights))
