@@ -18,7 +18,7 @@ import click
 
 from bench.report import table
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_hierarchy import coarsen_ranks
+from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
 from portpart.backends.communication import Communicator, Local
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
@@ -97,7 +97,7 @@ def counts_of(large: LargeGraph, ranks: int) -> list[list[Count]]:
 
         note(distributed(counted, large.rows(*list(pairwise(first))[comm.rank])), False)
         coarsen_ranks(levels[0], STOP_AT, max(1, n // STOP_AT), ClusteringOptions(),
-                      stop_at=STOP_AT, max_kept=0.95, on_level=note)
+                      Fold(0, 0), stop_at=STOP_AT, max_kept=0.95, on_level=note)
         between = [[b - a for a, b in zip(*pair)] for pair in pairwise(marks)]
         graphs = [levels[0], *levels]
         return [Count(level - 1, graph.totals.num_vertices, graph.totals.num_arcs,

@@ -45,14 +45,14 @@ def _rows(graph: Any, space: Any, first: int, last: int) -> Any:
 
 def _exchange(graph: Any, space: Any, comm: Any) -> None:
     from portpart.algorithms.coarsening.options import ClusteringOptions
-    from portpart.algorithms.coarsening.rank_hierarchy import coarsen_ranks
+    from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
     from portpart.graphs.distribution import distributed
 
     first, last = (graph.num_vertices * rank // RANKS for rank in (comm.rank, comm.rank + 1))
     made = distributed(comm, _rows(graph, space, first, last))
     made.gather()
-    coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), stop_at=9, max_kept=0.99,
-                  skip_above=0.1)
+    coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(0, 0), stop_at=9,
+                  max_kept=0.99, skip_above=0.1)
     _ask(made)
 
 

@@ -12,7 +12,7 @@ from portpart import backends, generators
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_hierarchy import coarsen_ranks
+from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
 from portpart.backends.communication import Local
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
@@ -38,6 +38,9 @@ GRAPHS = {
 }
 
 
+NO_LIMIT = 2**62
+
+
 def rows(graph: Graph) -> list[Any]:
     """The rows of a graph in ascending order, and the weights of its vertices."""
     found = []
@@ -50,8 +53,9 @@ def rows(graph: Graph) -> list[Any]:
     return [found, [1] * graph.num_vertices if masses is None else masses.tolist()]
 
 
-def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, **when: Any) -> None:
-    """All ranks have the levels of one device."""
+def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, fold: int = 0,
+          **when: Any) -> None:
+    """All ranks have the levels of one device; graphs of `fold` vertices or fewer are folded."""
     space, options = backends.space("cpu", threads=1), ClusteringOptions()
     limit = max(1, whole.total_vertex_weight // 10)
     when = {"stop_at": stop_at, "max_kept": 0.95, "seed": seed, **when}
@@ -59,17 +63,19 @@ def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, **when: 
 
     def main(comm):
         graph = distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1], space))
-        made = coarsen_ranks(graph, stop_at, limit, options, **when)
+        made = coarsen_ranks(graph, stop_at, limit, options, Fold(fold, NO_LIMIT), **when)
         assert len(made) == len(levels)
         for here, wanted in zip(made, levels):
-            ids = here.graph.local.global_ids
+            is_folded = isinstance(here.graph, Graph)
+            assert is_folded == (wanted.graph.num_vertices <= fold)
+            ids = slice(None) if is_folded else here.graph.local.global_ids
             if wanted.cluster is None:
                 assert here.cluster is None
             else:
                 assert here.cluster.tolist() == wanted.cluster[ids].tolist()
-            assert rows(here.graph.gather()) == rows(wanted.graph)
-            assert here.graph.totals.max_degree == wanted.graph.max_degree
-            assert here.graph.totals.total_arc_weight == wanted.graph.total_arc_weight
+            assert rows(here.graph if is_folded else here.graph.gather()) == rows(wanted.graph)
+            assert here.graph.whole.max_degree == wanted.graph.max_degree
+            assert here.graph.whole.total_arc_weight == wanted.graph.total_arc_weight
         return len(made)
 
     assert min(Local(len(first) - 1).run(main)) == len(levels)
@@ -82,6 +88,15 @@ def test_levels_are_those_of_one_device(name, size):
     check(whole, borders(whole.num_vertices, size, size), size)
 
 
+@pytest.mark.parametrize("fold", [100, 400, NO_LIMIT])
+@pytest.mark.parametrize("name", ["cube", "geometric", "skewed", "weighted"])
+def test_levels_do_not_depend_on_where_they_are_folded(name, fold):
+    whole = GRAPHS[name]
+    for size in (1, 3):
+        check(whole, borders(whole.num_vertices, size, size), size, fold=fold)
+        check(whole, borders(whole.num_vertices, size, size), 1, skip_above=0.3, fold=fold)
+
+
 @pytest.mark.parametrize("size", SIZES[1:])
 def test_graphs_that_are_no_levels_are_passed_over(size):
     whole = GRAPHS["geometric"]
@@ -91,6 +106,6 @@ def test_graphs_that_are_no_levels_are_passed_over(size):
 
 
 @settings(max_examples=200)
-@given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40))
-def test_levels_of_any_graph(drawn, seed):
-    check(*drawn, seed, stop_at=3)
+@given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40), st.sampled_from([0, 0, 9]))
+def test_levels_of_any_graph(drawn, seed, fold):
+    check(*drawn, seed, stop_at=3, fold=fold)

@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from portpart import backends, generators
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_hierarchy import coarsen_ranks
+from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
 from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.mpi import Mpi
 from portpart.backends.steps import Parcel
@@ -76,7 +76,7 @@ def levels(comm: Any) -> Any:
         first = borders(graph.num_vertices, comm.size, 4)
         made = coarsen_ranks(
             distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space)),
-            50, 60, ClusteringOptions(), stop_at=100, max_kept=0.95)
+            50, 60, ClusteringOptions(), Fold(0, 0), stop_at=100, max_kept=0.95)
         whole = made[-1].graph.gather()
         found.append([*(level.cluster.tolist() for level in made[:-1]), whole.offsets.tolist(),
                       whole.targets.tolist(), whole.weights.tolist()])

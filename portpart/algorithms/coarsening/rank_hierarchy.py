@@ -1,25 +1,55 @@
-"""The hierarchy of coarser graphs over several ranks: level by level that of one device."""
+"""The hierarchy of coarser graphs over several ranks: level by level that of one device.
+
+Small levels are *folded*: every rank gathers the graph, and goes on as one device does, without
+messages.  From where on does not change the levels.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_size import weight_rule
-from portpart.algorithms.coarsening.hierarchy import Level, coarsen
+from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.hierarchy import BY_HASHING, Level, cluster_of_cluster, coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_clustering import RankClusters, cluster_ranks, look_up
 from portpart.algorithms.coarsening.rank_contraction import contract_ranks
 from portpart.backends.interface import Array
 from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.graph import Graph
 from portpart.graphs.route import Route
 
-__all__ = ["coarsen_ranks"]
+__all__ = ["Fold", "coarsen_ranks"]
+
+AnyPart = DistributedGraph | Graph
+
+
+class Fold(NamedTuple):
+    """The largest graph that every rank has as a whole."""
+
+    max_vertices: int
+    max_arcs: int
+
+    def takes(self, graph: DistributedGraph) -> bool:
+        """Whether a graph is small enough."""
+        whole = graph.whole
+        return whole.num_vertices <= self.max_vertices and whole.num_arcs <= self.max_arcs
+
+    def folded(self, graph: DistributedGraph) -> AnyPart:
+        """The whole graph if it is small enough, else the graph."""
+        return graph.gather() if self.takes(graph) else graph
+
+
+CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(4_000_000, 100_000_000)
+"""A graph that one device coarsens sooner than ranks exchange messages."""
 
 
 def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
-                  options: ClusteringOptions, **when: Any) -> list[Level[Any]]:
+                  options: ClusteringOptions, fold: Fold | None = None,
+                  **when: Any) -> list[Level[Any]]:
     """Levels of a graph that belongs to several ranks.
 
     All ranks call it.
@@ -32,25 +62,38 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     limit : int
         No cluster may weigh more.
     options : ClusteringOptions
+    fold : Fold, optional
+        Which levels are folded; the default depends on the kind of device.
     **when
         When coarsening ends, and which graphs are no levels: as :func:`coarsen` takes them.
 
     Returns
     -------
     list of Level
-        Finest first.  Clusters are those of own vertices and ghosts, by numbers among all ranks.
+        Finest first.  Graphs that are folded are plain ones, the same on all ranks.  Clusters of
+        others are those of own vertices and ghosts, by numbers among all ranks.
     """
+    fold = fold or (CPU_FOLD if graph.space.kind == "cpu" else GPU_FOLD)
     max_weight = weight_rule(graph, coarsest, limit, options)
 
-    def find_clusters(fine: DistributedGraph, seed: int, label: Array | None) -> RankClusters:
-        return cluster_ranks(fine, max_weight(fine), seed, options)
+    def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> RankClusters | Clusters:
+        if isinstance(fine, DistributedGraph):
+            return cluster_ranks(fine, max_weight(fine), seed, options)
+        return cluster(fine.space, fine, max_weight(fine), seed, options)
 
-    return coarsen(graph.space, cast(Any, graph), cast(Any, find_clusters),
-                   contraction=cast(Any, contract_ranks), through=cast(Any, _through), **when)
+    def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
+        if isinstance(fine, DistributedGraph):
+            return fold.folded(contract_ranks(fine, clusters, weight_type))
+        return BY_HASHING(fine, clusters, weight_type)
+
+    return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
+                   contraction=cast(Any, contraction), through=cast(Any, _through), **when)
 
 
-def _through(between: DistributedGraph, cluster: Array, further: RankClusters) -> Array:
+def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
     """The clusters of clusters, which are vertices of the graph between."""
+    if isinstance(between, Graph):
+        return cluster_of_cluster(between, cluster, further)
     route = Route(between, cluster)
     number, = route.fetch([further.cluster])
     result = between.space.empty(len(cluster), np.int64)
