@@ -17,7 +17,7 @@ import numpy as np
 
 import portpart.algorithms
 import portpart.primitives
-from portpart import Topology, generators
+from portpart import Topology, from_edges, generators
 from portpart.algorithms.balance.empty_blocks import with_empty_filled
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
@@ -35,6 +35,7 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
+from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
 from portpart.algorithms.following import edits
 from portpart.algorithms.following import nets as nets_followed
 from portpart.algorithms.initial.options import GrowingOptions
@@ -58,8 +59,10 @@ from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.api.bounds import bounds_for
 from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by
+from portpart.backends.communication import Communicator, Local
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
+from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles
@@ -74,6 +77,7 @@ from tests.emulated_edits import (
     edited_nets,
 )
 from tests.golden.cases import weighted
+from tests.ranks import borders, rows_of
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
     "mesh": lambda: generators.delaunay(48),
@@ -154,6 +158,7 @@ def cases() -> dict[Case, int]:
         Case("large net", "jet on nets"): 3, Case("large net", "jet on nets", "degrees"): 2,
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
+        **{Case(graph, "ranks"): 2 + i % 2 for i, graph in enumerate((*GRAPHS, "star"))},
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
         Case("circuit", "critical pins"): 3,
@@ -168,8 +173,8 @@ def cases() -> dict[Case, int]:
 @functools.cache
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
-    others = {"rows": _contracted, "nets": _coarsened, "jet on nets": _refined,
-              "starts of nets": _grown, "values": _valued,
+    others = {"rows": _contracted, "ranks": _coarsened_by_ranks, "nets": _coarsened,
+              "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
               "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
               **dict.fromkeys(EDITS, _edited)}
     run = others.get(case.algorithm, _mapped if case.machine else _partitioned)
@@ -242,6 +247,22 @@ def _contracted(space: ExecutionSpace, case: Case) -> np.ndarray:
     coarse = contract(space, generators.grid_2d(1, len(ids)).to(space),
                       clusters_of(space, ids // 2, len(ids) // 2), way="sort")
     return np.concatenate([oracles.host(array) for array in coarse.arrays.values()])
+
+
+def _coarsened_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """The clusters of all levels of a graph that belongs to three ranks."""
+    graph = GRAPHS[case.graph]() if case.graph in GRAPHS else from_edges(
+        [(0, i) for i in range(1, 50)])
+    first = borders(graph.num_vertices, 3, 1)
+
+    def main(comm: Communicator) -> list[np.ndarray]:
+        rows = rows_of(graph, first[comm.rank], first[comm.rank + 1], space)
+        levels = coarsen_ranks(distributed(comm, rows), 6, graph.total_vertex_weight // 6,
+                               ClusteringOptions(max_left=0.0), Fold(8, 100), stop_at=6,
+                               max_kept=0.99, seed=2)
+        return [oracles.host(level.cluster) for level in levels if level.cluster is not None]
+
+    return np.concatenate([each for found in Local(3).run(main) for each in found])
 
 
 def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:
