@@ -110,6 +110,7 @@ def votes(comm: Any) -> None:
 
 def is_interrupted(comm: Any) -> None:
     if comm.rank == 1:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
     waits(comm)

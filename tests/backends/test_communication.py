@@ -160,8 +160,12 @@ def test_ctrl_c_ends_all_ranks_and_leaves_no_thread():
             comm.vote(None)
 
     before = threading.active_count()
-    with pytest.raises(KeyboardInterrupt):
-        Local(3).run(main)
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Local(3).run(main)
+    finally:
+        signal.signal(signal.SIGINT, usual)
     for _ in range(100):
         if threading.active_count() == before:
             break
