@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -111,7 +110,6 @@ def test_a_level_is_given_back_when_the_next_one_is_refined(
         return levels
 
     def counted(trace: Trace, depth: int, graph: EitherGraph, outcome: Any) -> None:
-        gc.collect()
         alive = [n for n, array in made if array() is not None]
         counts.append((depth, sum(n <= graph.num_vertices for n in alive)))
         refined(trace, depth, graph, outcome)
