@@ -18,6 +18,7 @@ from portpart.algorithms.multilevel import walk
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS
 from portpart.backends import declared, work
+from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import EitherGraph
 from tests import data_folder
@@ -139,6 +140,22 @@ def test_growing_takes_less_memory_and_estimates_hold(
         for like in (graph, None))
     assert used <= estimate <= 1.3 * used
     assert used <= by_sizes
+
+
+def test_calls_begin_by_giving_back_what_is_held_without_use(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def give_back(space: CpuSpace) -> int:
+        asked.append(space.name)
+        return 0
+
+    monkeypatch.setattr(CpuSpace, "give_back", give_back)
+    portpart.partition(GRAPHS["mesh"](), 2, device="cpu")
+    assert asked == ["cpu"]
+    portpart.map_processes(GRAPHS["mesh"](), "2:2", "1:10", device="cpu")
+    assert asked == ["cpu", "cpu"]
 
 
 def test_blocks_keep_what_they_hold_when_arrays_grow(space: ExecutionSpace) -> None:

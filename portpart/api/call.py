@@ -146,6 +146,7 @@ def call_of(
         run, config = lookup(algorithm, preset, starts, k)
     working, space = task.graph, given.space
     number_of_blocks(k, working.num_vertices)
+    space.give_back()  # arrays of another graph, or of another seed, may find no place in it
     check_room(space, k, working)
     constraints = constraints_of(working, k, fixed, initial, deadline)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)

@@ -177,6 +177,7 @@ def map_processes(
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, 0)
     check_cost(working, machine.max_distance)
     swapped = mapper.swaps_with(config) if swaps is None else swaps
+    space.give_back()
     check_memory(working, machine, swapped)
     trace = Trace(space, working, progress)
     problem = MappingProblem(working, bounds.balance, seed, trace, constraints,

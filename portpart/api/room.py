@@ -13,12 +13,7 @@ ASKED_FROM = 2**28
 
 
 def check_room(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
-    """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory.
-
-    What calls before hold without use is given back: the arrays of another graph, or of another
-    seed, may find no place in it.
-    """
-    space.give_back()
+    """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
     needed, who = refining_bytes(Sizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):
         from portpart.algorithms.objectives.pin_state import net_sizes
