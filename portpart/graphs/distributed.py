@@ -140,6 +140,13 @@ class DistributedGraph:
             space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64))
         return Graph(offsets, targets, weights, masses, space)
 
+    def gather_values(self, values: Array) -> Array:
+        """Values of all vertices, on every rank, from those of own vertices."""
+        columns = planned(self.comm, lambda: self._to_all([values]))
+        (result,), _ = ship(self.comm, self.space, columns,
+                            self.comm.size * [self.local.num_vertices])
+        return cast(Array, result)
+
     def _own(self, values: Array | None) -> Array | None:
         return None if values is None else values[: self.local.num_vertices]
 

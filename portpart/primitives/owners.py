@@ -264,13 +264,18 @@ def place_arrived(_, mail: Mail, owners: Owners, layout: Layout):
     mail.items[0] = place
 
 
+@kl.device
+def ghost_of(i, halo: Halo, mail: Mail, owners: Owners, layout: Layout):
+    """The ghost that item i, which has been pushed, is for."""
+    rank = rank_of(mail.recv_first, i, owners.size)
+    return halo.ghost_first[rank] + got(mail.recv, i * layout.width, layout.lead)
+
+
 @kl.kernel
 def unpack_ghost(i, halo: Halo, mail: Mail, owners: Owners, fields: Fields, layout: Layout):
     """Set the fields of the ghost that item i is for."""
-    item = i * layout.width
-    rank = rank_of(mail.recv_first, i, owners.size)
-    ghost = halo.ghost_first[rank] + got(mail.recv, item, layout.lead)
-    get_fields(mail.recv, item, fields, ghost, layout)
+    ghost = ghost_of(i, halo, mail, owners, layout)
+    get_fields(mail.recv, i * layout.width, fields, ghost, layout)
 
 
 @kl.kernel

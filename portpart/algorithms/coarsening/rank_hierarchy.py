@@ -17,12 +17,12 @@ from portpart.algorithms.coarsening.hierarchy import BY_HASHING, Level, cluster_
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_clustering import RankClusters, cluster_ranks, look_up
 from portpart.algorithms.coarsening.rank_contraction import contract_ranks
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.route import Route
 
-__all__ = ["Fold", "coarsen_ranks"]
+__all__ = ["Fold", "coarsen_ranks", "fold_for"]
 
 AnyPart = DistributedGraph | Graph
 
@@ -45,6 +45,11 @@ class Fold(NamedTuple):
 
 CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(4_000_000, 100_000_000)
 """A graph that one device coarsens sooner than ranks exchange messages."""
+
+
+def fold_for(space: ExecutionSpace) -> Fold:
+    """The graphs that are folded on such a device, unless something else is wanted."""
+    return CPU_FOLD if space.kind == "cpu" else GPU_FOLD
 
 
 def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
@@ -73,7 +78,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         Finest first.  Graphs that are folded are plain ones, the same on all ranks.  Clusters of
         others are those of own vertices and ghosts, by numbers among all ranks.
     """
-    fold = fold or (CPU_FOLD if graph.space.kind == "cpu" else GPU_FOLD)
+    fold = fold or fold_for(graph.space)
     max_weight = weight_rule(graph, coarsest, limit, options)
 
     def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> RankClusters | Clusters:

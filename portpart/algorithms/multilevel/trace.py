@@ -206,4 +206,4 @@ class Trace:
 def _size(graph: EitherGraph) -> dict[str, Any]:
     if isinstance(graph, Hypergraph):
         return {"vertices": graph.num_vertices, "nets": graph.num_nets, "pins": graph.num_pins}
-    return {"vertices": graph.num_vertices, "arcs": graph.num_arcs}
+    return {"vertices": graph.whole.num_vertices, "arcs": graph.whole.num_arcs}

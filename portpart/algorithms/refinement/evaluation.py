@@ -77,13 +77,13 @@ def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Reb
 
 
 @kl.device
-def end_iteration(too_many, moves: Moves, cache: GainCache, active: ActiveSets,
+def end_iteration(too_many, lengths, moves: Moves, cache: GainCache, active: ActiveSets,
                   rebalancing: Rebalancing, figures: Figures, relief: Relief):
     """Count what was done, and tell whether nobody can move any more."""
     at_rest = False
     if figures.iteration >= 0 and figures.balanced != 0:
         end_propagation(too_many, moves, active, rebalancing, figures, relief)
-        at_rest = is_at_rest(cache, active)
+        at_rest = is_at_rest(cache, active, lengths)
     elif figures.iteration >= 0:
         end_rebalancing(rebalancing, relief)
     return at_rest
@@ -111,10 +111,10 @@ def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures:
 
 
 @kl.device
-def plan_work(heavily, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+def plan_work(heavily, lengths, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
               unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
     """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
-    plan_tidying(active)
+    plan_tidying(active, lengths)
     plan_gathering(cache, active, rebalancing)
     plan_saving(incumbent)
     plan_refreshing(cache)
@@ -129,7 +129,8 @@ def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, relief: R
 
 
 @kl.kernel
-def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level, relief: Relief):
+def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Incumbent,
+             level: Level, relief: Relief):
     """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
 
     The overload is the most by which a block exceeds its limit.  The words are read and written
@@ -166,9 +167,10 @@ def evaluate(_, moves: Moves, blocks: Blocks, incumbent: Incumbent, level: Level
         balanced = overload <= 0
         improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)
         keep_if_better(improvement, twice // 2, overload, now, now)
-        at_rest = end_iteration(surplus > total // CROWDED, now, now, now, now, now, relief)
+        at_rest = end_iteration(surplus > total // CROWDED, active.lengths, now, now, now, now,
+                                now, relief)
         plan_next(improvement, balanced, at_rest and balanced, now, now, relief)
-        plan_work(heavily, now, now, now, now, now, now)
+        plan_work(heavily, active.lengths, now, now, now, now, now, now)
     kl.team_sync()
     for word in range(kl.lane(), SIZE, kl.team_size()):
         level[word] = now[word]

@@ -150,6 +150,10 @@ class Piece:
     def account(self, this: Recording) -> None:
         """Account for the moves."""
 
+    def add_up(self, this: Recording) -> dict[str, Any]:
+        """Add up what is evaluated next; records with the sums, by the names of their parameters."""
+        return {}
+
     def end(self, this: Recording) -> None:
         """End an iteration, side by side with the evaluation of the partition."""
 
@@ -176,6 +180,11 @@ def record_accounts(this: Recording) -> None:
     """Record how all pieces account for moves."""
     for piece in this.pieces:
         piece.account(this)
+
+
+def record_sums(this: Recording) -> dict[str, Any]:
+    """Record how sums are made that are evaluated; which records have them, if not the usual."""
+    return {name: record for piece in this.pieces for name, record in piece.add_up(this).items()}
 
 
 def record_ends(this: Recording) -> None:

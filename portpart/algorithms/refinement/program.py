@@ -11,7 +11,13 @@ from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.gains.steps import GainSteps
 from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
-from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
+from portpart.algorithms.refinement.piece import (
+    Piece,
+    Recording,
+    record_accounts,
+    record_ends,
+    record_sums,
+)
 from portpart.algorithms.refinement.propagation.label_propagation import (
     PropagationSteps,
     ThinningSteps,
@@ -57,6 +63,7 @@ def record_iterations(this: Recording) -> None:
 
 def _record_evaluation(this: Recording) -> None:
     """How a partition is evaluated, while what has been decided on moves."""
+    sums = record_sums(this)
     with this.program.side_by_side():
-        this.program.launch(1, evaluate, team=256)
+        this.program.launch(1, evaluate, team=256, **sums)
         record_ends(this)

@@ -81,7 +81,8 @@ class Refiner:
         self.space, self.balance, self.seed = space, balance, seed
         self.objective, self.pieces = objective, pieces
         self.options, self.finest_options = options, finest_options or options
-        self.sizes = Sizes(finest.num_vertices, finest.num_entries, balance.num_blocks)
+        self.sizes = self._sizes_for(finest)
+        self._finest = finest.whole.num_vertices
         self._room = self.sizes.with_room_for(0)
         self.run = work_arrays.run_for(space, self._room, balance)
         self.rows = work_arrays.rows_for(pieces, space, finest, balance.num_blocks)
@@ -89,7 +90,7 @@ class Refiner:
         for piece in pieces:
             self.run = piece.adapted(space, self.run)
         self.loss_unit = self._loss_unit_on(finest)
-        self.counter = int32 if finest.weight_sum_dtype == np.int32 else int64
+        self.counter = int32 if finest.whole.weight_sum_dtype == np.int32 else int64
         self._loses = any(piece.loses for piece in pieces)
         self._sums_hubs = any(piece.sums_hubs(balance.num_blocks) for piece in pieces)
         self._holds_heavy = (any(piece.holds_heavy for piece in pieces)
@@ -106,6 +107,9 @@ class Refiner:
         self._begun_around: tuple[dict[str, int], Level] = ({}, Level.of())
         self._reliefs = relief_of(self.options), relief_of(self.finest_options)
         self._executables: dict[Hashable, Executable] = {}
+
+    def _sizes_for(self, finest: Structure) -> Sizes:
+        return Sizes(finest.num_vertices, finest.num_entries, self.balance.num_blocks)
 
     def reserve(self) -> None:
         """Have work arrays as long as the finest graph needs, which stay."""
@@ -251,22 +255,35 @@ class Refiner:
                  around: Around | None = None) -> None:
         n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
         records: dict[str, Any] = {"graph": self.rows(graph), "tables": self.objective.tables,
-                                   "run": run, **self.own}
+                                   "run": run, **self.own, **self._records_of(graph)}
         if around is not None:
             records |= around.records
         key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.tie is None,
                widths, around is not None and around.key)
         executable = self._executables.get(key)
         if executable is None:
-            executable = self._executables[key] = self._executable(key, widths, records, around)
+            executable = self._executables[key] = self._executable(
+                key, widths, records, self._pieces_for(graph), around)
         entries = graph.num_entries // ARCS_OF_AN_ITEM
-        executable.run(records, max(n, k, entries) if around is None else max(around.size, k))
+        self._start(executable, records,
+                    max(n, k, entries) if around is None else max(around.size, k))
+
+    def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
+        """What the refinement of a graph consists of."""
+        return self.pieces
+
+    def _records_of(self, graph: Structure) -> dict[str, Any]:
+        """Records that belong to a graph, beside its rows."""
+        return {}
+
+    def _start(self, executable: Executable, records: dict[str, Any], size: int) -> None:
+        executable.run(records, size)
 
     def _executable(self, key: tuple[Any, ...], widths: Widths, records: dict[str, Any],
-                    around: Around | None) -> Executable:
+                    pieces: tuple[Piece, ...], around: Around | None) -> Executable:
         """The program for what a key tells of this refiner; others of the space may have it."""
         rules, options = self.objective.rules, self.finest_options if key[0] else self.options
-        pieces = tuple(piece.with_options(options) for piece in self.pieces)
+        pieces = tuple(piece.with_options(options) for piece in pieces)
 
         def record() -> Program:
             program = Program("refinement")
@@ -293,15 +310,16 @@ class Refiner:
     def _sub_buckets_on(self, graph: Structure) -> int:
         if self._relief_on(graph).fine:
             return self.sizes.sub_buckets
-        return sub_buckets_for(self.balance.num_blocks, graph.num_vertices)
+        return sub_buckets_for(self.balance.num_blocks, graph.whole.num_vertices)
 
     def _words_on_space(self) -> Level:
         return Level(self.space.asarray(self.words.array.copy()))
 
     def _widths(self, graph: Structure) -> Widths:
-        limits, team, max_degree = self._limits, self.team_on(graph), graph.max_degree
+        limits, team, whole = self._limits, self.team_on(graph), graph.whole
+        max_degree = whole.max_degree
         return Widths(
-            1 if team_for(graph.mean_degree) == 1 else team,
+            1 if team_for(whole.mean_degree) == 1 else team,
             team,
             many=max_degree > limits["few_arcs"],
             hubs=max_degree > limits["hub_degree"],
@@ -323,10 +341,10 @@ class Refiner:
 
     def team_on(self, graph: Structure) -> int:
         """Lanes for a vertex of one of the lists."""
-        return MIN_TEAM if graph.mean_degree <= self.objective.wide_degree else WIDE_TEAM
+        return MIN_TEAM if graph.whole.mean_degree <= self.objective.wide_degree else WIDE_TEAM
 
     def _is_finest(self, graph: Structure) -> bool:
-        return graph.num_vertices == self.sizes.vertices
+        return graph.whole.num_vertices == self._finest
 
     def _options_on(self, graph: Structure) -> RefinementOptions:
         return self.finest_options if self._is_finest(graph) else self.options
@@ -339,24 +357,24 @@ class Refiner:
 
         Where vertices weigh much, exact limits would cost more cut than finer levels win back.
         """
-        mean = graph.total_vertex_weight // max(1, graph.num_vertices)
+        mean = graph.whole.total_vertex_weight // max(1, graph.whole.num_vertices)
         return 0 if self._is_finest(graph) else self.options.slack * mean
 
     def _loss_unit_on(self, graph: Structure) -> int:
         """Buckets end at losses of some 10**8: huge weights must not all meet in the last one."""
-        mean_cost = graph.mean_joint_weight(self.objective.tables.max_distance)
+        mean_cost = graph.whole.mean_joint_weight(self.objective.tables.max_distance)
         return max(1, mean_cost // LARGE_ARC_WEIGHT)
 
     def _shape(self, graph: Structure, team: int, mean_degree: float) -> Shape:
         return Shape(team, self.space.widest_team, self.balance.num_blocks, self.counter,
-                     mean_degree, graph.max_degree)
+                     mean_degree, graph.whole.max_degree)
 
     def one_lane_degree(self, graph: Structure) -> int:
         """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
-        may_be_long = (self.space.widest_team > 1 and graph.num_vertices > active_sets.LONG
+        may_be_long = (self.space.widest_team > 1 and graph.whole.num_vertices > active_sets.LONG
                        and self.objective.lone_lanes)
         max_degree = cut.max_of_few(self._shape(graph, 1, 0.0)) if may_be_long else 0
-        return max_degree if graph.max_degree <= max_degree else 0
+        return max_degree if graph.whole.max_degree <= max_degree else 0
 
     def _set_limits(self, graph: Structure) -> None:
         options = self._options_on(graph)
@@ -376,8 +394,8 @@ class Refiner:
 
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
-        n, total, team = graph.num_vertices, graph.total_vertex_weight, self.team_on(graph)
-        mean_degree, several = graph.mean_degree, self.space.widest_team > 1
+        n, whole, team = graph.num_vertices, graph.whole, self.team_on(graph)
+        mean_degree, several = whole.mean_degree, self.space.widest_team > 1
         shape = self._shape(graph, team, mean_degree)
         self._one_lane = self.one_lane_degree(graph)
         return {
@@ -386,7 +404,8 @@ class Refiner:
             "slack": self._slack(graph),
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
             "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
-            "mean_vertex_weight": max(1, total // max(1, n)), "mean_degree": int(mean_degree),
+            "mean_vertex_weight": max(1, whole.total_vertex_weight // max(1, whole.num_vertices)),
+            "mean_degree": int(mean_degree),
             "few_arcs": int(self.objective.max_of_few(shape)), "hub_degree": self._hub_degree(team),
             "max_in_group": min(MAX_IN_GROUP, self.space.widest_team),
             "long": active_sets.LONG if self._one_lane else n,

@@ -45,7 +45,8 @@ class Sizes:
 
         What follows from the numbers of arcs and blocks is as large as that of the finest graph.
         """
-        return replace(self, vertices=roomy(vertices, self.vertices), finest=self.vertices)
+        return replace(self, vertices=roomy(vertices, self.vertices),
+                       finest=max(self.vertices, self.finest))
 
 
 def max_arcs(team: int) -> int:

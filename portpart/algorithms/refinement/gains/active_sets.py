@@ -36,6 +36,12 @@ which takes longer than all the rest."""
 
 NONE = -1
 
+MOVABLE, MARKED, LISTED, KEPT = range(4)
+"""Places in `ActiveSets.lengths`: movable vertices that have been kept, those marked as out of date,
+the first list, and what it kept."""
+
+NUM_LENGTHS = 4
+
 
 @kl.device
 def is_for(one_lane, length, figures: Figures):
@@ -129,21 +135,30 @@ def turn_movable(active: ActiveSets, figures: Figures):
 
 
 @kl.device
-def is_at_rest(cache: GainCache, active: ActiveSets):
+def is_at_rest(cache: GainCache, active: ActiveSets, lengths):
     """Whether nobody can move any more: no vertex is movable, and none is to be looked at."""
-    return active.movable == 0 and cache.marked == 0
+    return (kl.value_or(lengths, MOVABLE, active.movable) == 0
+            and kl.value_or(lengths, MARKED, cache.marked) == 0)
 
 
 @kl.device
-def is_crowded(active: ActiveSets):
+def is_crowded(active: ActiveSets, lengths):
     """Whether the first list has become much longer than what it kept."""
-    return active.on_boundary > FEW and active.on_boundary > 2 * active.kept
+    return (kl.value_or(lengths, LISTED, active.on_boundary) > FEW
+            and kl.value_or(lengths, LISTED, active.on_boundary)
+            > 2 * kl.value_or(lengths, KEPT, active.kept))
 
 
 @kl.device
-def plan_tidying(active: ActiveSets):
+def are_few(active: ActiveSets):
+    """Whether the first list is looked through in no time."""
+    return kl.value_or(active.lengths, LISTED, active.on_boundary) <= FEW
+
+
+@kl.device
+def plan_tidying(active: ActiveSets, lengths):
     """Say whether the first list is to be rid of what is in the interior."""
-    active.crowded = kl.int64(is_crowded(active))
+    active.crowded = kl.int64(is_crowded(active, lengths))
     return active.crowded
 
 

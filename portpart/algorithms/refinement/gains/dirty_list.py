@@ -28,6 +28,13 @@ def unmark(v, cache: GainCache):
 
 
 @kl.device
+def never_mark(v, cache: GainCache):
+    """Have `mark_dirty` pass over v."""
+    cache.is_dirty[v] = kl.int32(1)
+    return v
+
+
+@kl.device
 def reset_gain(v, cache: GainCache):
     """Nothing is known of v, which is on no list."""
     cache.best_target[v] = kl.int32(NONE)

@@ -55,12 +55,16 @@ class ActiveSets(WorkRecord):
         Vertices that are, or were, on a boundary; and those of them that may move.  The next list
         is in the other half.
     hub_list : array of int32
+    lengths : array of int64, or None
+        Of a graph that belongs to several ranks: how long lists of all ranks together were when the
+        partition was evaluated last, by the constants of `active_sets.py`.
     """
 
     flags: Array = work(np.int8, of_vertices)
     boundary: Array = work(np.int32, two_halves)
     movable_list: Array = work(np.int32, two_halves)
     hub_list: Array = work(np.int32, lambda size: size.hubs)
+    lengths: Array | None = None
 
     on_boundary: int = kl.word()  # of low degree, or that are or were on a boundary
     movable: int = kl.word()  # those whose best target passes the filter, and some that did

@@ -100,6 +100,13 @@ def commit_move(v, there, moves: Moves, figures: Figures):
 
 
 @kl.device
+def lock_moved(v, moves: Moves, figures: Figures):
+    """Lock v, a ghost which moves in this propagation, for the next one."""
+    moves.locked_in[v] = kl.int32(figures.iteration)
+    return v
+
+
+@kl.device
 def keep_moves(count, moves: Moves):
     """Keep the first moves of the list, or none."""
     moves.moves = count

@@ -9,8 +9,8 @@ from __future__ import annotations
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
-    FEW,
     IS_MOVABLE,
+    are_few,
     boundary_vertex,
     movable_vertex,
 )
@@ -147,7 +147,7 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
 @kl.device
 def looks_at_others(active: ActiveSets, rebalancing: Rebalancing):
     """Whether vertices that are not movable are looked at now."""
-    return rebalancing.wide != 0 or rebalancing.short != 0 or active.on_boundary <= FEW
+    return rebalancing.wide != 0 or rebalancing.short != 0 or are_few(active)
 
 
 @kl.kernel

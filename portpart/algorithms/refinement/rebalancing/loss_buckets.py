@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import FEW
+from portpart.algorithms.refinement.gains.active_sets import are_few
 from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
 from portpart.algorithms.refinement.moves.state import Moves
@@ -88,7 +88,7 @@ def first_reaching(values, begin, count, target):
 @kl.device
 def scope_of(b, active: ActiveSets, rebalancing: Rebalancing):
     """Which vertices of block b are rated: where all are few, to choose takes longer."""
-    return kl.int32(ALL) if active.on_boundary <= FEW else rebalancing.scope[b]
+    return kl.int32(ALL) if are_few(active) else rebalancing.scope[b]
 
 
 @kl.device
@@ -101,6 +101,19 @@ def scope_after(b, bucket, active: ActiveSets, rebalancing: Rebalancing):
             result = kl.int32(REST)
             rebalancing.short = 1
     return result
+
+
+@kl.device
+def bucket_for(b, bucket_weight, blocks: Blocks, figures: Figures):
+    """The bucket up to which block b gives vertices up; 0 if it is not too heavy.
+
+    All lanes of a team together.
+    """
+    overload = blocks.weight[b] - blocks.limits[b] - figures.slack
+    bucket = kl.int64(0)
+    if overload > 0:
+        bucket = first_reaching(bucket_weight, b * BUCKETS, kl.int64(BUCKETS), overload)
+    return bucket
 
 
 @kl.kernel

@@ -24,10 +24,13 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshol
 from portpart.algorithms.refinement.rebalancing.plan import turn_boundary
 from portpart.algorithms.refinement.rebalancing.rebalance import Rated, leave_weakly
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, relief_of
-from portpart.algorithms.refinement.rebalancing.strong import record_strong
+from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weighing
 
 GATHERING_TEAM = 32
 """Lanes that gather vertices from a batch of a list."""
+
+THRESHOLD_TEAM = 32
+"""Lanes that go through the buckets of a block."""
 
 
 @dataclass(frozen=True)
@@ -78,15 +81,24 @@ class RebalancingSteps(Piece):
                 program.launch(level.leavers, rate_gathered)
         launch_by_degree(this, level.unrated, level.unrated_hubs,
                          ByDegree(Rated(self.relief), UNRATED, this.rules))
-        program.launch(level.blocks, set_threshold, team=32)
+        self._set_thresholds(this)
+
+    def _set_thresholds(self, this: Recording) -> None:
+        """See how much of what is in the buckets has to leave."""
+        this.program.launch(this.run.level.blocks, set_threshold, team=THRESHOLD_TEAM)
 
     def _leave(self, this: Recording) -> None:
         """How those up to the thresholds leave: strongly or weakly, as the level says."""
         program, level = this.program, this.run.level
         with program.if_nonzero(level.strong):
-            record_strong(this, self.relief)
+            record_weighing(this)
+            self._place(this)
+            record_leaving(this, self.relief)
         with program.otherwise():
             program.launch(level.leavers, leave_weakly)
+
+    def _place(self, this: Recording) -> None:
+        """Find where the tiles of a graph begin in the row of all that leave: they are summed up."""
 
 
 def _list_others(this: Recording) -> None:

@@ -39,16 +39,21 @@ class Weights(StaticArray, size=ROWS):
     """A weight of each row."""
 
 
-def record_strong(this: Recording, relief: Relief) -> None:
-    """Record how those up to the thresholds leave for blocks with room, one block after the other.
-
-    `relief` tells whether vertices wait that do not fit.
-    """
+def record_weighing(this: Recording) -> None:
+    """Record how it is found where those begin, of all that leave in a row, that leave a tile."""
     program, level, own = this.program, this.run.level, this.run.rebalancing
     program.launch(level.leavers, keep_those_above)
     program.launch(level.tiles, weigh_tile, team=TEAM)
     program.parallel_for(1, scan_tile_sums, own.tile_sums, level.tiles.slot, level.tiles.index,
                          team=256)
+
+
+def record_leaving(this: Recording, relief: Relief) -> None:
+    """Record how those up to the thresholds leave for blocks with room, one block after the other.
+
+    `relief` tells whether vertices wait that do not fit.
+    """
+    program, level = this.program, this.run.level
     if relief.waits:
         program.launch(level.blocks, clear_waiting)
         program.launch(level.tiles, leave_tile, team=TEAM, leave=leave_where_it_fits)

@@ -1,0 +1,1 @@
+"""Refinement of graphs whose vertices belong to several ranks."""

@@ -1,0 +1,162 @@
+"""Ghosts of a level that is refined: what they know of their vertices, and when.
+
+A ghost is told the best target and the gain of its vertex when these have changed, and each of its
+moves.  It is never out of date itself: its owner brings it up to date.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.active_sets import reset_flags
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty, never_mark, reset_gain
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.incumbent.unsaved_list import (
+    list_unsaved,
+    reset_saved,
+    set_best,
+)
+from portpart.algorithms.refinement.moves.list_moves import (
+    join_target,
+    lock_moved,
+    mark_moved,
+    reset_move,
+)
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement.ranks.state import NONE, News, Told
+from portpart.backends import language as kl
+from portpart.backends.language import Scope
+from portpart.graphs.ghost_rows import GhostRows
+from portpart.primitives.mail import Layout, Mail, layout_of
+from portpart.primitives.owners import Halo, ghost_of, record_push
+from portpart.primitives.ranks import Owners
+
+TEAM = 8
+"""Lanes that go through what is beside a ghost."""
+
+
+class Arriving(Scope):
+    """Where items arrive, and which ghosts they are for."""
+
+    halo: Halo
+    mail: Mail
+    owners: Owners
+
+
+class Ghostly(Scope):
+    """What is known of ghosts."""
+
+    moves: Moves
+    cache: GainCache
+    incumbent: Incumbent
+    figures: Figures
+
+
+@kl.kernel
+def begin_ghost(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+                figures: Figures):
+    """Nothing is known of ghost i but its block."""
+    g = figures.vertices + i
+    set_best(g, moves.part[g], incumbent)
+    reset_gain(g, cache)
+    never_mark(g, cache)
+    reset_move(g, moves)
+    reset_flags(g, active)
+    reset_saved(g, incumbent)
+
+
+@kl.kernel
+def begin_entry(entry, told: Told):
+    """Ghosts begin with what `begin_ghost` sets."""
+    told.target[entry] = kl.int32(NONE)
+    told.gain[entry] = 0
+
+
+@kl.kernel
+def clear_arrived(_, mail: Mail):
+    """No item has arrived yet.  One item."""
+    mail.items[0] = 0
+
+
+@kl.kernel
+def clear_news(_, news: News):
+    """There is nothing to tell.  One item."""
+    news.count = 0
+
+
+@kl.kernel
+def list_news(i, halo: Halo, cache: GainCache, told: Told, news: News):
+    """List a vertex that has been brought up to date if ghosts have been told something else."""
+    v = cache.dirty_list[i]
+    entry = halo.begin[v]
+    if entry < halo.begin[v + 1]:
+        if told.target[entry] != cache.best_target[v] or told.gain[entry] != cache.gain[v]:
+            told.target[entry] = cache.best_target[v]
+            told.gain[entry] = cache.gain[v]
+            news.listed[kl.atomic_next(news, News.count)] = kl.int32(v)
+
+
+@kl.kernel
+def note_arrival(i, state: Ghostly, arriving: Arriving, beside: GhostRows, layout: Layout):
+    """A ghost moves: what is beside it is out of date.  A team."""
+    g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
+    if kl.lane() == 0:
+        mark_moved(g, state.moves, state.figures)
+        if state.figures.balanced != 0:
+            lock_moved(g, state.moves, state.figures)
+        list_unsaved(g, state.incumbent)
+    ghost = g - state.figures.vertices
+    for entry in range(beside.begin[ghost] + kl.lane(), beside.begin[ghost + 1], kl.team_size()):
+        mark_dirty(beside.beside[entry], state.cache)
+
+
+@kl.kernel
+def move_ghost(i, moves: Moves, arriving: Arriving, layout: Layout):
+    """Carry out the move of a ghost."""
+    join_target(ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout), moves)
+
+
+class GhostSteps(Piece):
+    """What ghosts are told: gains, and moves."""
+
+    def begin(self, this: Recording) -> None:
+        """Ghosts know their blocks, and nothing else."""
+        told: Any = this.program.records["told"]
+        with this.program.side_by_side():
+            this.program.launch(told.num_ghosts, begin_ghost)
+            this.program.launch(told.num_entries, begin_entry)
+            this.program.launch(1, clear_arrived)
+
+    def refresh_hubs(self, this: Recording) -> None:
+        """Tell the gains that have changed."""
+        program, level, cache = this.program, this.run.level, this.run.cache
+        news: Any = program.records["news"]
+        program.launch(1, clear_news)
+        program.launch(level.dirty, list_news)
+        self._push(this, [cache.best_target, cache.gain], news.listed, news.count)
+
+    def account(self, this: Recording) -> None:
+        """Tell the moves; what is beside them is out of date."""
+        moves, arrived = this.run.moves, self._arrived(this)
+        self._push(this, [moves.target], moves.listed, this.run.level.moves)
+        this.program.launch(arrived, note_arrival, team=TEAM, layout=self._layout(this))
+
+    def end(self, this: Recording) -> None:
+        """Ghosts move."""
+        this.program.launch(self._arrived(this), move_ghost, layout=self._layout(this))
+
+    def _push(self, this: Recording, fields: list[Any], listed: Any, count: Any) -> None:
+        records: Any = this.program.records
+        record_push(this.program, records["halo"], records["mail"], fields, listed, count)
+
+    def _arrived(self, this: Recording) -> Any:
+        mail: Any = this.program.records["mail"]
+        return mail.items[0]
+
+    def _layout(self, this: Recording) -> Layout:
+        """How a move travels."""
+        halo: Any = this.program.records["halo"]
+        return layout_of(halo.places, [this.run.moves.target])

@@ -1,0 +1,147 @@
+"""Refinement over several ranks, with the result of one device.
+
+Every rank refines its own vertices by the kernels of one device.  Sums over the ranks, and ghosts
+that are told what has changed, take the place of what one device has at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.refinement.accounting import AccountingSteps
+from portpart.algorithms.refinement.evaluation import Coarser, go_back, project
+from portpart.algorithms.refinement.gains.steps import GainSteps
+from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
+from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.piece import Piece
+from portpart.algorithms.refinement.propagation.label_propagation import PropagationSteps
+from portpart.algorithms.refinement.ranks.ghosts import GhostSteps
+from portpart.algorithms.refinement.ranks.projection import fetched
+from portpart.algorithms.refinement.ranks.state import News, Told, told_for, totals_for
+from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends.communication.plan import planned
+from portpart.backends.interface import Array, Executable
+from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.ghost_rows import GhostRows, ghost_rows
+from portpart.graphs.graph import Graph
+from portpart.graphs.structure import Structure
+from portpart.primitives.mail import Mail
+
+RANK_JET: tuple[Piece, ...] = (
+    IncumbentSteps(), SumSteps(), GainSteps(), GhostSteps(), RankRebalancingSteps(),
+    PropagationSteps(), AccountingSteps())
+"""Jet over ranks: what ghosts are told of moves comes before these are accounted for."""
+
+WORDS_OF_GAIN = 4
+"""Of an item that tells a gain, the longest: a place, a block, and 64 bits."""
+
+AnyPart = DistributedGraph | Graph
+
+
+def room_for(graph: AnyPart) -> int:
+    """Vertices that a rank holds of a graph: its own and ghosts, or all."""
+    if isinstance(graph, Graph):
+        return graph.num_vertices
+    return graph.local.num_vertices + graph.num_ghosts
+
+
+class RankRefiner(Refiner):
+    """Work arrays of one rank for a hierarchy over several ranks.
+
+    Levels that all ranks have as a whole are refined by each of them as on one device.
+
+    Parameters
+    ----------
+    graphs : sequence of DistributedGraph or Graph
+        Those of the levels, finest first, which belongs to several ranks.
+    balance : Balance
+    options : RefinementOptions
+    seed : int
+    finest_options : RefinementOptions, optional
+        Those of the finest graph, if they differ.
+    """
+
+    def __init__(self, graphs: Sequence[AnyPart], balance: Balance, options: RefinementOptions,
+                 seed: int, finest_options: RefinementOptions | None = None) -> None:
+        finest = graphs[0]
+        assert isinstance(finest, DistributedGraph)
+        self.comm = finest.comm
+        self._vertices = max(map(room_for, graphs))
+        self._arcs = max((each if isinstance(each, Graph) else each.local).num_arcs
+                         for each in graphs)
+        super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
+        self._totals = totals_for(self.space, self.sizes, self.comm.size)
+        self._graph: DistributedGraph | None = None
+        self._beside: tuple[GhostRows, Told, News] | None = None
+
+    def _sizes_for(self, finest: Structure) -> Sizes:
+        return Sizes(self._vertices, self._arcs, self.balance.num_blocks,
+                     finest.whole.num_vertices)
+
+    def project(self, graph: Any, cluster: Array) -> None:
+        """Carry the best partition of the coarser graph over to `graph`, and to its ghosts."""
+        if isinstance(graph, Graph):
+            super().project(graph, cluster)
+            return
+        run, coarser, self._beside = self.run, self._graph, None
+        known = Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
+        if coarser is not None:
+            known, cluster = fetched(coarser, known, cluster)
+        self._limits_of = (None, None)
+        del run, coarser
+        planned(self.comm, partial(self._hold, graph))
+        self.space.parallel_for(room_for(graph), project, cluster, known, self.run.moves,
+                                self.run.incumbent)
+        self._at_best = True
+
+    def restart(self, graph: Any) -> None:
+        """Go back to the best partition of `graph`, which ghosts know, too."""
+        run = self.run
+        self.space.parallel_for(room_for(graph), go_back, run.moves, run.cache, run.active,
+                                run.incumbent)
+        self._at_best = True
+
+    def refine(self, graph: Any, filter_ratio: float = 0.0, fixed: Array | None = None) -> Outcome:
+        """Refine the current partition of `graph` in place; all ranks come to the same."""
+        return super().refine(graph if isinstance(graph, Graph) else graph.local, filter_ratio,
+                              fixed)
+
+    def _hold(self, graph: DistributedGraph) -> None:
+        """Have work arrays for a level over ranks, which is refined next."""
+        self._graph = graph
+        self._make_room(room_for(graph))
+        self._beside = ghost_rows(graph), *told_for(graph)
+
+    def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
+        return self.pieces if graph.whole is graph else RANK_JET
+
+    def _records_of(self, graph: Structure) -> dict[str, Any]:
+        if self._beside is None:
+            return {}
+        beside, told, news = self._beside
+        sub_buckets = self._sub_buckets_on(graph)
+        assert self._graph is not None
+        return {"beside": beside, "told": told, "news": news, "mail": Mail(),
+                "owners": self._graph.owners, "halo": self._graph.halo,
+                "totals": self._totals.for_level(self.balance.num_blocks, sub_buckets)}
+
+    def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
+                homes: Homes | None) -> Run:
+        run = super()._run_on(graph, filter_ratio, fixed, homes)
+        lengths = None if self._beside is None else self._totals.lengths
+        return run.replaced(active=run.active.replaced(lengths=lengths))
+
+    def _start(self, executable: Executable, records: dict[str, Any], size: int) -> None:
+        if self._graph is None:
+            super()._start(executable, records, size)
+        else:
+            executable.run({**records, "comm": self.comm}, size,
+                           self._graph.mail_sizes(WORDS_OF_GAIN))
