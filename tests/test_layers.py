@@ -66,7 +66,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/refinement/local/*",),
     ("algorithms/refinement/refiner",),
     ("algorithms/refinement/prefix/*",),
-    ("algorithms/refinement/nets/*",),
+    ("algorithms/refinement/nets/*", "algorithms/refinement/ranks/*"),
     ("algorithms/following/*",),
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),

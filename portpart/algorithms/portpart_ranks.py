@@ -24,8 +24,9 @@ from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.graph import Graph
 from portpart.primitives.reduce import max_of
+
+__all__ = ["partition_ranks"]
 
 
 def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartConfig, seed: int,
@@ -65,11 +66,11 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     Where a vertex is too heavy for a block, or refinement leaves blocks too heavy or empty, every
     rank gathers the whole graph and goes on as one device does.
     """
-    require_one_walk(config)
+    _require_one_walk(config)
     fold = fold or fold_for(graph.space)
     if fold.takes(graph) or _is_special(graph, balance):
         return _of_whole(graph, balance, config, seed, trace)
-    problem = cast("Problem[Any]", Problem(cast(Any, graph), balance, seed, trace))
+    problem: Problem[Any] = Problem(cast(Any, graph), balance, seed, trace)
     recipe, options = portpart(problem, config), config.coarsening
     k = balance.num_blocks
     coarsest = options.coarsest_vertices(k)
@@ -96,7 +97,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
         return _finished(graph, refiner, balance, trace)
 
 
-def require_one_walk(config: PortpartConfig) -> None:
+def _require_one_walk(config: PortpartConfig) -> None:
     """Refuse options that take more than one walk, or rebalance as ranks cannot.
 
     Raises

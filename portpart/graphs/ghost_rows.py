@@ -1,4 +1,4 @@
-"""For each ghost the own vertices that it has arcs to: graphs are symmetric, so no rank is asked."""
+"""For each ghost the own vertices that it has arcs to: none has to be asked for them."""
 
 from __future__ import annotations
 

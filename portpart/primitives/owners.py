@@ -29,8 +29,8 @@ from portpart.primitives.mail import (
 )
 from portpart.primitives.ranks import Owners, rank_of
 
-__all__ = ["Halo", "Names", "record_add", "record_answers", "record_fetch", "record_prefix",
-           "record_push", "record_requests"]
+__all__ = ["Halo", "Names", "clear_arrived", "ghost_of", "record_add", "record_answers",
+           "record_fetch", "record_prefix", "record_push", "record_requests"]
 
 
 class Halo(Record):
@@ -262,6 +262,12 @@ def place_arrived(_, mail: Mail, owners: Owners, layout: Layout):
         place += mail.recv_counts[rank] // layout.width
     mail.recv_first[owners.size] = place
     mail.items[0] = place
+
+
+@kl.kernel
+def clear_arrived(_, mail: Mail):
+    """No item has arrived yet.  One item."""
+    mail.items[0] = 0
 
 
 @kl.device

@@ -103,7 +103,7 @@ class Phases:
         refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
         self.rows = refiner.rows(self.graph)
         self.n, self.counter = graph.num_vertices, refiner.counter
-        self.team = refiner.team_on(graph)
+        self.team = refiner.lanes.team_on(graph)
         self.level = Level(np.array(refiner.words.array))
         self.level.iteration = 0
         self.level.long = graph.num_vertices  # all lists are work for teams

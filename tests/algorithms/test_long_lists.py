@@ -66,7 +66,7 @@ def test_lone_lanes_and_teams_find_the_same(
     expected, outcome = refined(reference(), graph)
     monkeypatch.setattr(active_sets, "LONG", min(limit, graph.num_vertices - 1))
     space = make()
-    assert refiner_of(space, graph.to(space)).one_lane_degree(graph.to(space)) > 0
+    assert refiner_of(space, graph.to(space)).lanes.one_lane_degree(graph.to(space)) > 0
     found, same = refined(space, graph)
     assert same == outcome
     assert np.array_equal(found, expected)
@@ -80,8 +80,8 @@ def test_only_vertices_with_few_neighbours_are_for_lone_lanes(
     space = wide(LanesSpace(3))
     for graph, expected in ((FEW, True), (star, False)):
         there = graph.to(space)
-        assert bool(refiner_of(space, there).one_lane_degree(there)) is expected
-    assert refiner_of(reference(), FEW).one_lane_degree(FEW) == 0
+        assert bool(refiner_of(space, there).lanes.one_lane_degree(there)) is expected
+    assert refiner_of(reference(), FEW).lanes.one_lane_degree(FEW) == 0
 
 
 @pytest.mark.parametrize("many", [0, 300, 600])

@@ -151,7 +151,7 @@ class Piece:
         """Account for the moves."""
 
     def add_up(self, this: Recording) -> dict[str, Any]:
-        """Add up what is evaluated next; records with the sums, by the names of their parameters."""
+        """Add up what is evaluated next; records with the sums, by the names of parameters."""
         return {}
 
     def end(self, this: Recording) -> None:

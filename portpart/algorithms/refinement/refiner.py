@@ -11,39 +11,31 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.objectives import cut
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.objective import Objective, Shape
+from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.evaluation import Coarser, begin_with, go_back, project
-from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.lanes import Lanes
 from portpart.algorithms.refinement.level import Level, Run
 from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
 from portpart.algorithms.refinement.rebalancing.relief import Relief, relief_of
-from portpart.algorithms.refinement.sizes import Sizes, max_arcs, sub_buckets_for
+from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
 from portpart.graphs.structure import Structure
-from portpart.graphs.teams import team_for
 from portpart.primitives.reduce import STRIPES, sum_of
 from portpart.primitives.scan import tiles_of
 
-MIN_TEAM, WIDE_TEAM = 8, 32
-"""Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
-
 ARCS_OF_AN_ITEM = 4
 """So many arcs are as much work as a vertex."""
-
-MAX_IN_GROUP = 8
-"""Vertices that a team looks at together, to see which have many neighbours."""
 
 NO_HUBS = 2**31
 """No vertex has so many neighbours."""
@@ -90,9 +82,11 @@ class Refiner:
         for piece in pieces:
             self.run = piece.adapted(space, self.run)
         self.loss_unit = self._loss_unit_on(finest)
-        self.counter = int32 if finest.whole.weight_sum_dtype == np.int32 else int64
         self._loses = any(piece.loses for piece in pieces)
-        self._sums_hubs = any(piece.sums_hubs(balance.num_blocks) for piece in pieces)
+        self.lanes = Lanes(objective, balance.num_blocks,
+                           int32 if finest.whole.weight_sum_dtype == np.int32 else int64,
+                           space.widest_team,
+                           any(piece.sums_hubs(balance.num_blocks) for piece in pieces))
         self._holds_heavy = (any(piece.holds_heavy for piece in pieces)
                              and has_heavy(finest, balance))
         self.words = Level.zeros()
@@ -316,18 +310,7 @@ class Refiner:
         return Level(self.space.asarray(self.words.array.copy()))
 
     def _widths(self, graph: Structure) -> Widths:
-        limits, team, whole = self._limits, self.team_on(graph), graph.whole
-        max_degree = whole.max_degree
-        return Widths(
-            1 if team_for(whole.mean_degree) == 1 else team,
-            team,
-            many=max_degree > limits["few_arcs"],
-            hubs=max_degree > limits["hub_degree"],
-            counter=self.counter,
-            few=limits["few_arcs"],
-            one_lane=self._one_lane,
-            summed=max_degree > limits["hub_degree"] and self._sums_hubs,
-        )
+        return self.lanes.widths(graph, self._limits, self._one_lane)
 
     @property
     def level(self) -> Level:
@@ -338,10 +321,6 @@ class Refiner:
     def best(self) -> Array:
         """The best partition found, as long as the finest graph."""
         return self.run.incumbent.best
-
-    def team_on(self, graph: Structure) -> int:
-        """Lanes for a vertex of one of the lists."""
-        return MIN_TEAM if graph.whole.mean_degree <= self.objective.wide_degree else WIDE_TEAM
 
     def _is_finest(self, graph: Structure) -> bool:
         return graph.whole.num_vertices == self._finest
@@ -365,17 +344,6 @@ class Refiner:
         mean_cost = graph.whole.mean_joint_weight(self.objective.tables.max_distance)
         return max(1, mean_cost // LARGE_ARC_WEIGHT)
 
-    def _shape(self, graph: Structure, team: int, mean_degree: float) -> Shape:
-        return Shape(team, self.space.widest_team, self.balance.num_blocks, self.counter,
-                     mean_degree, graph.whole.max_degree)
-
-    def one_lane_degree(self, graph: Structure) -> int:
-        """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
-        may_be_long = (self.space.widest_team > 1 and graph.whole.num_vertices > active_sets.LONG
-                       and self.objective.lone_lanes)
-        max_degree = cut.max_of_few(self._shape(graph, 1, 0.0)) if may_be_long else 0
-        return max_degree if graph.whole.max_degree <= max_degree else 0
-
     def _set_limits(self, graph: Structure) -> None:
         options = self._options_on(graph)
         if self._limits_of[0] is not graph or self._limits_of[1] is not options:
@@ -388,16 +356,10 @@ class Refiner:
             self._begun[self._at_best] = Level(np.array(begun.array))
         self.words = self._begun[self._at_best]
 
-    def _hub_degree(self, team: int) -> int:
-        """Most neighbours of a vertex that is no hub: few, where many teams share hubs."""
-        return max_arcs(1 if self._sums_hubs else team)
-
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:
         """The words that a run on `graph` begins with."""
-        n, whole, team = graph.num_vertices, graph.whole, self.team_on(graph)
-        mean_degree, several = whole.mean_degree, self.space.widest_team > 1
-        shape = self._shape(graph, team, mean_degree)
-        self._one_lane = self.one_lane_degree(graph)
+        n, whole = graph.num_vertices, graph.whole
+        self._one_lane = self.lanes.one_lane_degree(graph)
         return {
             "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n) + 1, "wide": 1,
             "iteration": -1, "last_propagation": -1,
@@ -405,10 +367,7 @@ class Refiner:
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
             "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
             "mean_vertex_weight": max(1, whole.total_vertex_weight // max(1, whole.num_vertices)),
-            "mean_degree": int(mean_degree),
-            "few_arcs": int(self.objective.max_of_few(shape)), "hub_degree": self._hub_degree(team),
-            "max_in_group": min(MAX_IN_GROUP, self.space.widest_team),
-            "long": active_sets.LONG if self._one_lane else n,
-            "many_on_boundary": active_sets.MANY if several else n,
+            "mean_degree": int(whole.mean_degree),
+            **self.lanes.words_on(graph, n, self._one_lane),
             "seed": self.seed, "weight_stripes": self.sizes.stripes,
         }

@@ -37,8 +37,8 @@ which takes longer than all the rest."""
 NONE = -1
 
 MOVABLE, MARKED, LISTED, KEPT = range(4)
-"""Places in `ActiveSets.lengths`: movable vertices that have been kept, those marked as out of date,
-the first list, and what it kept."""
+"""Places in `ActiveSets.lengths`: movable vertices that have been kept, vertices that are marked as
+out of date, the first list, and what it kept."""
 
 NUM_LENGTHS = 4
 

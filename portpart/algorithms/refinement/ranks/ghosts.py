@@ -31,7 +31,7 @@ from portpart.backends import language as kl
 from portpart.backends.language import Scope
 from portpart.graphs.ghost_rows import GhostRows
 from portpart.primitives.mail import Layout, Mail, layout_of
-from portpart.primitives.owners import Halo, ghost_of, record_push
+from portpart.primitives.owners import Halo, clear_arrived, ghost_of, record_push
 from portpart.primitives.ranks import Owners
 
 TEAM = 8
@@ -73,12 +73,6 @@ def begin_entry(entry, told: Told):
     """Ghosts begin with what `begin_ghost` sets."""
     told.target[entry] = kl.int32(NONE)
     told.gain[entry] = 0
-
-
-@kl.kernel
-def clear_arrived(_, mail: Mail):
-    """No item has arrived yet.  One item."""
-    mail.items[0] = 0
 
 
 @kl.kernel

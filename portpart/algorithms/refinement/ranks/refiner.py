@@ -12,9 +12,9 @@ from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.refinement.accounting import AccountingSteps
+from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.evaluation import Coarser, go_back, project
 from portpart.algorithms.refinement.gains.steps import GainSteps
-from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
 from portpart.algorithms.refinement.level import Run

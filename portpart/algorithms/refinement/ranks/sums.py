@@ -16,6 +16,7 @@ from portpart.algorithms.refinement.ranks.state import Totals
 from portpart.algorithms.refinement.rebalancing.loss_buckets import bucket_for, set_threshold
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.steps import THRESHOLD_TEAM, RebalancingSteps
+from portpart.algorithms.refinement.rebalancing.strong import put_behind
 from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
 from portpart.primitives.owners import record_prefix
@@ -106,7 +107,7 @@ def write_tail(_, rebalancing: Rebalancing, totals: Totals):
 @kl.kernel
 def move_tile(tile, rebalancing: Rebalancing, totals: Totals):
     """A tile begins behind what leaves the ranks before this one."""
-    rebalancing.tile_sums[tile] += totals.before[0]
+    put_behind(tile, totals.before[0], rebalancing)
 
 
 class RankRebalancingSteps(RebalancingSteps):

@@ -98,7 +98,7 @@ class RebalancingSteps(Piece):
             program.launch(level.leavers, leave_weakly)
 
     def _place(self, this: Recording) -> None:
-        """Find where the tiles of a graph begin in the row of all that leave: they are summed up."""
+        """Find where tiles begin in the row of all that leave, from their sums."""
 
 
 def _list_others(this: Recording) -> None:

@@ -104,6 +104,13 @@ def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
 
 
 @kl.device
+def put_behind(tile, weight, rebalancing: Rebalancing):
+    """Those that leave a tile stand behind so much more weight."""
+    rebalancing.tile_sums[tile] += weight
+    return weight
+
+
+@kl.device
 def end_of_rooms(blocks: Blocks):
     """Where the last room ends, of those in a row."""
     return blocks.room[blocks.destinations]
