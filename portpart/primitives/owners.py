@@ -29,8 +29,8 @@ from portpart.primitives.mail import (
 )
 from portpart.primitives.ranks import Owners, rank_of
 
-__all__ = ["Halo", "Names", "clear_arrived", "ghost_of", "record_add", "record_answers",
-           "record_fetch", "record_prefix", "record_push", "record_requests"]
+__all__ = ["Halo", "Names", "record_add", "record_answers", "record_fetch", "record_prefix",
+           "record_push", "record_requests"]
 
 
 class Halo(Record):
