@@ -323,7 +323,7 @@ GROUPS: dict[str, Group] = {
     "nets": Group(nets),
     "edits": Group(edits, programs=False),
     "rows": Group(rows_of_ranges, programs=False),
-    "ranks": Group(ranks, programs=False),
+    "ranks": Group(ranks),
 }
 
 

@@ -1,7 +1,4 @@
-"""Runs for `bench.sanitized` of graphs that belong to several ranks.
-
-Programs that communicate run on CPUs only, so a GPU does no more than number rows and find halos.
-"""
+"""Runs for `bench.sanitized` of graphs that belong to several ranks, which take turns."""
 
 from __future__ import annotations
 
@@ -17,17 +14,9 @@ RANKS = 3
 def ranks(space: Any, graphs: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield graphs that are cut into rows, gathered, and asked for vertices of all ranks."""
     from portpart.backends.communication import Local
-    from portpart.graphs.halo import local_rows
-    from portpart.primitives.ranks import Owners
 
     for name, graph in graphs.items():
-        n = graph.num_vertices
-        if space.kind == "cpu":
-            yield f"ranks, {name}", partial(Local(RANKS).run, partial(_exchange, graph, space))
-        else:
-            owners = Owners(first=space.asarray(np.array([0, n // 2, n])))
-            yield f"halo, {name}", partial(
-                local_rows, _rows(graph, space, n // 2, n), owners.with_words(size=2, rank=1), 2)
+        yield f"ranks, {name}", partial(Local(RANKS).run, partial(_exchange, graph, space))
 
 
 def _rows(graph: Any, space: Any, first: int, last: int) -> Any:

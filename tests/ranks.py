@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from portpart import backends
+from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_range import Rows, id_dtype
+from tests.backends.lanes import LanesSpace
+from tests.backends.stand_in_gpu import StandInGpu
+from tests.conftest import cuda_space, host_cuda_space
 
 SIZES = (1, 2, 3, 5, 8)
+
+DEVICES = ("stand-in", *(pytest.param(f"cuda {mode}", marks=pytest.mark.gpu)
+                         for mode in ("resident", "graph", "walk")))
+"""Spaces whose arrays are not those of NumPy."""
+
+SPACES = ("cpu-1", "cpu-2", "lanes", "host-cuda", *DEVICES)
+"""Each way to run programs that communicate."""
+
+
+@cache
+def space_of(name: str) -> ExecutionSpace:
+    """A space by its name; skips where there is no such device."""
+    kind, _, mode = name.partition(" ")
+    if kind == "cuda":
+        shared: Any = cuda_space()
+        if mode not in shared.program_modes():
+            pytest.skip(f"programs do not run in the mode {mode!r} here")
+        made: Any = type(shared)(shared.device_id)
+        made.program_mode, made.kernels.modules.quick = mode, False
+        return made  # type: ignore[no-any-return]
+    makers: dict[str, Any] = {
+        "cpu-1": lambda: backends.space("cpu", threads=1),
+        "cpu-2": lambda: backends.space("cpu", threads=2),
+        "lanes": lambda: LanesSpace(3), "host-cuda": host_cuda_space, "stand-in": StandInGpu}
+    return makers[kind]()  # type: ignore[no-any-return]
 
 
 def borders(n: int, size: int, seed: int) -> list[int]:

@@ -14,10 +14,12 @@ from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
 from portpart.backends.communication import Local
+from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
-from tests.ranks import SIZES, borders, cut_graphs, rows_of
+from tests.oracles import host
+from tests.ranks import DEVICES, SIZES, borders, cut_graphs, rows_of, space_of
 
 GRAPHS = {
     **drawn_graphs(),
@@ -54,26 +56,28 @@ def rows(graph: Graph) -> list[Any]:
 
 
 def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, fold: int = 0,
-          **when: Any) -> None:
+          there: ExecutionSpace | None = None, **when: Any) -> None:
     """All ranks have the levels of one device; graphs of `fold` vertices or fewer are folded."""
     space, options = backends.space("cpu", threads=1), ClusteringOptions()
+    there = there or space
     limit = max(1, whole.total_vertex_weight // 10)
     when = {"stop_at": stop_at, "max_kept": 0.95, "seed": seed, **when}
     levels = coarsen(space, whole, cluster_rule(whole, stop_at, limit, options), **when)
 
     def main(comm):
-        graph = distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1], space))
+        graph = distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1], there))
         made = coarsen_ranks(graph, stop_at, limit, options, Fold(fold, NO_LIMIT), **when)
         assert len(made) == len(levels)
         for here, wanted in zip(made, levels):
             is_folded = isinstance(here.graph, Graph)
             assert is_folded == (wanted.graph.num_vertices <= fold)
-            ids = slice(None) if is_folded else here.graph.local.global_ids
+            ids = slice(None) if is_folded else host(here.graph.local.global_ids)
             if wanted.cluster is None:
                 assert here.cluster is None
             else:
-                assert here.cluster.tolist() == wanted.cluster[ids].tolist()
-            assert rows(here.graph if is_folded else here.graph.gather()) == rows(wanted.graph)
+                assert host(here.cluster).tolist() == wanted.cluster[ids].tolist()
+            found = here.graph if is_folded else here.graph.gather()
+            assert rows(found.to(space)) == rows(wanted.graph)
             assert here.graph.whole.max_degree == wanted.graph.max_degree
             assert here.graph.whole.total_arc_weight == wanted.graph.total_arc_weight
         return len(made)
@@ -86,6 +90,16 @@ def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, fold: in
 def test_levels_are_those_of_one_device(name, size):
     whole = GRAPHS[name]
     check(whole, borders(whole.num_vertices, size, size), size)
+
+
+@pytest.mark.parametrize("name", ["host-cuda", *DEVICES])
+def test_levels_do_not_depend_on_the_device(name):
+    there, few = space_of(name), SIZES if name.startswith("cuda") else (1, 4)
+    for size in few:
+        for graph in ("mesh", "skewed", "weighted", "hub"):
+            whole = GRAPHS[graph]
+            check(whole, borders(whole.num_vertices, size, 1), size, there=there)
+            check(whole, borders(whole.num_vertices, size, 1), size, there=there, fold=200)
 
 
 @pytest.mark.parametrize("fold", [100, 400, NO_LIMIT])

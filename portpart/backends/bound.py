@@ -118,7 +118,7 @@ class Group:
                     address = self._address_for(at, slot, value)
                 words.append(address)
             elif slot.words:
-                _add_numbers(slot, value, numbers)
+                add_numbers(slot, value, numbers)
             elif slot.is_array:
                 words.append(0 if value is None else refuse(slot, value))
             else:
@@ -177,7 +177,8 @@ def _nobody() -> None:
     """What is remembered of a slot that has not been bound."""
 
 
-def _add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
+def add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
+    """Append the values of a slot of words to numbers."""
     if len(values) != slot.words:
         raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
     try:

@@ -20,7 +20,7 @@ import numpy as np
 
 from portpart.backends.cuda.compile import Key
 from portpart.backends.cuda.resident import ResidentWriter
-from portpart.backends.cuda.room import refuse_communication
+from portpart.backends.cuda.segmented import SegmentedExecutable
 from portpart.backends.cuda.translate import PACKED, STEP, Translation, packed_name, translate
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
@@ -118,6 +118,8 @@ class HostCudaSpace(ExecutionSpace):
         entry(address_of(row))
 
     def executable(self, program: Program) -> Executable:
+        if program.communication():
+            return SegmentedExecutable(self, program, self.executable)
         return HostCudaExecutable(self, program)
 
 
@@ -125,7 +127,6 @@ class HostCudaExecutable:
     """A program as its resident kernel."""
 
     def __init__(self, space: HostCudaSpace, program: Program) -> None:
-        refuse_communication(program)
         self.space = space
         self.table = Table(program.used_slots())
         rows = {id(step): self.table.add_row(step) for step in program.launches()}

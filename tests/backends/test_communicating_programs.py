@@ -7,23 +7,14 @@ import pytest
 
 from bench.traffic import LaunchCounter
 from portpart import backends
-from portpart.backends.communication import CommunicationUnsupported, Local, One
-from portpart.backends.cuda.program_text import ProgramText
+from portpart.backends.communication import Local, One
 from portpart.backends.declared import work
 from portpart.backends.language import Words, kernel
 from portpart.backends.program import Program
 from portpart.backends.steps import Parcel
 from portpart.errors import InputError
-from tests.backends import host_cuda
-from tests.backends.lanes import LanesSpace
+from tests.ranks import SIZES, SPACES, space_of
 
-SIZES = (1, 2, 3, 5, 8)
-SPACES = {
-    "cpu-1": lambda: backends.space("cpu", threads=1),
-    "cpu-2": lambda: backends.space("cpu", threads=2),
-    "lanes": lambda: LanesSpace(3),
-    "counter": LaunchCounter,
-}
 ROUNDS, SENDS, HELD, TOTAL, TOP, LOW, RANKS = range(7)
 LARGE = 2**62
 MANY = 100_000
@@ -119,19 +110,21 @@ def computed(held, rounds):
 def ran(space, comm, held, rounds):
     """What a rank holds in the end, and what it has found out about all."""
     total = int(sum(map(len, held)))
-    values, state = space.empty(total, np.int32), np.zeros(7, np.int64)
+    values, state = np.zeros(total, np.int32), np.zeros(7, np.int64)
     values[: len(held[comm.rank])] = held[comm.rank]
     state[[ROUNDS, HELD, RANKS]] = rounds, len(held[comm.rank]), comm.size
+    values, state = space.asarray(values), space.asarray(state)
     space.cached_executable("sort out", recorded).run(
         {"values": values, "state": state, "comm": comm,
-         "recv_counts": np.zeros(comm.size, np.int64)}, size=total, sizes=(total, comm.size))
-    return values[: state[HELD]].tolist(), state[[TOTAL, TOP, LOW]].tolist()
+         "recv_counts": space.zeros(comm.size, np.int64)}, size=total, sizes=(total, comm.size))
+    state = space.to_host(state)
+    return space.to_host(values)[: state[HELD]].tolist(), state[[TOTAL, TOP, LOW]].tolist()
 
 
-@pytest.fixture(scope="module", params=SPACES)
+@pytest.fixture(scope="module", params=[*SPACES, "counter"])
 def here(request):
     """Each way to run a program."""
-    return SPACES[request.param]()
+    return LaunchCounter() if request.param == "counter" else space_of(request.param)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -173,9 +166,9 @@ def test_the_number_of_words_may_be_one_that_travels_with_the_arguments(here):
     executable = here.executable(program)
 
     def main(comm):
-        words = np.full(5, comm.rank)
+        words = here.full(5, comm.rank, np.int64)
         executable.run({"words": words, "pair": Pair.of(count=3), "comm": comm}, size=5)
-        return words.tolist()
+        return here.to_host(words).tolist()
 
     assert Local(3).run(main) == [[rank, 3, 3, 3, rank] for rank in range(3)]
 
@@ -184,14 +177,7 @@ def test_a_program_that_communicates_wants_a_communicator(here):
     program = Program("alone")
     program.all_reduce(program.array("words", np.int64), 0, 1)
     with pytest.raises(InputError, match="program 'alone' communicates; bind 'comm'"):
-        here.executable(program).run({"words": np.zeros(1, np.int64)}, size=1)
-
-
-def test_programs_for_gpus_refuse_to_communicate():
-    with pytest.raises(CommunicationUnsupported, match="'sort out' communicates"):
-        ProgramText(recorded())
-    with pytest.raises(CommunicationUnsupported, match="'sort out' communicates"):
-        host_cuda.HostCudaExecutable(host_cuda.HostCudaSpace(), recorded())
+        here.executable(program).run({"words": here.zeros(1, np.int64)}, size=1)
 
 
 def test_what_ranks_cannot_exchange_is_refused_when_it_is_recorded():

@@ -12,8 +12,8 @@ import pytest
 from portpart.backends.communication import CommunicationError, Local, One, RankFailed
 from portpart.backends.steps import Parcel
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
-
-SIZES = (1, 2, 3, 5, 8)
+from tests.oracles import host
+from tests.ranks import DEVICES, SIZES, space_of
 
 
 def parts_for(size, rank, seed=0):
@@ -22,19 +22,24 @@ def parts_for(size, rank, seed=0):
     return [rng.integers(-9, 9, rng.integers(0, 7)).astype(np.int32) for _ in range(size)]
 
 
-def exchanged(comm, parts, capacity=100):
-    """What each rank has sent to this one."""
-    parcel = Parcel(send=np.concatenate([*parts, np.zeros(3, parts[0].dtype)]),
-                    send_counts=np.array([len(part) for part in parts]),
-                    recv=np.zeros(capacity, parts[0].dtype), recv_counts=np.zeros(comm.size, int))
+def exchanged(comm, parts, capacity=100, put=np.asarray):
+    """What each rank has sent to this one, in arrays that `put` makes of those of the host."""
+    parcel = Parcel(send=put(np.concatenate([*parts, np.zeros(3, parts[0].dtype)])),
+                    send_counts=put(np.array([len(part) for part in parts])),
+                    recv=put(np.zeros(capacity, parts[0].dtype)),
+                    recv_counts=put(np.zeros(comm.size, int)))
     comm.all_to_all(parcel)
-    ends = np.cumsum(parcel.recv_counts)
-    return np.split(parcel.recv[: ends[-1]], ends[:-1])
+    ends = np.cumsum(host(parcel.recv_counts))
+    return np.split(host(parcel.recv)[: ends[-1]], ends[:-1])
 
 
 def communicators(size):
     """Ranks of this number; some exchange two elements at a time."""
     return [Local(size), Local(size, max_count=2), *([_Alone()] if size == 1 else [])]
+
+
+PLACES = ("cpu-1", *DEVICES)
+"""Where arrays are."""
 
 
 class _Alone:
@@ -44,10 +49,12 @@ class _Alone:
         return [main(One())]
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("size", SIZES)
-def test_every_rank_gets_what_the_others_send_it(size):
+def test_every_rank_gets_what_the_others_send_it(size, place):
+    put = space_of(place).asarray
     for ranks in communicators(size):
-        got = ranks.run(lambda comm: exchanged(comm, parts_for(comm.size, comm.rank)))
+        got = ranks.run(lambda comm: exchanged(comm, parts_for(comm.size, comm.rank), put=put))
         for target, parts in enumerate(got):
             for source, part in enumerate(parts):
                 assert part.tolist() == parts_for(size, source)[target].tolist()
@@ -55,11 +62,16 @@ def test_every_rank_gets_what_the_others_send_it(size):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("op", ["sum", "min", "max"])
-def test_words_are_reduced_over_all_ranks_and_others_stay(size, op):
+@pytest.mark.parametrize("place", PLACES)
+def test_words_are_reduced_over_all_ranks_and_others_stay(size, op, place):
+    space = space_of(place)
+
     def main(comm):
-        words = np.random.default_rng(comm.rank).integers(-(2**62) // 8, 2**62 // 8, 9)
-        before = words.copy()
-        comm.all_reduce(words, 2, 5, op)
+        before = np.random.default_rng(comm.rank).integers(-(2**62) // 8, 2**62 // 8, 9)
+        given = space.asarray(before.copy())
+        comm.all_reduce(given, 2, 5, op)
+        comm.all_reduce(given, 3, 0, op)
+        words = host(given)
         assert (words[[0, 1, 7, 8]] == before[[0, 1, 7, 8]]).all()
         return before[2:7], words[2:7].tolist()
 
@@ -180,6 +192,38 @@ def test_a_caught_error_lets_the_ranks_go_on():
         return exchanged(comm, [np.array([comm.rank])] * comm.size)
 
     assert [np.concatenate(got).tolist() for got in Local(3).run(main)] == [[0, 1, 2]] * 3
+
+
+@pytest.mark.parametrize("place", DEVICES)
+@pytest.mark.parametrize(("counts", "capacity", "message"), [
+    ([4, 4, 4], 11, "rank 0: 12 elements arrive at an array of 11"),
+    ([4, 9, 4], 99, "rank 0: parts of [4, 9, 4] elements are sent, from an array of 15"),
+    ([4, -1, 4], 99, "rank 0: parts of [4, -1, 4] elements are sent, from an array of 15"),
+    ([4, 4], 99, "rank 0: send_counts has shape (2,) and type int64; 3 numbers of int64 are "
+     "needed"),
+])
+def test_arrays_of_a_device_are_checked(place, counts, capacity, message):
+    space = space_of(place)
+    with pytest.raises(CommunicationError) as caught:
+        Local(3).run(lambda comm: comm.all_to_all(Parcel(
+            send=space.zeros(15, np.int32), send_counts=space.asarray(np.array(counts)),
+            recv=space.zeros(capacity, np.int32), recv_counts=space.zeros(3, np.int64))))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("place", DEVICES)
+def test_ranks_on_streams_of_their_own_wait_for_each_other(place):
+    space = space_of(place)
+    if not hasattr(space.cupy.cuda, "Stream"):
+        pytest.skip("there are no streams")
+
+    def main(comm):
+        with space.cupy.cuda.Stream(non_blocking=True):
+            parts = [np.full(200_000, comm.rank) for _ in range(comm.size)]
+            got = exchanged(comm, parts, 800_000, space.asarray)
+        return [int(part.min()) for part in got], [int(part.max()) for part in got]
+
+    assert Local(4).run(main) == 4 * [([0, 1, 2, 3], [0, 1, 2, 3])]
 
 
 @pytest.mark.parametrize(("wrong", "message"), [

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
-from portpart import backends
 from portpart.backends.communication import Local
+from portpart.backends.language import Record
 from portpart.backends.program import Program
 from portpart.primitives.mail import Mail, MailSizes
 from portpart.primitives.owners import (
@@ -22,25 +20,24 @@ from portpart.primitives.owners import (
 )
 from portpart.primitives.ranks import Owners
 from portpart.primitives.ship import ship
-from tests.backends.lanes import LanesSpace
+from tests.ranks import SIZES, SPACES, space_of
 
-SIZES = (1, 2, 3, 5, 8)
 TYPES = {"narrow": (np.int32,), "wide": (np.int64,), "both": (np.int8, np.int64, np.int32)}
 N = 40
 
 
-@cache
-def space_of(name):
-    """A way to run programs."""
-    return {"cpu-1": lambda: backends.space("cpu", threads=1),
-            "cpu-2": lambda: backends.space("cpu", threads=2), "lanes": lambda: LanesSpace(3)}[
-        name]()
-
-
-@pytest.fixture(params=["cpu-1", "cpu-2", "lanes"])
+@pytest.fixture(params=SPACES)
 def here(request):
     """Each way to run programs that communicate."""
     return space_of(request.param)
+
+
+def there(space, bound):
+    """The arrays of the host, also those in records, on a space."""
+    return {name: space.asarray(each) if isinstance(each, np.ndarray)
+            else each.replaced(**{field: space.asarray(value) for field, value in each.named()
+                                  if isinstance(value, np.ndarray)})
+            if isinstance(each, Record) else each for name, each in bound.items()}
 
 
 def borders(size, rng):
@@ -103,11 +100,13 @@ def test_ghosts_of_changed_vertices_get_new_values_and_no_others(here, size, kin
         width = 7
         sizes = MailSizes(size, width * len(halo.ranks), width * len(names))
         program = record_pushing(halo, fields, sizes, listed)
-        here.executable(program).run(
-            {**{f"field_{i}": field for i, field in enumerate(fields)}, "halo": halo,
-             "owners": owners_of(comm, first), "changed": changed, "comm": comm,
-             "count": np.array([len(changed)])}, size=N, sizes=sizes)
-        for field, before, after in zip(fields, old, new):
+        bound = there(here, {
+            **{f"field_{i}": field for i, field in enumerate(fields)}, "halo": halo,
+            "owners": owners_of(comm, first), "changed": changed, "comm": comm,
+            "count": np.array([len(changed)])})
+        here.executable(program).run(bound, size=N, sizes=sizes)
+        for i, (before, after) in enumerate(zip(old, new)):
+            field = here.to_host(bound[f"field_{i}"])
             assert (field[: len(own)] == after[own]).all()
             assert (field[len(own) :] == np.where(changes, after, before)[names]).all()
 
@@ -155,14 +154,17 @@ def test_values_are_fetched_from_their_owners_again_and_again(here, size, kinds,
         own = slice(first[comm.rank], first[comm.rank + 1])
         answers = [np.zeros(N + 2, kind) for kind in TYPES[kinds]]
         more = np.zeros(N, int)
-        here.executable(program).run(
-            {**{f"value_{i}": each[own] for i, each in enumerate(values)},
-             **{f"answer_{i}": each for i, each in enumerate(answers)},
-             "names": names[comm.rank], "owners": owners_of(comm, first), "comm": comm,
-             "others": 3 * np.arange(N)[own], "more": more}, size=N, sizes=sizes)
+        bound = there(here, {
+            **{f"value_{i}": each[own] for i, each in enumerate(values)},
+            **{f"answer_{i}": each for i, each in enumerate(answers)},
+            "names": names[comm.rank], "owners": owners_of(comm, first), "comm": comm,
+            "others": 3 * np.arange(N)[own], "more": more})
+        here.executable(program).run(bound, size=N, sizes=sizes)
         here_wanted = wanted[comm.rank]
-        for value, answer in zip(values, answers):
+        for i, value in enumerate(values):
+            answer = here.to_host(bound[f"answer_{i}"])
             assert answer[: len(here_wanted)].tolist() == value[here_wanted].tolist()
+        more = here.to_host(bound["more"])
         assert more[: len(here_wanted)].tolist() == (3 * here_wanted).tolist()
 
     Local(size).run(main)
@@ -190,11 +192,13 @@ def test_totals_at_owners_are_those_of_all_ranks_and_come_back(here, size, op):
         own = slice(first[comm.rank], first[comm.rank + 1])
         held = [start[i, own].copy() for i in range(2)]
         got = [np.zeros(N, int) for _ in range(2)]
-        here.executable(program).run(
-            {"a": sums[0][comm.rank], "b": sums[1][comm.rank], "total_a": held[0],
-             "total_b": held[1], "answer_a": got[0], "answer_b": got[1], "comm": comm,
-             "names": names[comm.rank], "owners": owners_of(comm, first)}, size=N, sizes=sizes)
-        for total, mine, answer in zip(totals, held, got):
+        bound = there(here, {
+            "a": sums[0][comm.rank], "b": sums[1][comm.rank], "total_a": held[0],
+            "total_b": held[1], "answer_a": got[0], "answer_b": got[1], "comm": comm,
+            "names": names[comm.rank], "owners": owners_of(comm, first)})
+        here.executable(program).run(bound, size=N, sizes=sizes)
+        for total, which in zip(totals, "ab"):
+            mine, answer = (here.to_host(bound[f"{name}_{which}"]) for name in ("total", "answer"))
             assert mine.tolist() == total[own].tolist()
             assert answer[: len(wanted[comm.rank])].tolist() == total[wanted[comm.rank]].tolist()
 
@@ -211,12 +215,13 @@ def test_prefixes_are_sums_over_the_ranks_before(here, size):
         count, shares, before = (program.array(name, np.int64)
                                  for name in ("count", "shares", "before"))
         record_prefix(program, count[1], shares, before)
-        bound = {"count": np.array([5, counts[comm.rank]]), "shares": np.full(size, 9),
-                 "before": np.zeros(2, int), "comm": comm,
-                 "owners": owners_of(comm, np.zeros(size + 1, int))}
+        bound = there(here, {
+            "count": np.array([5, counts[comm.rank]]), "shares": np.full(size, 9),
+            "before": np.zeros(2, int), "comm": comm,
+            "owners": owners_of(comm, np.zeros(size + 1, int))})
         here.executable(program).run(bound, size=1)
-        assert bound["shares"].tolist() == counts.tolist()
-        return bound["before"].tolist()
+        assert here.to_host(bound["shares"]).tolist() == counts.tolist()
+        return here.to_host(bound["before"]).tolist()
 
     assert Local(size).run(main) == [[counts[:rank].sum(), counts.sum()] for rank in range(size)]
 
@@ -230,9 +235,10 @@ def test_rows_arrive_where_they_are_sent(here, size, max_count):
 
     def main(comm):
         column = np.concatenate(rows[comm.rank])
-        (wide, absent, narrow), arriving = ship(
-            comm, here, [column, None, column.astype(np.int32)], counts[comm.rank])
+        columns = [here.asarray(column), None, here.asarray(column.astype(np.int32))]
+        (wide, absent, narrow), arriving = ship(comm, here, columns, counts[comm.rank])
         assert absent is None
+        wide, narrow = here.to_host(wide), here.to_host(narrow)
         assert narrow.dtype == np.int32
         assert narrow.tolist() == wide.tolist()
         assert arriving.tolist() == counts[:, comm.rank].tolist()

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from portpart.backends.communication.errors import (
-    CommunicationError,
-    CommunicationUnsupported,
-    RankFailed,
-)
+from portpart.backends.communication.errors import CommunicationError, RankFailed
 from portpart.backends.communication.local import Local
 from portpart.backends.communication.one import One
 from portpart.backends.communication.protocol import Communicator
 
-__all__ = ["CommunicationError", "CommunicationUnsupported", "Communicator", "Local", "One",
-           "RankFailed"]
+__all__ = ["CommunicationError", "Communicator", "Local", "One", "RankFailed"]

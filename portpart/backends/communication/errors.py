@@ -17,10 +17,6 @@ class CommunicatorLost(CommunicationError):
     """No rank has gone on for a long time: one may have been killed."""
 
 
-class CommunicationUnsupported(CommunicationError, NotImplementedError):
-    """A program that communicates cannot be compiled for this device."""
-
-
 def restated(problem: BaseException, rank: int) -> BaseException:
     """The error that all ranks raise where one has failed.
 

@@ -11,12 +11,14 @@ import numpy as np
 from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.protocol import (
     require_parcel,
+    require_parts,
     require_space,
     require_words,
     rounds_of,
 )
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
+from portpart.backends.transfer import publish, read, transfer_of
 
 UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
 
@@ -42,10 +44,11 @@ def reduce_words(ranks: Sequence[ReducedWords]) -> None:
     """Replace the words of all ranks by their sum, minimum or maximum."""
     for rank, words in enumerate(ranks):
         _check(rank, require_words, words.array, words.first, words.count)
-    parts = [np.asarray(words.array)[words.first : words.first + words.count] for words in ranks]
-    result = UFUNCS[ranks[0].op].reduce(parts)
+    parts = [words.array[words.first : words.first + words.count] for words in ranks]
+    result = UFUNCS[ranks[0].op].reduce(read(parts))
     for part in parts:
-        part[:] = result
+        transfer_of(part).write(part, result)
+    publish(parts)
 
 
 def exchange(parcels: Sequence[Parcel], max_count: int) -> None:
@@ -56,19 +59,22 @@ def exchange(parcels: Sequence[Parcel], max_count: int) -> None:
     size = len(parcels)
     for rank, parcel in enumerate(parcels):
         _check(rank, require_parcel, parcel, size)
-    counts = np.array([np.asarray(parcel.send_counts) for parcel in parcels])
+    counts = np.array(read([parcel.send_counts for parcel in parcels]))
+    for rank, parcel in enumerate(parcels):
+        _check(rank, require_parts, counts[rank], parcel)
     for rank, parcel in enumerate(parcels):
         _check(rank, require_space, int(counts[:, rank].sum()), parcel)
     sent, arrived = np.cumsum(counts, axis=1) - counts, np.cumsum(counts, axis=0) - counts
     for part in rounds_of(int(counts.max()), max_count):
-        for source, target in np.ndindex(size, size):
+        for source, target in np.argwhere(counts > part.start).tolist():
             begin, end = part.start, min(part.stop, int(counts[source, target]))
             here, there = int(sent[source, target]), int(arrived[source, target])
-            if begin < end:
-                np.asarray(parcels[target].recv)[there + begin : there + end] = (
-                    np.asarray(parcels[source].send)[here + begin : here + end])
+            recv, send = parcels[target].recv, parcels[source].send
+            transfer_of(recv).copy(recv[there + begin : there + end],
+                                   send[here + begin : here + end])
     for rank, parcel in enumerate(parcels):
-        np.asarray(parcel.recv_counts)[:] = counts[:, rank]
+        transfer_of(parcel.recv_counts).write(parcel.recv_counts, counts[:, rank])
+    publish([parcel.recv for parcel in parcels])
 
 
 def _check(rank: int, require: Callable[..., None], *given: Any) -> None:

@@ -21,6 +21,7 @@ from portpart.backends.communication.exchange import (
 from portpart.backends.communication.protocol import MAX_COUNT, Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
+from portpart.backends.transfer import publish
 
 Result = TypeVar("Result")
 
@@ -125,9 +126,11 @@ class _Rank:
         self._turns, self.rank, self.size = turns, rank, turns.size
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        publish([words])
         self._turns.step(self.rank, ReducedWords(words, first, count, op))
 
     def all_to_all(self, parcel: Parcel) -> None:
+        publish([parcel.send])
         self._turns.step(self.rank, parcel)
 
     def vote(self, problem: Exception | None) -> None:

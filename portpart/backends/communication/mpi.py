@@ -23,12 +23,14 @@ from portpart.backends.communication.errors import (
 from portpart.backends.communication.protocol import (
     MAX_COUNT,
     require_parcel,
+    require_parts,
     require_space,
     require_words,
     rounds_of,
 )
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
+from portpart.backends.transfer import read, transfer_of
 
 __all__ = ["Mpi"]
 
@@ -121,19 +123,34 @@ class Mpi:
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
         """See `Communicator`."""
         require_words(words, first, count)
-        part = np.asarray(words)[first : first + count]
-        given = part.copy()
+        part = words[first : first + count]
+        given = read([part])[0].copy()
+        result = np.empty_like(given)
         for piece in rounds_of(count, self._max_count):
-            self._wait([self._steps.Iallreduce(given[piece], part[piece], OPERATIONS[op])],
-                       given, part)
+            self._wait([self._steps.Iallreduce(given[piece], result[piece], OPERATIONS[op])],
+                       given, result)
+        transfer_of(part).write(part, result)
 
     def all_to_all(self, parcel: Parcel) -> None:
         """See `Communicator`."""
         require_parcel(parcel, self.size)
-        send, recv = np.asarray(parcel.send), np.asarray(parcel.recv)
-        sent, arriving = np.asarray(parcel.send_counts), np.asarray(parcel.recv_counts)
+        sent = read([parcel.send_counts])[0]
+        require_parts(sent, parcel)
+        arriving = np.empty(self.size, np.int64)
         self._wait([self._steps.Ialltoall(sent, arriving)], sent, arriving)
-        require_space(int(arriving.sum()), parcel)
+        total = int(arriving.sum())
+        require_space(total, parcel)
+        transfer = transfer_of(parcel.recv)
+        arrived = parcel.recv[:total]
+        send = transfer_of(parcel.send).on_host(parcel.send[: int(sent.sum())])
+        recv = transfer.host_memory(arrived)
+        self._exchange(send, sent, recv, arriving)
+        transfer.write(arrived, recv)
+        transfer_of(parcel.recv_counts).write(parcel.recv_counts, arriving)
+
+    def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
+                  arriving: np.ndarray) -> None:
+        """Send each rank its part of an array of the host; the numbers of elements are known."""
         here, there = np.cumsum(arriving) - arriving, np.cumsum(sent) - sent
         requests = []
         for step in range(1, self.size):  # no rank is the first that all others send to
@@ -168,23 +185,25 @@ class Mpi:
     def _wait(self, requests: list[MPI.Request], *arrays: np.ndarray) -> None:
         """Wait for requests, and for news of ranks that have failed."""
         try:
-            self._watch(requests)
+            self._watch(lambda: MPI.Request.Testall(requests),
+                        lambda: sum(not request.Test() for request in requests))
         except BaseException:
             self._is_whole = False
             _abandoned.append((requests, arrays))
             raise
 
-    def _watch(self, requests: list[MPI.Request]) -> None:
-        last, left = time.monotonic(), len(requests)
+    def _watch(self, is_done: Callable[[], bool], left: Callable[[], int]) -> None:
+        """Look at a step until it is done; the number of what is `left` tells that it goes on."""
+        last, before = time.monotonic(), left()
         while True:
             for _ in range(SPINS):
-                if MPI.Request.Testall(requests):
+                if is_done():
                     return
             self._look_for_news()
             time.sleep(0)
-            open_now = sum(not request.Test() for request in requests)
-            if open_now != left:
-                last, left = time.monotonic(), open_now
+            now = left()
+            if now != before:
+                last, before = time.monotonic(), now
             elif time.monotonic() - last > self._patience:
                 raise CommunicatorLost(
                     f"no other rank has gone on for {self._patience:g} seconds")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from portpart.backends.communication.protocol import (
     require_parcel,
+    require_parts,
     require_space,
     require_words,
 )
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
+from portpart.backends.transfer import read, transfer_of
 
 
 class One:
@@ -33,10 +33,12 @@ class One:
     def all_to_all(self, parcel: Parcel) -> None:
         """Copy what is sent to what arrives."""
         require_parcel(parcel, self.size)
-        count = int(parcel.send_counts[0])
+        counts, = read([parcel.send_counts])
+        require_parts(counts, parcel)
+        count = int(counts[0])
         require_space(count, parcel)
-        np.asarray(parcel.recv)[:count] = np.asarray(parcel.send)[:count]
-        np.asarray(parcel.recv_counts)[0] = count
+        transfer_of(parcel.recv).copy(parcel.recv[:count], parcel.send[:count])
+        transfer_of(parcel.recv_counts).copy(parcel.recv_counts, parcel.send_counts)
 
     def vote(self, problem: Exception | None) -> None:
         """Raise the problem if there is one."""

@@ -73,19 +73,22 @@ def require_words(words: Array, first: int, count: int) -> None:
 
 
 def require_parcel(parcel: Parcel, size: int) -> None:
-    """Raise CommunicationError unless a parcel has a part for each rank."""
+    """Raise CommunicationError unless the arrays of a parcel are of the right types and lengths."""
     for name in ("send_counts", "recv_counts"):
         counts = getattr(parcel, name)
         if counts.dtype != np.int64 or counts.shape != (size,):
             raise CommunicationError(f"{name} has shape {counts.shape} and type {counts.dtype}; "
                                      f"{size} numbers of int64 are needed")
-    counts = np.asarray(parcel.send_counts)
-    if (counts < 0).any() or counts.sum() > len(parcel.send):
-        raise CommunicationError(f"parts of {counts.tolist()} elements are sent, from an array of "
-                                 f"{len(parcel.send)}")
     if parcel.send.dtype != parcel.recv.dtype or parcel.send.dtype.kind not in "iu":
         raise CommunicationError(f"{parcel.send.dtype} is sent, to arrive as {parcel.recv.dtype}; "
                                  "one type of integers is needed")
+
+
+def require_parts(counts: np.ndarray, parcel: Parcel) -> None:
+    """Raise CommunicationError unless an array has parts of so many elements for the ranks."""
+    if (counts < 0).any() or counts.sum() > len(parcel.send):
+        raise CommunicationError(f"parts of {counts.tolist()} elements are sent, from an array of "
+                                 f"{len(parcel.send)}")
 
 
 def require_space(arriving: int, parcel: Parcel) -> None:

@@ -119,7 +119,7 @@ class _Builder:
             if isinstance(step, Launch):
                 waiting.append(self._launch(step))
                 continue
-            assert isinstance(step, (While, Branch)), "communication is refused before"
+            assert isinstance(step, (While, Branch)), "segments do not communicate"
             sides = 2 if isinstance(step, Branch) and step.orelse else 1
             handles = [self._handle() for _ in range(sides)]
             waiting.append(self._test(step, handles))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
-from portpart.backends.cuda.room import check_program, refuse_communication
+from portpart.backends.cuda.room import check_program
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
 from portpart.backends.packing import address_of, tag_of
@@ -23,6 +23,7 @@ class ProgramText:
     Parameters
     ----------
     program : Program
+        Without communication.
     address : callable
         Gives the address of an array, or refuses it.
     laps : int, optional
@@ -41,7 +42,6 @@ class ProgramText:
 
     def __init__(self, program: Program, address: Callable[[Any], int] = address_of,
                  laps: int | None = None) -> None:
-        refuse_communication(program)
         self.program = program
         self.layout = Table(program.used_slots(), address)
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}

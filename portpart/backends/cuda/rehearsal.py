@@ -19,6 +19,7 @@ from portpart.backends import cache_folder
 from portpart.backends.cuda.compile import Key, ask_resident, ask_together, keys_of
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.program_text import ProgramText
+from portpart.backends.cuda.segments import segments_of
 from portpart.backends.cuda.translate import DIRECT, PACKED
 from portpart.backends.cuda.workers import NOW, WRITING
 from portpart.backends.interface import Array, Executable, ExecutionSpace
@@ -83,11 +84,12 @@ class RehearsalSpace(ExecutionSpace):
         self._wanted[DIRECT][key] = None
 
     def executable(self, program: Program) -> Executable:
-        text = ProgramText(program)
-        if not self.modules.quick or self.modules.kept(text.words) is not None:
-            ask_resident(self.modules, text)
-        else:
-            self._wanted[PACKED].update(dict.fromkeys(keys_of(program)))
+        for segment in segments_of(program):
+            text = ProgramText(segment)
+            if not self.modules.quick or self.modules.kept(text.words) is not None:
+                ask_resident(self.modules, text)
+            else:
+                self._wanted[PACKED].update(dict.fromkeys(keys_of(segment)))
         return _Unrun()
 
 

@@ -97,7 +97,7 @@ class ResidentWriter:
                 if self.laps is not None:
                     lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
                 continue
-            assert isinstance(step, (While, Branch)), "communication is refused before"
+            assert isinstance(step, (While, Branch)), "segments do not communicate"
             rest = (*steps[place:], *after)
             sides, follow = _sides(step, rest)
             settled = not any(may_set(launch, step.flag)

@@ -1,8 +1,7 @@
-"""Whether kernels and programs fit a device: shared memory, arguments, kinds of steps."""
+"""Whether kernels and programs fit a device: shared memory, arguments."""
 
 from __future__ import annotations
 
-from portpart.backends.communication.errors import CommunicationUnsupported
 from portpart.backends.language.kernels import CheckedFunction
 from portpart.backends.language.team_arrays import (
     BLOCK,
@@ -18,18 +17,6 @@ from portpart.errors import KernelTypeError
 
 ARGUMENT_BYTES = 4096
 """What a launch may be given on every device and by every driver."""
-
-
-def refuse_communication(program: Program) -> None:
-    """Refuse a program that communicates: one kernel runs it from its first step to its last.
-
-    Raises
-    ------
-    CommunicationUnsupported
-    """
-    if program.communication():
-        raise CommunicationUnsupported(f"program {program.name!r} communicates; ranks run on the "
-                                       "CPU only so far")
 
 
 def check_program(program: Program) -> None:

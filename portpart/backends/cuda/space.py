@@ -22,10 +22,11 @@ from portpart.backends.cuda.compile import KernelCache, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.direct import Direct
 from portpart.backends.cuda.graph import missing_for_graphs
-from portpart.backends.cuda.landing import Landing
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.rehearsal import Rehearsals
+from portpart.backends.cuda.segmented import SegmentedExecutable
+from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, device_transfer
 from portpart.backends.fill import fill
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.interrupts import late_signals
@@ -41,9 +42,6 @@ OLDEST_CAPABILITY = 70
 MAX_BLOCKS = 1 << 16
 """Blocks of a launch from Python; more items than that are taken in strides."""
 
-
-LARGEST_TRAVELLER = 1 << 16
-"""Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
 
 MUCH = 16
 """What the pool holds without use is much from this share of the device's memory on, 1 / MUCH."""
@@ -101,7 +99,7 @@ class CudaSpace(ExecutionSpace):
         self._array = self.cupy.ndarray
         self.current_stream = self.cupy.cuda.get_current_stream
         self._functions: dict[tuple[Any, ...], Direct] = {}
-        self._landings: list[Landing] = []
+        self._transfer = device_transfer(self.cupy)
         self.program_mode = self.program_modes()[0]
         self.profiling = False
 
@@ -162,25 +160,13 @@ class CudaSpace(ExecutionSpace):
         return result
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
-        with self.active():
-            landing = self._landing(array.nbytes)
-            landing.begin(array, self.current_stream())
+        arrived = self._transfer.fetch(array)
 
         def wait() -> np.ndarray:
             self.counters.synchronizations += 1
-            found = landing.arrived(array.dtype, len(array))
-            self._landings.append(landing)
-            return found
+            return arrived()
 
         return wait
-
-    def _landing(self, size: int) -> Landing:
-        """A place for a copy that nobody else uses meanwhile, in whatever thread."""
-        try:
-            landing = self._landings.pop()
-        except IndexError:
-            return Landing(self.cupy, size)
-        return landing if landing.size >= size else Landing(self.cupy, size)
 
     def synchronize(self) -> None:
         self.counters.synchronizations += 1
@@ -250,6 +236,8 @@ class CudaSpace(ExecutionSpace):
         return super().num_compiled + len(self._functions)
 
     def executable(self, program: Program) -> Executable:
+        if program.communication():
+            return SegmentedExecutable(self, program, self.executable)
         with self.active():
             return CudaExecutable(self, program)
 

@@ -1,0 +1,153 @@
+"""Programs that communicate: the host runs their segments, one after the other.
+
+It walks the loops and branches around steps of communication.  It reads the flags that it needs
+together, and reads one anew only if a step may have changed it since.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.bound import Bindings, add_numbers
+from portpart.backends.communication.carry_out import carry_out, communicator_of
+from portpart.backends.communication.protocol import Communicator
+from portpart.backends.cuda.segments import (
+    Elements,
+    Exchange,
+    HostLoop,
+    Part,
+    Segment,
+    Segments,
+)
+from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.program import Program
+from portpart.backends.steps import AllReduce, Communication, Element, Slot
+from portpart.backends.table import LINE
+
+
+class SegmentedExecutable:
+    """A program that communicates, for one device.
+
+    Ranks that take turns may run it at the same time, so it keeps nothing of a run.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    program : Program
+    compiled : callable
+        Compiles a program without communication.
+    """
+
+    def __init__(self, space: ExecutionSpace, program: Program,
+                 compiled: Callable[[Program], Executable]) -> None:
+        self.space, self.program = space, program
+        self.segments = Segments(program)
+        self._executables = {id(each): compiled(each) for each in self.segments.programs()}
+        self._bindings = Bindings(program.used_slots())
+        self._scratch = [slot for slot in self.segments.own if slot.scratch]
+        self._words = [slot for slot in self.segments.own if slot.words]
+
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+        """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
+        comm = communicator_of(self.program.name, bindings)
+        bound = self._bindings.named(bindings)
+        own = {**self._allocated(sizes), **self._begun(bound)}
+        bound.update({slot.name: array for slot, array in own.items()})
+        given = {self.segments.own[slot].name: array for slot, array in own.items()}
+        _Run(self, comm, {**bindings, **given}, bound, size).walk(self.segments.parts)
+
+    def _allocated(self, sizes: Any) -> dict[Slot, Array]:
+        """Scratch, all of it from one allocation."""
+        places = [end := 0]
+        for slot in self._scratch:
+            places.append(end := end + -(-_num_bytes(slot, sizes) // LINE) * LINE)
+        memory = self.space.empty(end, np.uint8)
+        return {slot: memory[begin : begin + _num_bytes(slot, sizes)].view(slot.dtype)
+                for slot, begin in zip(self._scratch, places)}
+
+    def _begun(self, bound: Mapping[str, Any]) -> dict[Slot, Array]:
+        """Words as a run begins with them, in one copy."""
+        if not self._words:
+            return {}
+        numbers = array("q")
+        for slot in self._words:
+            add_numbers(slot, bound.get(slot.name, (0,) * slot.words), numbers)
+        memory = self.space.asarray(np.array(numbers))
+        ends = np.cumsum([slot.words for slot in self._words]).tolist()
+        return {slot: memory[end - slot.words : end] for slot, end in zip(self._words, ends)}
+
+    def execute(self, program: Program, bindings: dict[str, Any], size: int) -> None:
+        """Run a segment."""
+        self._executables[id(program)].run(bindings, size)
+
+
+def _num_bytes(slot: Slot, sizes: Any) -> int:
+    assert slot.length is not None
+    assert slot.dtype is not None
+    return slot.length(sizes) * slot.dtype.itemsize
+
+
+class _Run:
+    """One run: what slots are bound to, and what the host has read.
+
+    Parameters
+    ----------
+    given : dict
+        What segments are bound to.
+    bound : dict
+        The arrays of the program, by the names of their slots.
+    """
+
+    def __init__(self, executable: SegmentedExecutable, comm: Communicator,
+                 given: dict[str, Any], bound: Mapping[str, Any], size: int) -> None:
+        self.executable, self.comm, self.size = executable, comm, size
+        self.given, self.bound = given, bound
+        self._known: dict[Element, int] = {}
+        self._wanted: list[Element] = sorted(executable.segments.read_by_host,
+                                             key=lambda each: (each.slot.name, each.index))
+
+    def walk(self, parts: list[Part]) -> None:
+        """Run these parts."""
+        for part in parts:
+            if isinstance(part, Segment):
+                self.executable.execute(part.program, self.given, self.size)
+                self._forget(part.changes)
+            elif isinstance(part, Exchange):
+                self._exchange(part.step)
+                self._forget(part.changes)
+            elif isinstance(part, HostLoop):
+                while self._value(part.flag):
+                    self.walk(part.parts)
+            else:
+                self.walk(part.then if self._value(part.flag) else part.orelse)
+
+    def _exchange(self, step: Communication) -> None:
+        if isinstance(step, AllReduce) and isinstance(step.count, Element):
+            step = replace(step, count=self._value(step.count))
+        carry_out(step, self.comm, self.bound)
+
+    def _forget(self, changes: Elements) -> None:
+        for element in changes:
+            self._known.pop(element, None)
+
+    def _value(self, element: Element) -> int:
+        """An element, which is read with all others that may have changed."""
+        if element not in self._known:
+            self._read([each for each in self._wanted if each not in self._known])
+        return self._known[element]
+
+    def _read(self, elements: list[Element]) -> None:
+        """Read elements, of each array those between the first and the last."""
+        places: dict[Slot, list[int]] = {}
+        for each in elements:
+            places.setdefault(each.slot, []).append(each.index)
+        begun = [(slot, found, self.executable.space.fetch(
+            self.bound[slot.name][found[0] : found[-1] + 1])) for slot, found in places.items()]
+        for slot, found, wait in begun:
+            words = wait()
+            self._known.update({slot[index]: int(words[index - found[0]]) for index in found})

@@ -1,0 +1,180 @@
+"""Programs that communicate, cut into segments between the steps of communication.
+
+A segment is a program without communication.  Loops and branches around steps of communication are
+the host's; it has to know which segment may change the flags that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from portpart.backends.cuda.effects import may_set
+from portpart.backends.program import Program
+from portpart.backends.steps import (
+    AllReduce,
+    AllToAll,
+    Branch,
+    Communication,
+    Element,
+    Launch,
+    Slot,
+    Step,
+    While,
+    all_steps,
+    slots_of,
+)
+
+Elements = frozenset[Element]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Steps without communication, as a program; and what the host reads that they may change."""
+
+    program: Program
+    changes: Elements
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A step of communication, likewise."""
+
+    step: Communication
+    changes: Elements
+
+
+@dataclass(frozen=True)
+class HostLoop:
+    """A loop that the host runs."""
+
+    flag: Element
+    parts: list[Part]
+
+
+@dataclass(frozen=True)
+class HostBranch:
+    """A branch that the host takes."""
+
+    flag: Element
+    then: list[Part]
+    orelse: list[Part]
+
+
+Part = Segment | Exchange | HostLoop | HostBranch
+
+
+class Segments:
+    """A program that communicates, cut at these steps.
+
+    Scratch, and words that travel with the arguments or begin with zeros, outlive a segment: the
+    programs of segments have them as arrays that are bound.
+
+    Parameters
+    ----------
+    program : Program
+
+    Attributes
+    ----------
+    parts : list of Part
+    own : dict of Slot
+        The slots of arrays that belong to a run, each with the one that stands for it.
+    read_by_host : frozenset of Element
+        Flags around communication, and numbers of words that are reduced.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.own = {slot: _standing_for(slot) for slot in program.used_slots()
+                    if slot.scratch or slot.words}
+        self.read_by_host = frozenset(_read_by_host(program.steps))
+        self.parts = list(self._cut(program.steps))
+
+    def programs(self) -> list[Program]:
+        """The programs of all segments, in the order of recording."""
+        return [part.program for part in _all_parts(self.parts) if isinstance(part, Segment)]
+
+    def _cut(self, steps: list[Step]) -> Iterator[Part]:
+        waiting: list[Step] = []
+        for step in steps:
+            if not _communicates(step):
+                waiting.append(step)
+                continue
+            yield from self._segment(waiting)
+            waiting = []
+            if isinstance(step, While):
+                yield HostLoop(step.flag, list(self._cut(step.steps)))
+            elif isinstance(step, Branch):
+                yield HostBranch(step.flag, list(self._cut(step.then)),
+                                 list(self._cut(step.orelse)))
+            elif isinstance(step, (AllReduce, AllToAll)):
+                yield Exchange(step, frozenset(each for each in self.read_by_host
+                                               if each.slot in _set_by(step)))
+        yield from self._segment(waiting)
+
+    def _segment(self, steps: list[Step]) -> Iterator[Segment]:
+        """A program of these steps, unless there are none."""
+        if not steps:
+            return
+        whole = self._program
+        program = Program(whole.name, whole.sweeps, whole.sizes)
+        program.steps += [self._moved(step) for step in steps]
+        program.slots = {slot.name: slot for slot in slots_of(program.steps)}
+        launches = [step for step in all_steps(steps) if isinstance(step, Launch)]
+        yield Segment(program, frozenset(each for each in self.read_by_host
+                                         if any(may_set(launch, each) for launch in launches)))
+
+    def _moved(self, step: Step) -> Step:
+        """The step with arrays in place of what belongs to a run."""
+        if isinstance(step, Launch):
+            count = self._element(step.count) if isinstance(step.count, Element) else step.count
+            return replace(step, count=count, args=tuple(
+                self.own.get(each, each) if isinstance(each, Slot) else each
+                for each in step.args))
+        if isinstance(step, While):
+            return While(self._element(step.flag), [self._moved(each) for each in step.steps])
+        assert isinstance(step, Branch)
+        return Branch(self._element(step.flag), [self._moved(each) for each in step.then],
+                      [self._moved(each) for each in step.orelse])
+
+    def _element(self, element: Element) -> Element:
+        return replace(element, slot=self.own.get(element.slot, element.slot))
+
+
+def _standing_for(slot: Slot) -> Slot:
+    """The array that stands for scratch or words; dots would make it the field of a record."""
+    return Slot(slot.name.replace(".", ":") + ":own", slot.dtype, True)
+
+
+def _communicates(step: Step) -> bool:
+    return any(isinstance(each, Communication) for each in all_steps([step]))
+
+
+def _read_by_host(steps: list[Step]) -> Iterator[Element]:
+    """Flags around communication, and numbers of words that are reduced."""
+    for step in all_steps(steps):
+        if isinstance(step, (While, Branch)) and _communicates(step):
+            yield step.flag
+        elif isinstance(step, AllReduce) and isinstance(step.count, Element):
+            yield step.count
+
+
+def _set_by(step: Communication) -> tuple[Slot, ...]:
+    """The slots of the arrays that a step sets."""
+    if isinstance(step, AllReduce):
+        return (step.words,)
+    return step.parcel.recv, step.parcel.recv_counts
+
+
+def _all_parts(parts: Iterable[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        if isinstance(part, HostLoop):
+            yield from _all_parts(part.parts)
+        elif isinstance(part, HostBranch):
+            yield from _all_parts([*part.then, *part.orelse])
+
+
+def segments_of(program: Program) -> list[Program]:
+    """The programs without communication that a program consists of."""
+    return Segments(program).programs() if program.communication() else [program]

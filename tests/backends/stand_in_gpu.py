@@ -1,0 +1,254 @@
+"""A GPU for tests on a machine without one: the space of CUDA over a stand-in for CuPy.
+
+Its arrays are not those of NumPy, which refuses them as CuPy's are refused.  Kernels run as their
+generated CUDA C++, compiled by the host's compiler; the host walks programs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import operator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from portpart.backends.cuda import space as cuda_space
+from portpart.backends.cuda.compile import keys_of
+from portpart.backends.cuda.translate import packed_name
+from portpart.backends.language import Kernel
+from portpart.backends.packing import bits_of, tag_of
+from portpart.backends.program import Program
+from tests.backends.host_cuda import COMPILER, NO_COMPILER, compiled, translated
+
+DEVICE = 0
+
+
+class Device:
+    """The only device."""
+
+    attributes = {"MultiProcessorCount": 4, "CooperativeLaunch": 0}
+    compute_capability = "90"
+
+    def __init__(self, number: int = DEVICE) -> None:
+        self.id = number
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """There is no other device to go back to."""
+
+
+class Stream:
+    """A stream on which all is done when a call returns."""
+
+    def __init__(self, ptr: int = 0) -> None:
+        self.ptr, self.waits = ptr, 0
+
+    def synchronize(self) -> None:
+        self.waits += 1
+
+    def record(self, event: Event) -> None:
+        """All is done."""
+
+    def wait_event(self, event: Event) -> None:
+        """All is done."""
+
+
+class Event:
+    """Something that has happened."""
+
+    done = True
+
+    def __init__(self, disable_timing: bool = False) -> None:
+        del disable_timing
+
+    def record(self, stream: Any = None) -> None:
+        """All is done."""
+
+    def synchronize(self) -> None:
+        """All is done."""
+
+
+class Pointer:
+    """Where an array begins."""
+
+    device_id = DEVICE
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self.ptr = memory.ctypes.data
+
+    def copy_from_host_async(self, place: int, size: int, stream: Stream) -> None:
+        ctypes.memmove(self.ptr, place, size)
+
+    def copy_to_host_async(self, place: int, size: int, stream: Stream) -> None:
+        ctypes.memmove(place, self.ptr, size)
+
+    def copy_from_device_async(self, source: Pointer, size: int, stream: Stream) -> None:
+        assert isinstance(source, Pointer)
+        ctypes.memmove(self.ptr, source.ptr, size)
+
+
+class Pinned(bytearray):
+    """Memory of the host, with its address."""
+
+    @property
+    def ptr(self) -> int:
+        return ctypes.addressof((ctypes.c_char * len(self)).from_buffer(self))
+
+
+class ndarray:  # noqa: N801  (the name that CuPy has for it)
+    """An array of the device."""
+
+    def __init__(self, shape: Any, dtype: Any = float) -> None:
+        self.inner = np.full(shape, 77, dtype)  # what nobody has set is no zero
+
+    @classmethod
+    def of(cls, inner: Any) -> ndarray:
+        made = cls.__new__(cls)
+        made.inner = np.asarray(inner)
+        return made
+
+    @property
+    def data(self) -> Pointer:
+        return Pointer(self.inner)
+
+    device = Device()
+    dtype = property(lambda self: self.inner.dtype)
+    ndim = property(lambda self: self.inner.ndim)
+    size = property(lambda self: self.inner.size)
+    shape = property(lambda self: self.inner.shape)
+    nbytes = property(lambda self: self.inner.nbytes)
+    itemsize = property(lambda self: self.inner.itemsize)
+    flags = property(lambda self: self.inner.flags)
+    __cuda_array_interface__ = property(lambda self: self.inner.__array_interface__)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def __int__(self) -> int:
+        return int(self.inner)
+
+    __index__ = __int__
+
+    def __bool__(self) -> bool:
+        return bool(self.inner)
+
+    def __getitem__(self, key: Any) -> ndarray:
+        return ndarray.of(self.inner[_inner(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.inner[_inner(key)] = _inner(value)
+
+    def get(self) -> np.ndarray:
+        return self.inner.copy()
+
+    __hash__ = object.__hash__
+
+
+def _inner(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise TypeError("an array of the host stands beside one of the device")
+    if isinstance(value, tuple):
+        return tuple(map(_inner, value))
+    return value.inner if isinstance(value, ndarray) else value
+
+
+def _lend(name: str) -> None:
+    """Give the class an operator or a method of NumPy's arrays."""
+    plain = getattr(operator, name, None) or getattr(np.ndarray, name)
+
+    def call(self: ndarray, *given: Any, **named: Any) -> ndarray:
+        return ndarray.of(plain(self.inner, *map(_inner, given), **named))
+
+    setattr(ndarray, name, call)
+
+
+for _name in ("__add__", "__sub__", "__mul__", "__floordiv__", "__eq__", "__ne__", "__lt__",
+              "__le__", "__gt__", "__ge__", "__and__", "__or__", "__invert__", "__rshift__",
+              "__lshift__", "__neg__", "astype", "view", "copy", "sum", "min", "max", "any", "all",
+              "ravel", "reshape", "cumsum"):
+    _lend(_name)
+
+
+def asarray(values: Any, dtype: Any = None) -> ndarray:
+    if isinstance(values, ndarray):
+        return values if dtype in (None, values.dtype) else values.astype(dtype)
+    return ndarray.of(np.array(values, dtype))
+
+
+class Module(SimpleNamespace):
+    """A module, known by what it is and not by what is in it."""
+
+    __hash__ = object.__hash__
+
+
+def cupy() -> Any:
+    """What the space uses of CuPy."""
+    stream = Stream()
+    runtime = SimpleNamespace(getDevice=lambda: DEVICE, getDeviceCount=lambda: 1,
+                              memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0)
+    pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
+    cuda = SimpleNamespace(
+        Device=Device, Event=Event, runtime=runtime, alloc_pinned_memory=Pinned,
+        get_current_stream=lambda: stream,
+        memory=SimpleNamespace(OutOfMemoryError=MemoryError))
+    return Module(
+        __version__="0", ndarray=ndarray, asarray=asarray, array=asarray, empty=ndarray, cuda=cuda,
+        ascontiguousarray=lambda array: ndarray.of(np.ascontiguousarray(array.inner)),
+        zeros=lambda n, dtype: ndarray.of(np.zeros(n, dtype)),
+        asnumpy=lambda array: array.inner.copy(),
+        argsort=lambda keys, kind: ndarray.of(np.argsort(keys.inner, kind=kind)),
+        get_default_memory_pool=lambda: pool)
+
+
+class _Kernels:
+    """Kernels that the host's compiler compiles."""
+
+    modules = SimpleNamespace(quick=True)
+
+    def packed(self, program: Program, in_place: bool) -> dict[int, Any]:
+        def launcher(kernel: Kernel, args: Any, team: int) -> Any:
+            entry = _entry(kernel, args, team)
+            return lambda grid, block, given: entry(int(given[0]))
+
+        return {id(step): launcher(step.kernel, step.args, team)
+                for step, (_, _, team) in zip(program.launches(), keys_of(program), strict=True)}
+
+
+def _entry(kernel: Kernel, args: Any, team: int) -> Any:
+    translation = translated(kernel, args, team)
+    return compiled(packed_name(translation.symbol), translation.text)
+
+
+class StandInGpu(cuda_space.CudaSpace):
+    """The space of CUDA on the stand-in."""
+
+    def __init__(self) -> None:
+        if COMPILER is None:
+            pytest.skip(NO_COMPILER)
+        with contextlib.ExitStack() as changed:
+            made = cupy()
+            for name, value in (("import_cupy", lambda: made), ("do_without_folder", lambda: None)):
+                changed.enter_context(mock.patch.object(cuda_space, name, value))
+            super().__init__()
+        self.kernels: Any = _Kernels()
+        self.program_mode = "walk"
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n <= 0:
+            return
+        args = kernel.flattened(args)
+        words = [0 if each is None else self.address_of(each) if tag_of(each).startswith("*")
+                 else bits_of(each, tag_of(each)) for each in args]
+        row = np.array([0, *words, n], np.int64)
+        row[0] = row.ctypes.data + 8 * (len(row) - 1)
+        self.counters.launches += 1
+        _entry(kernel, args, team)(row.ctypes.data)
