@@ -23,7 +23,10 @@ from portpart.graphs.distributed import DistributedGraph
 from tests.backends.lanes import LanesSpace, Walker
 
 UNPACKING = "unpack_ghost"
-"""The kernel that sets ghosts."""
+"""The kernel that sets ghosts to what has been pushed."""
+
+BEGINNING = "begin_ghost"
+"""The kernel that sets ghosts to what all vertices begin with, before any of them is read."""
 
 When = tuple[int, ...]
 """A place in what a rank runs: numbers of programs, steps, rounds of loops, and steps in these.
@@ -53,6 +56,8 @@ class Field:
         When the owner of a ghost has changed it, since it was pushed last.
     reads : dict
         When a ghost has been read last, since it was pushed.
+    begun : dict
+        When a ghost has been given the value that all vertices begin with.
     """
 
     def __init__(self, name: str) -> None:
@@ -62,6 +67,7 @@ class Field:
         self.ghosts: defaultdict[int, list[Ghost]] = defaultdict(list)
         self.changes: defaultdict[Ghost, list[When]] = defaultdict(list)
         self.reads: dict[Ghost, When] = {}
+        self.begun: dict[Ghost, When] = {}
 
     def watch(self, graph: DistributedGraph, space: GhostSpace, array: np.ndarray) -> Watched:
         """The same memory, watched; all ranks do this before one of them goes on."""
@@ -84,6 +90,8 @@ class Field:
     def change(self, vertex: int, now: When) -> None:
         """Note that an owner changes a vertex."""
         for ghost in self.ghosts[vertex]:
+            if now < self.begun.get(ghost, now):
+                continue
             self.changes[ghost].append(now)
             if self.reads.get(ghost, now) > now:
                 self._refuse(ghost)
@@ -96,6 +104,12 @@ class Field:
         owner, v = self.owned[self.names[ghost]]
         if not later and owner.view(np.ndarray)[v] != value:
             raise StaleGhost(f"{self._said(ghost)} is pushed {value}, which its owner has not")
+
+    def begin(self, ghost: Ghost, now: When) -> None:
+        """Note that a ghost gets the value that its vertex gets, too, at an earlier place."""
+        self.changes[ghost] = [change for change in self.changes[ghost] if change > now]
+        self.reads.pop(ghost, None)
+        self.begun[ghost] = now
 
     def _refuse(self, ghost: Ghost) -> None:
         raise StaleGhost(f"{self._said(ghost)} is read, and its owner has changed it since it was "
@@ -123,9 +137,13 @@ class Watched(np.ndarray):
         field, space = self.field, self.space
         assert field is not None
         if place >= self.own:
-            if space.running != UNPACKING:
+            ghost = space.rank, int(place)
+            if space.running == UNPACKING:
+                field.arrive(ghost, value, space.now)
+            elif space.running == BEGINNING:
+                field.begin(ghost, space.now)
+            else:
                 raise StaleGhost(f"{space.running} writes to {field.name}[{place}], a ghost")
-            field.arrive((space.rank, int(place)), value, space.now)
         elif super().__getitem__(place) != value:
             field.change(self.first + int(place), space.now)
         super().__setitem__(place, value)

@@ -1,0 +1,146 @@
+"""Partitions by several ranks are those of one device, wherever borders are and levels fold."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import portpart
+from portpart import generators
+from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.portpart import PRESETS
+from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.api.bounds import bounds_for
+from portpart.backends.communication import Local
+from portpart.errors import InputError
+from portpart.graphs.distribution import distributed
+from portpart.graphs.graph import Graph
+from portpart.options import changed
+from tests.data_folder import graph_path
+from tests.graphs import graphs, random_graph
+from tests.ranks import borders, cut_graphs, rows_of
+
+NEVER = 0
+ALWAYS = 2**62
+
+SMALL = changed(PRESETS["default"], {
+    "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
+    "coarsening.max_coarsest": 16})
+"""The default, which coarsens small graphs, too."""
+
+
+def by_ranks(graph: Graph, first: list[int], k: int, config: Any, *, fold: int = NEVER,
+             seed: int = 0, imbalance: float = 0.03, target: Any = None) -> list[Any]:
+    """Blocks, weights of blocks, and what happened, rank by rank."""
+    balance = bounds_for(graph, k, imbalance, target, None, 0).balance
+
+    def main(comm):
+        part = distributed(comm, rows_of(graph, *first[comm.rank : comm.rank + 2]))
+        trace = Trace(part.space, part, None)
+        found, weights = partition_ranks(part, balance, config, seed, trace, Fold(fold, ALWAYS))
+        return found.tolist(), weights.tolist(), trace.summary()
+
+    return Local(len(first) - 1).run(main)
+
+
+def check(graph: Graph, first: list[int], k: int, config: Any = PRESETS["default"],
+          fold: int = NEVER, seed: int = 0, imbalance: float = 0.03, target: Any = None) -> None:
+    """Ranks come to what one device comes to."""
+    wanted = portpart.partition(graph, k, preset=config, seed=seed, imbalance=imbalance,
+                                target=target)
+    found = by_ranks(graph, first, k, config, fold=fold, seed=seed, imbalance=imbalance,
+                     target=target)
+    assert [block for part, _, _ in found for block in part] == wanted.part.tolist()
+    for _, weights, stats in found:
+        assert weights == wanted.block_weights.tolist()
+        assert stats["cuts"] == wanted.stats["cuts"]
+        assert stats["repaired"] == wanted.stats["repaired"]
+        for here, there in zip(stats["levels"], wanted.stats["levels"], strict=True):
+            for name in ("vertices", "arcs", "cut", "iterations"):
+                assert here.get(name) == there.get(name)
+
+
+WHOLE = {
+    "mesh": generators.delaunay(4000),
+    "cube": generators.grid_3d(14),
+    "skewed": generators.rmat(11),
+    "geometric": generators.random_geometric(3000),
+    "weighted": random_graph(3000, 9000, 4, weighted=True, vertex_weighted=True),
+    "isolated": random_graph(3000, 1500, 5),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("name", WHOLE)
+def test_partitions_are_those_of_one_device(name, size):
+    graph = WHOLE[name]
+    first = borders(graph.num_vertices, size, size)
+    for k, preset in ((2, "default"), (8, "fast"), (64, "default")):
+        check(graph, first, k, PRESETS[preset], seed=size)
+
+
+@pytest.mark.parametrize("name", ["3elt", "add20", "WormNet_v3", "commanche_dual"])
+def test_partitions_of_real_graphs_are_those_of_one_device(name):
+    graph = portpart.as_graph(graph_path(name))
+    for size in (2, 5):
+        check(graph, borders(graph.num_vertices, size, size), 1000 if size == 2 else 16)
+
+
+@pytest.mark.parametrize("fold", [300, 1000, ALWAYS])
+def test_partitions_do_not_depend_on_where_levels_fold(fold):
+    for name in ("mesh", "skewed"):
+        graph = WHOLE[name]
+        check(graph, borders(graph.num_vertices, 3, 1), 8, fold=fold)
+
+
+def test_limits_of_blocks_may_differ():
+    graph = WHOLE["weighted"]
+    check(graph, borders(graph.num_vertices, 3, 1), 4, imbalance=0.01, target=[1, 2, 3, 4])
+
+
+def test_every_rank_finishes_what_refinement_leaves():
+    """Heavy vertices fill the limits exactly, so vertices are packed in the end."""
+    mesh = generators.delaunay(2500, seed=2)
+    weights = np.random.default_rng(3).integers(1, 200, 2500)
+    graph = portpart.as_graph(mesh, vertex_weights=weights)
+    check(graph, borders(2500, 3, 1), 64, imbalance=0.0)
+
+
+def test_a_vertex_too_heavy_for_any_block_has_its_own():
+    weights = np.ones(2500, int)
+    weights[7] = 2000
+    graph = portpart.as_graph(generators.delaunay(2500, seed=2), vertex_weights=weights)
+    with pytest.warns(UserWarning, match="vertex 7"):
+        check(graph, borders(2500, 3, 1), 8)
+
+
+@pytest.mark.parametrize("k", [1, 30, 50])
+def test_obvious_partitions(k):
+    check(generators.grid_2d(6, 5), [0, 10, 10, 30], k)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut_graphs(graphs(60, loops=False).filter(lambda graph: graph.num_vertices > 5)),
+       st.integers(2, 5), st.sampled_from([0.0, 0.03, 0.5]), st.integers(0, 2**40))
+def test_any_graph_is_divided_by_ranks_as_by_one_device(drawn, k, imbalance, seed):
+    graph, first = drawn
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # limits that no partition keeps
+        check(graph, first, k, SMALL, seed=seed, imbalance=imbalance)
+
+
+@pytest.mark.parametrize("changes", [
+    {"search.runs": 2}, {"search.cycles": 1},
+    {"refinement.coarse": RefinementOptions(until_balanced=True)},
+    {"refinement.finest": RefinementOptions(leave_by="code")}])
+def test_what_ranks_do_not_do_is_refused(changes):
+    config = changed(PRESETS["default"], changes)
+    with pytest.raises(InputError, match="not possible over several ranks; use preset="):
+        by_ranks(WHOLE["mesh"], [0, 2000, 4000], 8, config)
