@@ -19,13 +19,15 @@ from portpart.algorithms.portpart_ranks import partition_ranks
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.api.bounds import bounds_for
 from portpart.backends.communication import Local
+from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests.data_folder import graph_path
 from tests.graphs import graphs, random_graph
-from tests.ranks import borders, cut_graphs, rows_of
+from tests.oracles import host
+from tests.ranks import DEVICES, borders, cut_graphs, rows_of, space_of
 
 NEVER = 0
 ALWAYS = 2**62
@@ -37,26 +39,28 @@ SMALL = changed(PRESETS["default"], {
 
 
 def by_ranks(graph: Graph, first: list[int], k: int, config: Any, *, fold: int = NEVER,
-             seed: int = 0, imbalance: float = 0.03, target: Any = None) -> list[Any]:
+             seed: int = 0, imbalance: float = 0.03, target: Any = None,
+             there: ExecutionSpace | None = None) -> list[Any]:
     """Blocks, weights of blocks, and what happened, rank by rank."""
     balance = bounds_for(graph, k, imbalance, target, None, 0).balance
 
     def main(comm):
-        part = distributed(comm, rows_of(graph, *first[comm.rank : comm.rank + 2]))
+        part = distributed(comm, rows_of(graph, *first[comm.rank : comm.rank + 2], there))
         trace = Trace(part.space, part, None)
         found, weights = partition_ranks(part, balance, config, seed, trace, Fold(fold, ALWAYS))
-        return found.tolist(), weights.tolist(), trace.summary()
+        return host(found).tolist(), weights.tolist(), trace.summary()
 
     return Local(len(first) - 1).run(main)
 
 
 def check(graph: Graph, first: list[int], k: int, config: Any = PRESETS["default"],
-          fold: int = NEVER, seed: int = 0, imbalance: float = 0.03, target: Any = None) -> None:
+          fold: int = NEVER, seed: int = 0, imbalance: float = 0.03, target: Any = None,
+          there: ExecutionSpace | None = None) -> None:
     """Ranks come to what one device comes to."""
     wanted = portpart.partition(graph, k, preset=config, seed=seed, imbalance=imbalance,
                                 target=target)
     found = by_ranks(graph, first, k, config, fold=fold, seed=seed, imbalance=imbalance,
-                     target=target)
+                     target=target, there=there)
     assert [block for part, _, _ in found for block in part] == wanted.part.tolist()
     for _, weights, stats in found:
         assert weights == wanted.block_weights.tolist()
@@ -84,6 +88,18 @@ def test_partitions_are_those_of_one_device(name, size):
     first = borders(graph.num_vertices, size, size)
     for k, preset in ((2, "default"), (8, "fast"), (64, "default")):
         check(graph, first, k, PRESETS[preset], seed=size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEVICES)
+def test_partitions_do_not_depend_on_the_device(name):
+    there, is_gpu = space_of(name), name.startswith("cuda")
+    for size in (1, 4) if is_gpu else (2,):
+        for graph in ("cube", "weighted") if is_gpu else ("weighted",):
+            whole = WHOLE[graph]
+            first = borders(whole.num_vertices, size, size)
+            check(whole, first, 8, seed=size, there=there)
+            check(whole, first, 64, PRESETS["fast"], seed=size, fold=1500, there=there)
 
 
 @pytest.mark.parametrize("name", ["3elt", "add20", "WormNet_v3", "commanche_dual"])

@@ -198,7 +198,7 @@ def cupy() -> Any:
     pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
     cuda = SimpleNamespace(
         Device=Device, Event=Event, runtime=runtime, alloc_pinned_memory=Pinned,
-        get_current_stream=lambda: stream,
+        get_current_stream=lambda: stream, get_elapsed_time=lambda one, other: 0.0,
         memory=SimpleNamespace(OutOfMemoryError=MemoryError))
     return Module(
         __version__="0", ndarray=ndarray, asarray=asarray, array=asarray, empty=ndarray, cuda=cuda,

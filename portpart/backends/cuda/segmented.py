@@ -7,7 +7,7 @@ together, and reads one anew only if a step may have changed it since.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,10 +56,13 @@ class SegmentedExecutable:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
         comm = communicator_of(self.program.name, bindings)
         bound = self._bindings.named(bindings)
-        own = {**self._allocated(sizes), **self._begun(bound)}
+        numbers = {slot: bound.get(slot.name, (0,) * slot.words) for slot in self._words}
+        own = {**self._allocated(sizes), **self._begun(numbers)}
         bound.update({slot.name: array for slot, array in own.items()})
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
-        _Run(self, comm, {**bindings, **given}, bound, size).walk(self.segments.parts)
+        known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
+                 if each.slot in numbers}
+        _Run(self, comm, {**bindings, **given}, bound, known, size).walk(self.segments.parts)
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -70,16 +73,16 @@ class SegmentedExecutable:
         return {slot: memory[begin : begin + _num_bytes(slot, sizes)].view(slot.dtype)
                 for slot, begin in zip(self._scratch, places)}
 
-    def _begun(self, bound: Mapping[str, Any]) -> dict[Slot, Array]:
+    def _begun(self, numbers: Mapping[Slot, Sequence[int]]) -> dict[Slot, Array]:
         """Words as a run begins with them, in one copy."""
-        if not self._words:
+        packed, ends = array("q"), []
+        for slot, values in numbers.items():
+            add_numbers(slot, values, packed)
+            ends.append(len(packed))
+        if not ends:
             return {}
-        numbers = array("q")
-        for slot in self._words:
-            add_numbers(slot, bound.get(slot.name, (0,) * slot.words), numbers)
-        memory = self.space.asarray(np.array(numbers))
-        ends = np.cumsum([slot.words for slot in self._words]).tolist()
-        return {slot: memory[end - slot.words : end] for slot, end in zip(self._words, ends)}
+        memory = self.space.asarray(np.array(packed))
+        return {slot: memory[end - slot.words : end] for slot, end in zip(numbers, ends)}
 
     def execute(self, program: Program, bindings: dict[str, Any], size: int) -> None:
         """Run a segment."""
@@ -101,13 +104,16 @@ class _Run:
         What segments are bound to.
     bound : dict
         The arrays of the program, by the names of their slots.
+    known : dict
+        What the host knows of the words that belong to the run.
     """
 
     def __init__(self, executable: SegmentedExecutable, comm: Communicator,
-                 given: dict[str, Any], bound: Mapping[str, Any], size: int) -> None:
+                 given: dict[str, Any], bound: Mapping[str, Any], known: dict[Element, int],
+                 size: int) -> None:
         self.executable, self.comm, self.size = executable, comm, size
         self.given, self.bound = given, bound
-        self._known: dict[Element, int] = {}
+        self._known = known
         self._wanted: list[Element] = sorted(executable.segments.read_by_host,
                                              key=lambda each: (each.slot.name, each.index))
 
