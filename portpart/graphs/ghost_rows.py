@@ -11,6 +11,7 @@ from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.rows import Csr
 from portpart.primitives.basic import gather
 from portpart.primitives.bisection import lower_bound
+from portpart.primitives.owners import Halo
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.sort import sort_keys
 
@@ -35,7 +36,7 @@ def ghost_rows(graph: DistributedGraph) -> GhostRows:
     space, local = graph.space, graph.local
     own = local.num_vertices
     counts = space.empty(own, np.int64)
-    space.parallel_for(own, count_crossing, local.csr, own, counts)
+    space.parallel_for(own, count_crossing, local.csr, graph.halo, own, counts)
     first = offsets_from_counts(space, counts)
     total = int(space.to_host(first[own:])[0])
     sources, ghosts = (space.empty(total, np.int32) for _ in range(2))
@@ -47,12 +48,13 @@ def ghost_rows(graph: DistributedGraph) -> GhostRows:
 
 
 @kl.kernel
-def count_crossing(v, graph: Csr, own, counts):
-    """counts[v] = arcs of v to ghosts."""
+def count_crossing(v, graph: Csr, halo: Halo, own, counts):
+    """counts[v] = arcs of v to ghosts: a vertex that is no ghost elsewhere has none."""
     count = kl.int64(0)
-    for arc in range(graph.begin[v], graph.end[v]):
-        if graph.targets[arc] >= own:
-            count += 1
+    if halo.begin[v] < halo.begin[v + 1]:
+        for arc in range(graph.begin[v], graph.end[v]):
+            if graph.targets[arc] >= own:
+                count += 1
     counts[v] = count
 
 
@@ -60,12 +62,13 @@ def count_crossing(v, graph: Csr, own, counts):
 def list_crossing(v, graph: Csr, own, first, sources, ghosts):
     """List v and its ghosts, each counted from the first one, for its arcs to ghosts."""
     place = first[v]
-    for arc in range(graph.begin[v], graph.end[v]):
-        u = graph.targets[arc]
-        if u >= own:
-            sources[place] = kl.int32(v)
-            ghosts[place] = kl.int32(u - own)
-            place += 1
+    if place < first[v + 1]:
+        for arc in range(graph.begin[v], graph.end[v]):
+            u = graph.targets[arc]
+            if u >= own:
+                sources[place] = kl.int32(v)
+                ghosts[place] = kl.int32(u - own)
+                place += 1
 
 
 @kl.kernel

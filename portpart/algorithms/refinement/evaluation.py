@@ -202,12 +202,18 @@ def may_touch(flags, is_dirty):
     return kl.int8(flags != 0 or is_dirty != 0)
 
 
+@kl.device
+def project_vertex(v, c, coarser: Coarser, moves: Moves, incumbent: Incumbent):
+    """A vertex starts in the block of cluster c, and inside it if that was."""
+    join_block(v, coarser.best[c], moves)
+    set_touched(v, may_touch(coarser.flags[c], coarser.is_dirty[c]), incumbent)
+    return c
+
+
 @kl.kernel
 def project(v, cluster, coarser: Coarser, moves: Moves, incumbent: Incumbent):
     """A vertex starts in the block of its cluster, and inside it if that was."""
-    c = cluster[v]
-    join_block(v, coarser.best[c], moves)
-    set_touched(v, may_touch(coarser.flags[c], coarser.is_dirty[c]), incumbent)
+    project_vertex(v, cluster[v], coarser, moves, incumbent)
 
 
 @kl.kernel

@@ -1,19 +1,68 @@
-"""Projection between two levels of several ranks: the owners of clusters tell their blocks."""
+"""Projection between two levels of several ranks: owners of clusters tell their blocks.
+
+Nearly all clusters of a rank's vertices are its own; what is known of the others is fetched.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from portpart.algorithms.refinement.evaluation import Coarser, may_touch
+from portpart.algorithms.refinement.evaluation import Coarser, may_touch, project_vertex
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.route import Route
+from portpart.primitives.basic import gather
 from portpart.primitives.bisection import lower_bound
+from portpart.primitives.select import positions_of
 
 
-def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> tuple[Coarser, Array]:
-    """What is known of the clusters that a rank names, and a number of each of them there.
+class Clusters(Record):
+    """What a rank knows of clusters.
+
+    Attributes
+    ----------
+    own : Coarser
+        What is known of its own clusters,
+    foreign : Coarser
+        and of others,
+    names : array of int64
+        which have these numbers, ascending.
+    """
+
+    own: Coarser
+    foreign: Coarser
+    names: Array
+
+
+class Fetched(NamedTuple):
+    """The same, for a kernel of which each vertex of the finer graph is an item.
+
+    Attributes
+    ----------
+    clusters : Clusters
+    first, last : int
+        Numbers of own clusters.
+    """
+
+    clusters: Clusters
+    first: int
+    last: int
+
+    def project(self, space: ExecutionSpace, cluster: Array, moves: Moves,
+                incumbent: Incumbent) -> None:
+        """Vertices and ghosts of the finer graph start in the blocks of their clusters."""
+        space.parallel_for(len(cluster), project_from, cluster, self.clusters, self.first,
+                           self.last, len(self.clusters.names), moves, incumbent)
+
+
+def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> Fetched:
+    """What is known of the clusters of all vertices and ghosts of the finer graph.
 
     All ranks call it.
 
@@ -24,21 +73,24 @@ def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> tuple[
     known : Coarser
         What this rank knows of its own clusters.
     cluster : array of int64
-        Global ids of clusters, as often as they come.
-
-    Returns
-    -------
-    known : Coarser
-    place : array of int32, as long as `cluster`
+        The number of the cluster of each vertex and each ghost, among all ranks.
     """
     space, own = coarser.space, coarser.local.num_vertices
+    first = int(coarser.first[coarser.comm.rank])
+    outside = space.empty(len(cluster), np.int8)
+    space.parallel_for(len(cluster), mark_foreign, cluster, first, first + own, outside)
+    route = Route(coarser, gather(space, cluster, positions_of(space, outside)))
     touched = space.empty(own, np.int8)
     space.parallel_for(own, note_touched, known, touched)
-    route = Route(coarser, cluster)
     best, flags = route.fetch([known.best, touched])
-    place = space.empty(len(cluster), np.int32)
-    space.parallel_for(len(cluster), find_place, cluster, route.names, len(route.names), place)
-    return Coarser(best, flags, space.zeros(len(best), np.int32)), place
+    foreign = Coarser(best, flags, space.zeros(len(best), np.int32))
+    return Fetched(Clusters(known, foreign, route.names), first, first + own)
+
+
+@kl.kernel
+def mark_foreign(v, cluster, first, last, outside):
+    """outside[v] = whether v's cluster is not in a range."""
+    outside[v] = kl.int8(cluster[v] < first or cluster[v] >= last)
 
 
 @kl.kernel
@@ -48,6 +100,12 @@ def note_touched(c, known: Coarser, touched):
 
 
 @kl.kernel
-def find_place(v, cluster, names, count, place):
-    """place[v] = where v's cluster stands among the names."""
-    place[v] = kl.int32(lower_bound(names, 0, count, cluster[v]))
+def project_from(v, cluster, clusters: Clusters, first, last, count, moves: Moves,
+                 incumbent: Incumbent):
+    """A vertex or a ghost starts in the block of its cluster, and inside it if that was."""
+    c = cluster[v]
+    if c >= first and c < last:
+        project_vertex(v, c - first, clusters.own, moves, incumbent)
+    else:
+        project_vertex(v, lower_bound(clusters.names, 0, count, c), clusters.foreign, moves,
+                       incumbent)

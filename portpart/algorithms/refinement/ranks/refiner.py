@@ -93,13 +93,15 @@ class RankRefiner(Refiner):
             return
         run, coarser, self._beside = self.run, self._graph, None
         known = Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
-        if coarser is not None:
-            known, cluster = fetched(coarser, known, cluster)
+        there = None if coarser is None else fetched(coarser, known, cluster)
         self._limits_of = (None, None)
         del run, coarser
         planned(self.comm, partial(self._hold, graph))
-        self.space.parallel_for(room_for(graph), project, cluster, known, self.run.moves,
-                                self.run.incumbent)
+        moves, incumbent = self.run.moves, self.run.incumbent
+        if there is None:
+            self.space.parallel_for(room_for(graph), project, cluster, known, moves, incumbent)
+        else:
+            there.project(self.space, cluster, moves, incumbent)
         self._at_best = True
 
     def restart(self, graph: Any) -> None:
