@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from portpart.api.memory import memory_estimate
     from portpart.api.memory_model import MemoryEstimate
     from portpart.api.partition import partition
+    from portpart.api.rank_results import RankPartitionResult
     from portpart.api.repartition import repartition
     from portpart.api.results import MappingResult, PartitionResult, RepartitionResult
     from portpart.api.session import Session
@@ -47,10 +48,13 @@ if TYPE_CHECKING:
     from portpart.graphs.convert import as_graph
     from portpart.graphs.convert_mesh import as_mesh
     from portpart.graphs.convert_nets import as_hypergraph
+    from portpart.graphs.from_ranks import distributed_graph
     from portpart.graphs.graph import Graph
     from portpart.graphs.hypergraph import Hypergraph
     from portpart.graphs.mesh import Mesh
+    from portpart.graphs.rank_graph import RankGraph
     from portpart.graphs.topology import Topology
+    from portpart.io.rank_reading import read_distributed
 
 __all__ = [
     "DeviceUnavailable",
@@ -75,6 +79,8 @@ __all__ = [
     "PartitionedConfig",
     "PortpartConfig",
     "PortpartError",
+    "RankGraph",
+    "RankPartitionResult",
     "RepartitionResult",
     "Session",
     "SessionUpdate",
@@ -83,6 +89,7 @@ __all__ = [
     "as_hypergraph",
     "as_mesh",
     "compat",
+    "distributed_graph",
     "from_adjacency",
     "from_edges",
     "generators",
@@ -93,6 +100,7 @@ __all__ = [
     "metrics",
     "partition",
     "plot",
+    "read_distributed",
     "repartition",
     "space",
 ]
@@ -116,6 +124,8 @@ _HOMES = {
     "MemoryEstimate": "portpart.api.memory_model",
     "Mesh": "portpart.graphs.mesh",
     "PartitionResult": "portpart.api.results",
+    "RankGraph": "portpart.graphs.rank_graph",
+    "RankPartitionResult": "portpart.api.rank_results",
     "RepartitionResult": "portpart.api.results",
     "Session": "portpart.api.session",
     "SessionUpdate": "portpart.api.session_update",
@@ -123,12 +133,14 @@ _HOMES = {
     "as_graph": "portpart.graphs.convert",
     "as_hypergraph": "portpart.graphs.convert_nets",
     "as_mesh": "portpart.graphs.convert_mesh",
+    "distributed_graph": "portpart.graphs.from_ranks",
     "from_adjacency": "portpart.graphs.constructors",
     "from_edges": "portpart.graphs.constructors",
     "list_algorithms": "portpart.api.listing",
     "map_processes": "portpart.api.map_processes",
     "memory_estimate": "portpart.api.memory",
     "partition": "portpart.api.partition",
+    "read_distributed": "portpart.io.rank_reading",
     "repartition": "portpart.api.repartition",
     "space": "portpart.backends",
 }

@@ -66,7 +66,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     Where a vertex is too heavy for a block, or refinement leaves blocks too heavy or empty, every
     rank gathers the whole graph and goes on as one device does.
     """
-    _require_one_walk(config)
+    require_one_walk(config)
     fold = fold or fold_for(graph.space)
     if fold.takes(graph) or _is_special(graph, balance):
         return _of_whole(graph, balance, config, seed, trace)
@@ -97,7 +97,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
         return _finished(graph, refiner, balance, trace)
 
 
-def _require_one_walk(config: PortpartConfig) -> None:
+def require_one_walk(config: PortpartConfig) -> None:
     """Refuse options that take more than one walk, or rebalance as ranks cannot.
 
     Raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,16 @@ def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
 def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bounds,
                           target: Any = None) -> str:
     """Which bound block weights break, and why."""
+    def heaviest() -> tuple[int, int]:
+        return (argmax_of(graph.space, graph.vertex_weights),
+                max_of(graph.space, graph.vertex_weights))
+
+    return broken_bound(heaviest, weights, bounds, target)
+
+
+def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, bounds: Bounds,
+                 target: Any = None) -> str:
+    """The same where a function tells the heaviest vertex and its weight."""
     limits, fixed = bounds.limits, bounds.fixed_weight
     block = int((fixed - limits).argmax())
     if fixed[block] > limits[block]:
@@ -103,10 +114,9 @@ def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bound
         return (f"no partition with at least {max(1, bounds.min_weight)} in each block was found; "
                 f"the lightest block weighs {weights.min()}")
     limit = int(limits.max())
-    heaviest = argmax_of(graph.space, graph.vertex_weights)
-    weight = max_of(graph.space, graph.vertex_weights)
+    vertex, weight = heaviest()
     if weight > limit:
-        return (f"vertex {heaviest} weighs {weight}, more than the {limit} a block may weigh; "
+        return (f"vertex {vertex} weighs {weight}, more than the {limit} a block may weigh; "
                 "its block exceeds the limit")
     block = int((weights - limits).argmax())
     return (f"no partition within the limits was found; block {block} weighs {weights[block]}, "

@@ -8,6 +8,7 @@ from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.call import call_of
 from portpart.api.progress import takes_progress
 from portpart.api.results import PartitionResult
+from portpart.graphs.rank_graph import RankGraph
 
 
 @takes_progress
@@ -143,6 +144,11 @@ def partition(
     >>> portpart.partition(grid, 2, target=[1, 3]).block_weight_limits
     array([16, 49])
     """
-    call = call_of(**locals())
+    given = locals()
+    if isinstance(graph, RankGraph):
+        from portpart.api.rank_call import partition_of_ranks  # kernels that others do without
+
+        return partition_of_ranks(**given)
+    call = call_of(**given)
     part, block_weights = call.partition(call.problem)
     return PartitionResult(**call.facts(part, block_weights, call.problem.trace))

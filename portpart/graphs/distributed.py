@@ -132,7 +132,7 @@ class DistributedGraph:
             raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
         local, space = self.local, self.space
         rows = planned(self.comm, lambda: self._to_all([
-            _degrees(local), self._own(local.vertex_weights)]))
+            degrees_of(local), self._own(local.vertex_weights)]))
         (degrees, masses), _ = ship(self.comm, space, rows, self.comm.size * [local.num_vertices])
         arcs = planned(self.comm, lambda: self._to_all([self._global_targets(), local.weights]))
         (targets, weights), _ = ship(self.comm, space, arcs, self.comm.size * [local.num_arcs])
@@ -179,7 +179,8 @@ def _record_push(graph: DistributedGraph, arrays: Sequence[Array],
     return program
 
 
-def _degrees(graph: Graph) -> Array:
+def degrees_of(graph: Graph) -> Array:
+    """Arcs that leave each vertex, as int64."""
     degrees = graph.space.empty(graph.num_vertices, np.int64)
     graph.space.parallel_for(graph.num_vertices, write_degree, graph.offsets, degrees)
     return degrees

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 MAX_RANGES = 2**20
 
-MAX_VERTEX_COST = 2**20
+VERTEX_COST, MAX_VERTEX_COST = 4, 2**20
+"""A vertex counts as much as so many arcs."""
 
 
 class RowFile:
@@ -110,7 +111,7 @@ class RowFile:
         except InputError as problem:
             raise GraphFormatError(f"{self.name}: {problem}") from problem
 
-    def borders(self, size: int, vertex_cost: int = 4) -> list[int]:
+    def borders(self, size: int, vertex_cost: int = VERTEX_COST) -> list[int]:
         """Choose borders of ranges for `size` ranks, equal on all of them.
 
         Parameters

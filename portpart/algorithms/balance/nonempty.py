@@ -38,11 +38,24 @@ def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray
     free = weights > 0
     if fixed is not None:
         free &= graph.space.to_host(fixed) < 0
+    return filled_by(np.sort(weights[free]), limits, fixed_weights)
+
+
+def filled_by(lightest: np.ndarray, limits: np.ndarray, fixed_weights: np.ndarray) -> int:
+    """How many blocks can weigh something at once, where vertices suffice for all of them.
+
+    Parameters
+    ----------
+    lightest : numpy.ndarray of int64
+        Weights of free vertices, ascending and none of them 0; those of the k lightest suffice.
+    limits, fixed_weights : numpy.ndarray of int64, shape (k,)
+        As in `max_filled`.
+    """
     empty, most_room = np.sort(limits[fixed_weights == 0]), int((limits - fixed_weights).max())
-    lightest = np.sort(weights[free])[: len(empty)].tolist()
+    first = lightest[: len(empty)].tolist()
     filled_ones = 0
     for limit in empty.tolist():
-        if filled_ones < len(lightest) and (
-                lightest[filled_ones] <= limit or lightest[filled_ones] > most_room):
+        if filled_ones < len(first) and (
+                first[filled_ones] <= limit or first[filled_ones] > most_room):
             filled_ones += 1
     return len(limits) - len(empty) + filled_ones

@@ -6,6 +6,7 @@ rank has failed, the others leave the step and raise its error.
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from portpart.backends.communication.errors import (
 )
 from portpart.backends.communication.protocol import (
     MAX_COUNT,
+    Communicator,
     require_parcel,
     require_parts,
     require_space,
@@ -48,6 +50,47 @@ _abandoned: list[Any] = []
 """Requests of steps that were left, with their arrays: MPI may still write there."""
 
 
+class MpiCalls:
+    """Calls that all ranks of an MPI communicator make together, each with messages of its own.
+
+    The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
+    ranks have to make one, and the same calls in the same order.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+
+    Raises
+    ------
+    CommunicationError
+        If it is no communicator of one group of ranks.
+    """
+
+    def __init__(self, comm: MPI.Intracomm) -> None:
+        self._comm = _duplicate(_checked(comm), PATIENCE)
+        self.rank, self.size = self._comm.rank, self._comm.size
+
+    def run(self, main: Callable[[Communicator], Result]) -> Result:
+        """Call a function on each rank, as `Mpi.run` does; what one call leaves no other gets."""
+        comm = Mpi(self._comm)
+        try:
+            return comm.run(main)
+        finally:
+            comm.free()
+
+    def cores(self) -> int:
+        """How many cores there are for each rank of this host.  All ranks call it."""
+        local = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
+        mine = _usable_cores()
+        every = local.allgather(mine)
+        local.Free()
+        return max(1, min(len(mine), len(set().union(*every)) // len(every)))
+
+    def free(self) -> None:
+        """Give back the duplicate.  All ranks call it."""
+        self._comm.Free()
+
+
 class Mpi:
     """The ranks of an MPI communicator.
 
@@ -70,12 +113,8 @@ class Mpi:
 
     def __init__(self, comm: MPI.Intracomm, max_count: int = MAX_COUNT,
                  patience: float = PATIENCE) -> None:
-        if comm == MPI.COMM_NULL:
-            raise CommunicationError("comm is MPI.COMM_NULL: it has been freed, or this process "
-                                     "is none of its ranks")
-        if not isinstance(comm, MPI.Intracomm):
-            raise CommunicationError(f"comm is {comm!r}; an mpi4py.MPI.Intracomm is needed")
-        self._steps, self._news = comm.Dup(), comm.Dup()
+        _checked(comm)
+        self._steps, self._news = _duplicate(comm, patience), _duplicate(comm, patience)
         self.rank, self.size = self._steps.rank, self._steps.size
         self._max_count, self._patience = max_count, patience
         self._raised: BaseException | None = None
@@ -224,6 +263,35 @@ class Mpi:
         requests = [self._news.Isend(data, rank, 0) for rank in range(self.size)
                     if rank != self.rank]
         _abandoned.append((requests, data))
+
+
+def _usable_cores() -> set[int]:
+    """The cores that the launcher has left this process."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
+
+
+def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
+    """The communicator, if ranks of one group have it."""
+    if comm == MPI.COMM_NULL:
+        raise CommunicationError("comm is MPI.COMM_NULL: it has been freed, or this process "
+                                 "is none of its ranks")
+    if not isinstance(comm, MPI.Intracomm):
+        raise CommunicationError(f"comm is {comm!r}; an mpi4py.MPI.Intracomm is needed")
+    return comm
+
+
+def _duplicate(comm: MPI.Intracomm, patience: float) -> MPI.Intracomm:
+    """A duplicate; unlike `Dup` this hears Ctrl-C, and does not wait for ever."""
+    duplicate, request = comm.Idup()
+    begin = time.monotonic()
+    while not request.Test():
+        time.sleep(0)
+        if time.monotonic() - begin > patience:
+            raise CommunicatorLost(
+                f"no other rank has made this call for {patience:g} seconds")
+    return duplicate
 
 
 def packed(problem: BaseException) -> bytes:

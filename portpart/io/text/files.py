@@ -220,21 +220,26 @@ def _write_stream(chunks: Iterable[Any]) -> None:
 
 def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
     """Put a complete file in the place of the file `name`, with its permissions."""
-    folder = os.path.dirname(name)
-    handle, temporary = _new_temporary(name, folder)
+    handle, temporary = new_temporary(name)
     try:
         _write(handle, suffix, chunks)
-        mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, name)
+        put_in_place(temporary, name)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
 
 
-def _new_temporary(name: str, folder: str) -> tuple[int, str]:
+def put_in_place(temporary: str, name: str) -> None:
+    """Rename a file to `name`, whose permissions it gets."""
+    mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
+    os.chmod(temporary, mode)
+    os.replace(temporary, name)
+
+
+def new_temporary(name: str) -> tuple[int, str]:
     """An empty file beside the file `name`, locked while this process has it open."""
+    folder = os.path.dirname(name)
     try:
         handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
     except PermissionError as problem:

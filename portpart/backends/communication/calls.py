@@ -1,0 +1,109 @@
+"""Calls that ranks make together, and what their hosts tell each other there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from portpart.backends.communication.plan import planned
+from portpart.errors import DeviceUnavailable, InputError
+
+if TYPE_CHECKING:
+    from portpart.backends.communication.protocol import Communicator
+
+Result = TypeVar("Result")
+
+WORD_BYTES = 8
+
+
+class Calls(Protocol):
+    """What makes calls on all ranks.
+
+    Attributes
+    ----------
+    rank : int
+    size : int
+        Number of ranks.
+    """
+
+    rank: int
+    size: int
+
+    def run(self, main: Callable[[Communicator], Result]) -> Result:
+        """Call a function on each rank, so that an error of one is raised on all."""
+
+    def cores(self) -> int:
+        """How many cores there are for each rank of this host.  All ranks call it."""
+
+    def free(self) -> None:
+        """Give back what calls need.  All ranks call it."""
+
+
+def calls_of(comm: Any) -> Calls:
+    """What makes calls on all ranks of an MPI communicator.
+
+    Raises
+    ------
+    CommunicationError
+        If it is no communicator of one group of ranks.
+    DeviceUnavailable
+        If mpi4py cannot be imported.
+    """
+    try:
+        from portpart.backends.communication.mpi import MpiCalls
+    except (ImportError, RuntimeError) as problem:  # mpi4py finds no library of MPI
+        raise DeviceUnavailable("graphs of several ranks need mpi4py and an MPI library: "
+                                f"pip install 'portpart[mpi]' ({problem})") from problem
+    return MpiCalls(comm)
+
+
+def from_first_rank(comm: Communicator, text: str) -> str:
+    """The text that rank 0 has given.  All ranks call it."""
+    data = text.encode() if comm.rank == 0 else b""
+    length = np.array([len(data)], np.int64)
+    comm.all_reduce(length, 0, 1, "max")
+    words = np.zeros(-(-int(length[0]) // WORD_BYTES), np.int64)
+    words.view(np.uint8)[: len(data)] = np.frombuffer(data, np.uint8)
+    comm.all_reduce(words, 0, len(words), "sum")
+    return words.tobytes()[: int(length[0])].decode()
+
+
+def sum_over_ranks(comm: Communicator, values: Any) -> np.ndarray:
+    """The sums of integers over all ranks, as int64.  All ranks call it."""
+    words = np.array(values, np.int64)
+    comm.all_reduce(words.reshape(-1), 0, words.size, "sum")
+    return words
+
+
+def each_of_ranks(comm: Communicator, number: int) -> np.ndarray:
+    """The numbers of all ranks, as int64.  All ranks call it."""
+    return sum_over_ranks(comm, np.where(np.arange(comm.size) == comm.rank, number, 0))
+
+
+def agree(comm: Communicator, given: Mapping[str, str]) -> None:
+    """Check that all ranks have been given the same.
+
+    Parameters
+    ----------
+    comm : Communicator
+    given : mapping of str to str
+        Values by what they are called.
+
+    Raises
+    ------
+    InputError
+        On all ranks, if something differs from what rank 0 has.
+    """
+    expected = json.loads(from_first_rank(comm, json.dumps(dict(given))))
+
+    def check() -> None:
+        for name in {**expected, **given}:
+            here, there = given.get(name, "missing"), expected.get(name, "missing")
+            if here != there:
+                raise InputError(f"{name} is {here}, and {there} on rank 0; all ranks must be "
+                                 "given the same")
+
+    planned(comm, check)

@@ -1,0 +1,158 @@
+"""Graphs whose rows several ranks have, of arrays of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.backends.communication.calls import Calls, calls_of, each_of_ranks
+from portpart.backends.communication.plan import planned
+from portpart.errors import InputError, PortpartError, memory_errors
+from portpart.graphs.arrays import index_array, space_of, weight_array
+from portpart.graphs.distribution import distributed
+from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.reverse_arcs import check_reverse_arcs
+from portpart.graphs.row_checks import checked_rows
+from portpart.graphs.weights import integral
+
+if TYPE_CHECKING:
+    from portpart.backends.communication.protocol import Communicator
+    from portpart.backends.interface import ExecutionSpace
+    from portpart.graphs.distributed import DistributedGraph
+    from portpart.graphs.row_range import Rows
+
+RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
+
+
+def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
+                      *, comm: Any) -> RankGraph:
+    """Make a graph of rows that the ranks of an MPI communicator have.
+
+    All ranks call it.  The vertices of rank 0 come first, then those of rank 1, and so on.  A rank
+    may have none.
+
+    Parameters
+    ----------
+    offsets : array_like of int, shape (own + 1,)
+        Arcs ``offsets[i] ... offsets[i + 1] - 1`` leave the i-th vertex of this rank.  They count
+        from 0 on each rank.
+    targets : array_like of int, shape (num_arcs,)
+        Head of each arc, a vertex of the whole graph.  Each edge has two arcs, one in the row of
+        each end, with equal weights.
+    weights : array_like of int, shape (num_arcs,), optional
+        Weight of each arc, zero allowed.  Either all ranks have them or none.
+    vertex_weights : array_like of int, shape (own,), optional
+        Zero allowed.  Either all ranks have them or none.
+    comm : mpi4py.MPI.Intracomm
+        It is duplicated, so its owner may use and free it.
+
+    Returns
+    -------
+    RankGraph
+        Without self loops.  Parallel edges are kept.
+
+    Raises
+    ------
+    InputError
+        On all ranks, naming the first rank with bad arrays, or an arc without its reverse.
+    CommunicationError
+        If `comm` is no communicator.
+    DeviceUnavailable
+        If mpi4py is missing.
+    OutOfMemory
+        On all ranks, if one has too little memory.
+
+    Notes
+    -----
+    Arrays of NumPy are taken, and what shares its memory with them; they are not copied where
+    types allow, so do not change them.
+
+    Examples
+    --------
+    Rank 0 of 2 has the first two vertices of a path, ``mpiexec -n 2 python path.py``::
+
+        from mpi4py import MPI
+        import portpart
+
+        comm = MPI.COMM_WORLD
+        if comm.rank == 0:
+            offsets, targets = [0, 1, 3], [1, 0, 2]
+        else:
+            offsets, targets = [0, 2, 3], [1, 3, 2]
+        rows = portpart.distributed_graph(offsets, targets, comm=comm)
+
+    >>> from mpi4py import MPI
+    >>> import portpart
+    >>> rows = portpart.distributed_graph([0, 1, 2], [1, 0], comm=MPI.COMM_SELF)
+    >>> rows.num_vertices, rows.first, rows.last
+    (2, 0, 2)
+    >>> rows.free()
+    """
+    return graph_of_ranks(calls_of(comm), rows_of_arrays(offsets, targets, weights, vertex_weights))
+
+
+def rows_of_arrays(offsets: Any, targets: Any, weights: Any = None,
+                   vertex_weights: Any = None) -> RowsOfRank:
+    """What makes rows of the arrays of a rank: `distributed_graph` says what they are."""
+    def rows(comm: Communicator, space: ExecutionSpace) -> Rows:
+        arrays = planned(comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
+        counts = each_of_ranks(comm, len(arrays[0]) - 1)
+        first, n = int(counts[: comm.rank].sum()), int(counts.sum())
+        return planned(comm, lambda: checked_rows(first, n, *arrays, space))
+
+    return rows
+
+
+def graph_of_ranks(calls: Calls, rows: RowsOfRank) -> RankGraph:
+    """The graph of rows that a function makes on each rank; in the end the graph owns `calls`."""
+    threads = calls.cores()
+
+    def made(comm: Communicator) -> DistributedGraph:
+        with memory_errors():
+            space = planned(comm, lambda: backends.space("cpu", threads=threads))
+            graph = distributed(comm, rows(comm, space))
+            check_reverse_arcs(graph)
+            return graph
+
+    try:
+        return RankGraph(calls, calls.run(made))
+    except PortpartError:
+        calls.free()
+        raise
+
+
+def _arrays(space: ExecutionSpace, offsets: Any, targets: Any, weights: Any,
+            vertex_weights: Any) -> tuple[Any, Any, Any, Any]:
+    """The arrays of a rank as the library has them, of lengths that fit."""
+    for name, values in (("offsets", offsets), ("targets", targets), ("weights", weights),
+                         ("vertex_weights", vertex_weights)):
+        if values is not None and space_of(values).kind != "cpu":
+            raise InputError(f"{name} are in the memory of a GPU; rows of several ranks must be in "
+                             "main memory")
+    starts = index_array(space, offsets, "offsets").astype(np.int64, copy=False)
+    heads = index_array(space, targets, "targets")
+    _check_offsets(starts, len(heads))
+    if weights is not None:
+        weights = integral(space, weight_array(space, weights, len(heads), "arcs"), "edge_weights")
+    if vertex_weights is not None:
+        vertex_weights = index_array(space, vertex_weights, "vertex_weights")
+        if len(vertex_weights) != len(starts) - 1:
+            raise InputError(f"there are {len(vertex_weights)} vertex weights for "
+                             f"{len(starts) - 1} vertices of this rank")
+    return starts, heads, weights, vertex_weights
+
+
+def _check_offsets(offsets: np.ndarray, num_arcs: int) -> None:
+    if not len(offsets):
+        raise InputError("offsets are empty; a rank without vertices has the offsets [0]")
+    if offsets[0] != 0 or offsets[-1] != num_arcs:
+        raise InputError(f"offsets begin with {offsets[0]} and end with {offsets[-1]}; those of a "
+                         f"rank begin with 0 and end with the number of its arcs, {num_arcs}")
+    falling = offsets[1:] < offsets[:-1]
+    if falling.any():
+        place = int(falling.argmax())
+        raise InputError(f"offsets[{place}] is {offsets[place]} and offsets[{place + 1}] is "
+                         f"{offsets[place + 1]}; offsets must ascend")
