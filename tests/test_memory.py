@@ -215,8 +215,8 @@ def with_little_scratch(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
 def test_contraction_piece_by_piece_takes_what_is_declared(
     name: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But for the last piece, which takes less scratch than others while all are there."""
-    limit = 200_000
+    """But for pieces that take less scratch than they may."""
+    limit = 100_000
     with_little_scratch(monkeypatch, limit)
     space = CountingSpace(1)
     graph = copied(GRAPHS[name](), space)
@@ -233,10 +233,11 @@ def test_contraction_piece_by_piece_takes_what_is_declared(
 def test_estimates_hold_where_rows_are_made_piece_by_piece(
     name: str, algorithm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """On graphs so small the peak is that of refinement: all levels, with what they have spare."""
     graph = GRAPHS[name]()
     whole = bytes_of_arrays(graph, 64, "default", algorithm)
     with_little_scratch(monkeypatch, 2**17)
-    assert assert_close(graph, algorithm, "default", 64) <= whole
+    assert assert_close(graph, algorithm, "default", 64) <= (1 + row_pieces.MAX_SPARE) * whole
 
 
 def test_estimates_hold_where_long_rows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

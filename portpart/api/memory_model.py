@@ -25,7 +25,7 @@ from portpart.algorithms.coarsening.contraction import (
 from portpart.algorithms.coarsening.grouping import GROUPING_WORK
 from portpart.algorithms.coarsening.joined_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
-from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, is_one_piece
+from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is_one_piece
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
 from portpart.algorithms.refinement.prefix.trial import Trial
@@ -197,15 +197,15 @@ def making_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
 def contraction_bytes(fine: FineSizes, coarse: LevelSize) -> int:
     """Bytes that a contraction takes: work arrays, then what is left of them and the result.
 
-    Piece by piece there are members, pieces and the scratch of one; in the end pieces and an array.
+    Piece by piece there are members, the result with what it has spare, and the scratch of a piece.
     """
     own = coarse.own_bytes
     if is_one_piece(fine):
         return max(bytes_of(CONTRACTION_WORK, fine), bytes_outliving(CONTRACTION_WORK, fine) + own)
     fine = fine._replace(arcs=0, clusters=coarse.num_vertices)
     members, count = Members.num_bytes(fine), Members.declared["count"].num_bytes(fine)
-    of_arc = max(OF_VERTEX, coarse.weight_bytes)
-    return max(members, members - count + own + MAX_SCRATCH, own + of_arc * coarse.num_arcs)
+    spare = int(MAX_SPARE * (OF_VERTEX + coarse.weight_bytes) * coarse.num_arcs)
+    return max(members, members - count + own + spare + MAX_SCRATCH)
 
 
 def hierarchy_bytes(levels: Sequence[AnySize]) -> int:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.scale import cube
 from portpart import partition
 from portpart.algorithms.coarsening import clustering, contraction, row_pieces
 from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
@@ -17,6 +18,7 @@ from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+from portpart.algorithms.coarsening.contraction_program import record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.cuda.room import check_program, check_width
@@ -179,7 +181,7 @@ def test_scratch_rows_of_a_program_fit_a_block(sum_type: type, team: int) -> Non
     around = HEAVY_ARCS.around(graph, 1)._replace(sizes=sizes, team=team)
     clustering_ = clustering._records(around, clusters.cluster, 1, 1, None)
     for program in (
-        contraction._record(contracting, sizes, team, one_lane=False),
+        record_contraction(contracting, sizes, team, one_lane=False),
         clustering._record(clustering_, around, ClusteringOptions(), HEAVY_ARCS, one_lane=False),
     ):
         check_program(program)
@@ -200,9 +202,9 @@ def contracted_in_pieces(monkeypatch: pytest.MonkeyPatch, limit: int, *args: Any
     """A graph of clusters whose rows take no more scratch than a limit, and how many pieces."""
     made = []
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", limit)
-    monkeypatch.setattr(contraction, "joined", lambda space, pieces: (
-        made.append(len(pieces)), row_pieces.joined(space, pieces))[1])
-    return contracted(*args), made[0]
+    monkeypatch.setattr(contraction, "cut", lambda *of: (
+        made.append(found := row_pieces.cut(*of)), found)[1])
+    return contracted(*args), len(made[0])
 
 
 @both_ways
@@ -227,6 +229,78 @@ def test_pieces_keep_the_order_of_arcs(name: str, monkeypatch: pytest.MonkeyPatc
     args = reference(), LARGE_GRAPHS[name], *random_clusters(LARGE_GRAPHS[name], 5)
     whole, (made, _) = contracted(*args), contracted_in_pieces(monkeypatch, 30_000, *args)
     assert arrays_of(made) == arrays_of(whole)
+
+
+@pytest.mark.parametrize("room", [0, 1000])
+def test_rows_are_made_again_where_samples_told_of_too_few_arcs(
+    space: ExecutionSpace, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = space, LARGE_GRAPHS["weighted"], *random_clusters(LARGE_GRAPHS["weighted"], 5)
+    whole = contracted(*args)
+    monkeypatch.setattr(contraction, "expected_arcs", lambda *of: room)
+    made, pieces = contracted_in_pieces(monkeypatch, 160_000, *args)
+    assert pieces > 1
+    assert made.num_arcs > room
+    assert made._totals == whole._totals
+    made, whole = (with_sorted_rows(each.to(reference())) for each in (made, whole))
+    assert arrays_of(made) == arrays_of(whole)
+
+
+def test_offsets_are_short_where_arcs_turn_out_to_be_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of the room that there is for arcs, or programs would be compiled for both."""
+    args = reference(), LARGE_GRAPHS["sparse"], *random_clusters(LARGE_GRAPHS["sparse"], 5)
+    whole = contracted(*args)
+    for limit, width in ((whole.num_arcs, 4), (whole.num_arcs - 1, 8)):
+        monkeypatch.setattr(row_pieces, "MAX_INT32_ARCS", limit)
+        monkeypatch.setattr(contraction, "expected_arcs", lambda *of: whole.num_arcs + 10)
+        made, _ = contracted_in_pieces(monkeypatch, 160_000, *args)
+        assert made.offsets.dtype.itemsize == width
+        assert made.offsets.tolist() == whole.offsets.tolist()
+        assert made.targets.tolist() == whole.targets.tolist()
+
+
+def test_samples_count_as_the_arcs_around_them() -> None:
+    """A mean over all arcs, each of which asks its tile: exact if few tiles have all of them."""
+    sizes = FineSizes(9 * TILE, 32_000, 3 * TILE + 5)
+    arcs = [2000, 0, 29_000, 1000]
+    chosen = row_pieces.samples(sizes, arcs)
+    assert [(each.weight, each.first, each.sizes.arcs, each.sizes.clusters) for each in chosen] == [
+        (2, 0, 2000, TILE), (29, 2 * TILE, 29_000, TILE), (1, 3 * TILE, 1000, 5)]
+    coarse = [1500, 20_300, 100]
+    spread = np.repeat([0.75, 0.7, 0.1], [2, 29, 1])
+    spare = min(3 * float(spread.std()) / 32**0.5, sum(coarse) / 32_000 / 32)
+    expected = sum(coarse) + spare * 32_000
+    assert abs(row_pieces.expected_arcs(sizes, chosen, coarse) - expected) <= 1
+
+
+def test_there_is_no_room_for_more_arcs_than_the_fine_graph_has() -> None:
+    sizes = FineSizes(9 * TILE, 1000, TILE)
+    chosen = row_pieces.samples(sizes, [1000])
+    assert row_pieces.expected_arcs(sizes, chosen, [1000]) == 1000
+    assert row_pieces.expected_arcs(sizes, chosen, [0]) == 0
+
+
+def test_samples_take_no_more_scratch_than_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
+    sizes = FineSizes(30_000, 81_000, 3 * TILE)
+    assert [each.first for each in row_pieces.samples(sizes, [9000, 71_900, 100])] == [0]
+    assert row_pieces.samples(sizes, [0, 0, 0]) == []
+
+
+@pytest.mark.parametrize("name", ["mesh", "cube"])
+def test_samples_tell_how_many_arcs_meshes_keep(name: str) -> None:
+    """Real clusters, tiles as the contraction of a large graph has them."""
+    graph = delaunay(100_000) if name == "mesh" else cube(reference(), 70)
+    clusters = clustering.cluster(reference(), graph, 1000, 1, ClusteringOptions())
+    coarse = contract(reference(), graph, clusters)
+    degrees = np.bincount(clusters.cluster, np.diff(graph.offsets), coarse.num_vertices)
+    starts = np.arange(0, coarse.num_vertices, TILE)
+    arcs, kept = (np.add.reduceat(each, starts).astype(int).tolist()
+                  for each in (degrees, np.diff(coarse.offsets)))
+    sizes = FineSizes(graph.num_vertices, graph.num_arcs, coarse.num_vertices)
+    chosen = row_pieces.samples(sizes, arcs)
+    room = row_pieces.expected_arcs(sizes, chosen, [kept[each.first // TILE] for each in chosen])
+    assert coarse.num_arcs <= room <= 1.02 * coarse.num_arcs
 
 
 @pytest.mark.parametrize("preset", ["fast", "default"])

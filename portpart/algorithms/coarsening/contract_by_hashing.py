@@ -253,15 +253,17 @@ def pack_row(c, rows: CoarseRows, begin, end):
 
 
 @kl.kernel
-def copy_row(c, count, rows: CoarseRows, offsets, targets, weights, vertex_weights):
+def copy_row(c, count, before, rows: CoarseRows, offsets, targets, weights, vertex_weights):
     """Copy what is known of cluster c, its packed row above all, to coarse vertex c.
 
-    The item behind the last cluster copies the end of its row.
+    There are so many arcs before those of all clusters.  The item behind the last cluster copies
+    the end of its row.
     """
-    place = kl.int64(rows.offsets[c])
+    first = kl.int64(rows.offsets[c])
+    place = before + first
     if c < count:
         begin = kl.int64(rows.begin[c])
-        for i in range(kl.lane(), kl.int64(rows.offsets[c + 1]) - place, kl.team_size()):
+        for i in range(kl.lane(), kl.int64(rows.offsets[c + 1]) - first, kl.team_size()):
             targets[place + i] = rows.keys[begin + i]
             weights[place + i] = rows.sums[begin + i]
     if kl.lane() == 0:

@@ -1,36 +1,30 @@
 """Contraction: the quotient graph of a vertex map, one row per cluster (Jet, algorithm 3.1).
 
-A program lists the members of the clusters, makes the rows (in `contract_by_hashing.py` or in
-`contract_by_sorting.py`) and finds where each begins in the coarse graph, whose size the host
-must know before the rows are copied there.  Rows that need much scratch are made piece by piece
-(`row_pieces.py`).
+A program (`contraction_program.py`) lists the members of the clusters, makes the rows (in
+`contract_by_hashing.py` or in `contract_by_sorting.py`) and finds where each begins in the coarse
+graph, whose size the host must know before the rows are copied there.  Rows that need much scratch
+are made piece by piece (`row_pieces.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_members import (
-    Members,
-    clear_clusters,
-    count_member,
-    place_member,
+from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
+from portpart.algorithms.coarsening.contract_by_sorting import way_for
+from portpart.algorithms.coarsening.contraction_program import MEMBERS, ROWS, record_contraction
+from portpart.algorithms.coarsening.row_pieces import (
+    Filling,
+    cut,
+    expected_arcs,
+    is_one_piece,
+    samples,
 )
-from portpart.algorithms.coarsening.contract_by_hashing import (
-    ANY_ROW,
-    WIDE_TEAM,
-    CoarseRows,
-    RowScratch,
-    copy_row,
-    fill_row,
-    wide_row,
-)
-from portpart.algorithms.coarsening.contract_by_sorting import merge_row, way_for
-from portpart.algorithms.coarsening.row_pieces import Piece, cut, is_one_piece, joined
 from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_of
 from portpart.backends import language as kl
 from portpart.backends.declared import work
@@ -39,17 +33,8 @@ from portpart.backends.language import Record
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.teams import team_for, team_for_longest
-from portpart.primitives.hash_rows import SLOTS
-from portpart.primitives.scan import (
-    TEAM,
-    TILE,
-    record_scan,
-    record_scans,
-    record_scans_of_tiles,
-    tiles_of,
-)
+from portpart.graphs.teams import team_for
+from portpart.primitives.scan import record_scan, tiles_of
 
 
 class Clusters(WorkRecord):
@@ -156,7 +141,7 @@ def contract(
     Synchronises once, to read the numbers of clusters and of coarse arcs, and what else the coarse
     graph knows of itself from the start: its highest degree and total weights.  Until then what
     has an element for each cluster has room for ``clusters.max_count``.  If rows are made piece by
-    piece, it synchronises twice before and once for each piece.
+    piece, it synchronises three times before and once for each piece.
 
     Parameters
     ----------
@@ -178,15 +163,10 @@ def contract(
     """
     making = Making(graph, clusters, way_for(graph) if way == "auto" else way, guess)
     sizes = sizes_of(graph, clusters.max_count, weight_type)
-    pieces = [making.all_rows(sizes)] if is_one_piece(sizes) else making.pieces(sizes)
-    made = joined(space, pieces)
+    made = making.all_rows(sizes) if is_one_piece(sizes) else making.pieces(sizes)
     known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight,
              "degree": made.max_degree}
-    return Graph(made.offsets, made.targets, made.weights, made.vertex_weights, space, known)
-
-
-MEMBERS, ROWS = "members", "rows"
-"""What a program makes: lists of members, rows, or both."""
+    return Graph(*made.arrays(), space, known)
 
 
 @dataclass(frozen=True)
@@ -207,13 +187,21 @@ class Making:
     way: str
     guess: Guess
 
-    def all_rows(self, sizes: FineSizes) -> Piece:
+    def all_rows(self, sizes: FineSizes) -> Filling:
         """The rows of all clusters, whose members are listed by the same program."""
         members = Members(self.clusters.cluster).with_words(vertices=self.graph.num_vertices)
-        return self._rows(members, sizes, (MEMBERS, ROWS))
+        totals = self._empty_totals()
+        rows = self._rows(members, sizes, (MEMBERS, ROWS), totals)
+        count, arcs, *others = self._read(totals)
+        made = Filling(self.graph.space, sizes._replace(clusters=count), arcs)
+        made.add(rows, count, arcs, *others)
+        return made
 
-    def pieces(self, sizes: FineSizes) -> list[Piece]:
-        """The same piece by piece.  Waits for the number of clusters, and where to cut them."""
+    def pieces(self, sizes: FineSizes) -> Filling:
+        """The same piece by piece.
+
+        Waits for the number of clusters, where to cut them, and about how many arcs there will be.
+        """
         space = self.graph.space
         count, = space.read(self.clusters.count, lambda: self.guess(self.graph)[:1])
         sizes = sizes._replace(clusters=count)
@@ -225,27 +213,51 @@ class Making:
         members = members.replaced(count=None, tile_sums=None)
         cuts = cut(sizes, arcs, lambda first, end: space.read(
             members.num_arcs[first:end], lambda: [sizes.arcs // count] * (end - first)))
-        of_piece = members.of_piece
-        return [self._rows(of_piece(space, first, piece.clusters), piece, (ROWS,), len(cuts))
-                for first, piece in cuts]
+        made = self._filled(members, sizes, cuts, self._room(members, sizes, arcs))
+        return made if made.is_complete else self._filled(members, sizes, cuts, made.arcs)
+
+    def _room(self, members: Members, sizes: FineSizes, arcs_of_tiles: list[int]) -> int:
+        """Room for the arcs of the coarse graph, by the rows of some tiles."""
+        chosen = samples(sizes, arcs_of_tiles)
+        if not chosen:
+            return 0
+        words = len(CoarseRows.own_words.indices)
+        totals = self._empty_totals(len(chosen))
+        for number, (_, first, tile) in enumerate(chosen):
+            self._piece(members, first, tile, totals[words * number : words * (number + 1)])
+        found = self._read(totals, [tile.arcs / sizes.arcs for *_, tile in chosen])
+        return expected_arcs(sizes, chosen, found[CoarseRows.own_words.indices["arcs"] :: words])
+
+    def _filled(self, members: Members, sizes: FineSizes, cuts: list[tuple[int, FineSizes]],
+                room: int) -> Filling:
+        """The rows of all pieces, if there is room for them; else they are only counted."""
+        made, totals = Filling(self.graph.space, sizes, room), self._empty_totals()
+        for first, piece in cuts:
+            rows = self._piece(members, first, piece, totals)
+            made.add(rows, *self._read(totals, [1 / len(cuts)]))
+            del rows  # given back before there are others
+        return made
+
+    def _piece(self, members: Members, first: int, piece: FineSizes, totals: Array) -> CoarseRows:
+        """Rows of clusters that follow each other."""
+        of_piece = members.of_piece(self.graph.space, first, piece.clusters)
+        return self._rows(of_piece, piece, (ROWS,), totals)
 
     def _rows(self, members: Members, sizes: FineSizes, parts: tuple[str, ...],
-              pieces: int = 1) -> Piece:
-        """Rows of clusters; where nothing runs, one of so many pieces."""
-        space = self.graph.space
-        totals = CoarseRows.own_words(space.empty(len(CoarseRows.own_words.indices), np.int64))
-        rows = CoarseRows.outliving(space, sizes).over(totals)
+              totals: Array) -> CoarseRows:
+        """Rows of clusters; what they come to is in an array of its own."""
+        rows = CoarseRows.outliving(self.graph.space, sizes).over(CoarseRows.own_words(totals))
         self._run(parts, sizes, members=members, rows=rows)
-        count, num_arcs, max_degree, arc_weight = space.read(
-            totals.array, lambda: [each // pieces for each in self.guess(self.graph)])
-        offsets = space.empty(count + 1,
-                              np.int32 if num_arcs <= MAX_INT32_ARCS else rows.begin.dtype)
-        arrays = (offsets, space.empty(num_arcs, np.int32), space.empty(num_arcs, sizes.sum_type),
-                  space.empty(count, np.int64))
-        space.parallel_for(
-            count + 1, copy_row, count, rows, *arrays,
-            team=team_for_longest(count, num_arcs / max(1, count), max_degree))
-        return Piece(*arrays, max_degree, arc_weight)
+        return rows
+
+    def _empty_totals(self, count: int = 1) -> Array:
+        """Words for what the rows of so many pieces come to."""
+        return self.graph.space.empty(count * len(CoarseRows.own_words.indices), np.int64)
+
+    def _read(self, totals: Array, shares: Sequence[float] = (1,)) -> list[int]:
+        """What rows come to; where nothing runs, such shares of a guess."""
+        return self.graph.space.read(totals, lambda: [
+            int(share * each) for share in shares for each in self.guess(self.graph)])
 
     def _run(self, parts: tuple[str, ...], sizes: FineSizes, **records: Record) -> None:
         """Run the program that makes these parts."""
@@ -254,63 +266,8 @@ class Making:
         given: dict[str, Any] = {"graph": graph.csr, **records}
         executable = space.cached_executable(
             ("contraction", parts, graph.type_key, sizes.sum_type, team, self.way),
-            lambda: _record(given, sizes, team, space.widest_team == 1, self.way, parts))
+            lambda: record_contraction(given, sizes, team, space.widest_team == 1, self.way, parts))
         executable.run({**given, "count": self.clusters.count}, max(graph.num_vertices, 1), sizes)
-
-
-def _record(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
-            way: str = "hash", parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
-    """List the members of the clusters, fill a row for each, and find where coarse rows start.
-
-    One part without the other is for rows that are made piece by piece.
-    """
-    program, scans = Program("contraction", sweeps=True, sizes=like), []
-    slots = program.declare(records)
-    members: Any = slots["members"]
-    rows: Any = slots.get("rows")
-    program.array("count", np.int64)
-    if MEMBERS in parts:
-        program.launch(1, take_sizes)
-        program.launch(members.tiles, clear_clusters, team=TEAM)
-        program.launch(members.vertices, count_member)
-        scans.append((members.count, members.offsets, members.tile_sums))
-    if ROWS in parts:
-        scans.append((members.num_arcs, rows.begin, rows.tile_sums))
-    record_scans(program, scans, members.clusters, members.tiles)
-    with program.side_by_side():
-        if MEMBERS in parts:
-            program.launch(members.vertices, place_member)
-        if ROWS in parts:
-            program.launch(1, begin_totals)
-            program.launch(members.clusters, list_wide,
-                           max_arcs=wide_row(team, rows.sums.dtype.itemsize))
-    if ROWS not in parts:
-        program.launch(members.tiles, sum_arcs, team=TEAM)
-        return program
-    _record_rows(program, rows, members, team, one_lane, way)
-    program.launch(members.tiles, survey_tile, team=TEAM)
-    record_scans_of_tiles(program, [(rows.degrees, rows.offsets, rows.tile_sums)],
-                          members.clusters, members.tiles)
-    return program
-
-
-def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,
-                 one_lane: bool, way: str) -> None:
-    """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
-
-    Where teams have one lane there is no wide team, and one kernel less to compile.
-    """
-    weight_type = rows.sums.dtype
-    sum_type = kl.int32 if weight_type == np.int32 else kl.int64
-    wide: tuple[Any, ...] = (members.num_wide, WIDE_TEAM,
-                             {"wide": members.wide, "max_arcs": ANY_ROW})
-    most = ANY_ROW if one_lane else wide_row(team, weight_type.itemsize)
-    others = (members.clusters, team, {"wide": None, "max_arcs": most})
-    with program.side_by_side():
-        for count, width, given in ([] if one_lane else [wide]) + [others]:
-            scratch = RowScratch(SLOTS[weight_type.itemsize][width], width, sum_type)
-            filler = merge_row if way == "sort" else fill_row.bound(scratch=scratch)
-            program.launch(count, filler, team=width, **given)
 
 
 @kl.kernel
@@ -331,59 +288,3 @@ def number_cluster(v, leader, numbering: Numbering, count):
     leader[v] = numbering.number[leader[v]]
     if v == 0:
         count[0] = numbering.number[numbering.vertices]
-
-
-@kl.kernel
-def take_sizes(_, count, members: Members):
-    """Take over the number of clusters."""
-    members.clusters = count[0]
-    members.tiles = max(kl.int64(1), (count[0] + TILE - 1) // TILE)
-
-
-@kl.kernel
-def begin_totals(_, members: Members, rows: CoarseRows):
-    """Nothing has been counted in all."""
-    rows.clusters = members.clusters
-    rows.arcs = 0
-    rows.max_degree = 0
-    rows.arc_weight = 0
-
-
-@kl.kernel
-def list_wide(c, members: Members, max_arcs):
-    """List cluster c if it has many arcs; atomic, the order of the list is free."""
-    if members.num_arcs[c] > max_arcs:
-        members.wide[kl.atomic_next(members, Members.num_wide)] = kl.int32(c)
-
-
-@kl.kernel
-def sum_arcs(tile, members: Members):
-    """tile_sums[tile] = arcs that leave the members of its clusters."""
-    arcs = kl.int64(0)
-    end = min((tile + 1) * TILE, members.clusters)
-    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
-        arcs += members.num_arcs[c]
-    arcs = kl.team_sum(arcs)
-    if kl.lane() == 0:
-        members.tile_sums[tile] = arcs
-
-
-@kl.kernel
-def survey_tile(tile, members: Members, rows: CoarseRows):
-    """Add up and compare the coarse vertices of a tile; atomic, order-free."""
-    arcs = kl.int64(0)
-    max_degree = kl.int64(0)
-    weight = kl.int64(0)
-    end = min((tile + 1) * TILE, members.clusters)
-    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
-        arcs += rows.degrees[c]
-        max_degree = max(max_degree, kl.int64(rows.degrees[c]))
-        weight += rows.arc_sums[c]
-    arcs = kl.team_sum(arcs)
-    max_degree = kl.team_max(max_degree)
-    weight = kl.team_sum(weight)
-    if kl.lane() == 0:
-        rows.tile_sums[tile] = arcs
-        kl.atomic_add(rows, CoarseRows.arcs, arcs)
-        kl.atomic_max(rows, CoarseRows.max_degree, max_degree)
-        kl.atomic_add(rows, CoarseRows.arc_weight, weight)

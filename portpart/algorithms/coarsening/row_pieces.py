@@ -1,23 +1,27 @@
-"""Pieces of a coarse graph: where the clusters of a large one are cut, and how it is put together.
+"""Pieces of a coarse graph: where the clusters of a large one are cut, and the arrays they fill.
 
 Rows need scratch for all arcs of their clusters.  Where that would be much, they are made piece by
-piece: a piece is the rows of clusters that follow each other, and has offsets of its own.
+piece: a piece is the rows of clusters that follow each other.  Pieces are written where they stay,
+for arrays of their own would have to be joined: that takes the largest array twice, and leaves
+holes that no large array fits into.  How many arcs there will be is not known before the last piece
+is made, so the rows of some tiles of clusters tell about how many; where they told too few, all
+pieces are made again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
+from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows, copy_row
 from portpart.algorithms.coarsening.sizes import FineSizes
-from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.primitives.basic import copy_one
+from portpart.graphs.teams import team_for_longest
+from portpart.primitives.basic import converted
 from portpart.primitives.scan import TILE
 
 MAX_SCRATCH = 2**30
@@ -25,25 +29,12 @@ MAX_SCRATCH = 2**30
 than it takes to read how large it has become, and that is little beside any graph of more."""
 
 
-class Piece(NamedTuple):
-    """Rows of a coarse graph.
+SAMPLES = 32
+"""Tiles whose rows tell how many arcs there will be."""
 
-    Attributes
-    ----------
-    offsets : array, shape (c + 1,)
-        Where the rows of its c clusters begin in the piece.
-    targets, weights : array
-    vertex_weights : array of int64, shape (c,)
-    max_degree, arc_weight : int
-        The longest row, and the weight of all arcs.
-    """
-
-    offsets: Array
-    targets: Array
-    weights: Array
-    vertex_weights: Array
-    max_degree: int
-    arc_weight: int
+MIN_SPARE, MAX_SPARE = 1 / 256, 1 / 32
+"""Shares of more arcs that there is room for: three standard errors of what the samples tell, and
+no less than the one, for they err on meshes, too, nor more than the other, for memory is scarce."""
 
 
 def is_one_piece(sizes: FineSizes) -> bool:
@@ -93,42 +84,104 @@ def _ends(scratch: np.ndarray) -> list[int]:
     return ends
 
 
-def joined(space: ExecutionSpace, pieces: list[Piece]) -> Piece:
-    """All rows; the list is emptied, since arrays of pieces are given back one after the other."""
-    if len(pieces) == 1:
-        return pieces.pop()
-    max_degree = max(piece.max_degree for piece in pieces)
-    arc_weight = sum(piece.arc_weight for piece in pieces)
-    offsets, targets, weights, vertex_weights, *_ = ([*each] for each in zip(*pieces, strict=True))
-    pieces.clear()
-    return Piece(_stacked(space, offsets, [*map(len, targets)]), _concatenated(space, targets),
-                 _concatenated(space, weights), _concatenated(space, vertex_weights),
-                 max_degree, arc_weight)
+class Sample(NamedTuple):
+    """A tile of clusters: how often it counts, its first cluster, and its sizes."""
+
+    weight: int
+    first: int
+    sizes: FineSizes
 
 
-def _concatenated(space: ExecutionSpace, arrays: list[Array]) -> Array:
-    """One array after the other; the list is emptied."""
-    result, place = space.empty(sum(map(len, arrays)), arrays[0].dtype), 0
-    while arrays:
-        array = arrays.pop(0)
-        space.parallel_for(len(array), copy_one, array, result[place : place + len(array)])
-        place += len(array)
-    return result
+def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[Sample]:
+    """Tiles at even distances among all arcs, but for those that take too much scratch."""
+    ends = np.cumsum(arcs_of_tiles)
+    places = (2 * np.arange(SAMPLES) + 1) * int(ends[-1]) // (2 * SAMPLES)
+    chosen = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
+    found = (Sample(weight, TILE * tile, sizes._replace(
+                 arcs=arcs_of_tiles[tile], clusters=min(TILE, sizes.clusters - TILE * tile)))
+             for tile, weight in zip(*map(np.ndarray.tolist, chosen), strict=True)
+             if tile < len(arcs_of_tiles))  # else no tile has arcs
+    return [sample for sample in found if is_one_piece(sample.sizes)]
 
 
-def _stacked(space: ExecutionSpace, offsets: list[Array], lengths: list[int]) -> Array:
-    """Offsets of rows of pieces one after the other, each of so many arcs; the list is emptied."""
-    arcs, first, place = sum(lengths), 0, 0
-    result = space.empty(1 + sum(len(each) - 1 for each in offsets),
-                         np.int32 if arcs <= MAX_INT32_ARCS else np.int64)
-    for length in lengths:
-        each = offsets.pop(0)
-        space.parallel_for(len(each), add_one, each, place, result[first : first + len(each)])
-        first, place = first + len(each) - 1, place + length
-    return result
+def expected_arcs(sizes: FineSizes, chosen: list[Sample], coarse: list[int]) -> int:
+    """Room for the arcs of a coarse graph.
+
+    Parameters
+    ----------
+    sizes : FineSizes
+        Those of all clusters.
+    chosen : list of Sample
+    coarse : list of int
+        The arcs of their rows.
+    """
+    shares = np.repeat([arcs / sample.sizes.arcs
+                        for sample, arcs in zip(chosen, coarse, strict=True)],
+                       [sample.weight for sample in chosen])
+    mean, error = shares.mean(), shares.std() / np.sqrt(len(shares))
+    spare = np.clip(3 * error, MIN_SPARE * mean, MAX_SPARE * mean)
+    return min(sizes.arcs, int((mean + spare) * sizes.arcs))
 
 
-@kl.kernel
-def add_one(i, values, first, result):
-    """result[i] = values[i], counted from a first number."""
-    result[i] = first + values[i]
+class Filling:
+    """Arrays of a coarse graph that pieces are copied to, one behind the other.
+
+    If they have no room for a piece, they are given back, and arcs are only counted from there on.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    sizes : FineSizes
+        With the number of clusters.
+    room : int
+        Arcs that there is room for.
+
+    Attributes
+    ----------
+    arcs, max_degree, arc_weight : int
+        Of the pieces so far: their arcs, the longest row, and the weight of all arcs.
+    """
+
+    def __init__(self, space: ExecutionSpace, sizes: FineSizes, room: int) -> None:
+        self.space, self.room = space, room
+        self.clusters = self.arcs = self.max_degree = self.arc_weight = 0
+        self._arrays: tuple[Array, ...] = (
+            space.empty(sizes.clusters + 1, _offset_type(room)), space.empty(room, np.int32),
+            space.empty(room, sizes.sum_type), space.empty(sizes.clusters, np.int64))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there was room for all pieces so far."""
+        return self.arcs <= self.room
+
+    def add(self, rows: CoarseRows, count: int, arcs: int, max_degree: int,
+            arc_weight: int) -> None:
+        """Copy the rows of the next clusters, and count what is known of them."""
+        first, before = self.clusters, self.arcs
+        self.clusters, self.arcs = first + count, before + arcs
+        self.max_degree = max(self.max_degree, max_degree)
+        self.arc_weight += arc_weight
+        if not self.is_complete:
+            self._arrays = ()
+            return
+        offsets, targets, weights, vertex_weights = self._arrays
+        self.space.parallel_for(
+            count + 1, copy_row, count, before, rows, _part(offsets, first, first + count + 1),
+            targets, weights, _part(vertex_weights, first, first + count),
+            team=team_for_longest(count, arcs / max(1, count), max_degree))
+
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """Offsets, targets, weights of arcs and of vertices; a little of their memory is spare."""
+        offsets, targets, weights, vertex_weights = self._arrays
+        return (converted(self.space, offsets, _offset_type(self.arcs)),
+                _part(targets, 0, self.arcs), _part(weights, 0, self.arcs), vertex_weights)
+
+
+def _part(array: Array, first: int, end: int) -> Array:
+    """``array[first:end]``; the array itself if that is all of it, for slices take time, too."""
+    return array if end - first == len(array) else array[first:end]
+
+
+def _offset_type(arcs: int) -> type[np.integer[Any]]:
+    """The type of offsets into so many arcs."""
+    return np.int32 if arcs <= MAX_INT32_ARCS else np.int64
