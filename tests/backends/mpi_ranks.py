@@ -25,53 +25,55 @@ from portpart.backends.communication.mpi import Mpi
 from portpart.backends.steps import Parcel
 from portpart.errors import InputError
 from portpart.graphs.distribution import distributed
+from tests.backends.stand_in_gpu import StandInGpu
+from tests.backends.stand_in_nccl import stand_in_nccl
 from tests.ranks import borders, rows_of
 
 WORLD = MPI.COMM_WORLD
 
 
-def reduced(comm: Any) -> Any:
+def reduced(comm: Any, space: Any) -> Any:
     """Words of all ranks: their sums, minima and maxima."""
     rng = np.random.default_rng(comm.rank)
     given = rng.integers(-2**62 // comm.size, 2**62 // comm.size, 20)
     found = {}
     for op in ("sum", "min", "max"):
-        words = given.copy()
+        words = space.asarray(given.copy())
         comm.all_reduce(words, 3, 11, op)
-        found[op] = words.tolist()
+        found[op] = space.to_host(words).tolist()
     return found
 
 
-def exchanged(comm: Any) -> Any:
+def exchanged(comm: Any, space: Any) -> Any:
     """What arrives of parts of drawn lengths, many of them empty."""
     found = []
     for turn, kind in enumerate((np.int32, np.int64, np.uint8)):
         rng = np.random.default_rng(turn)
         counts = rng.integers(0, 30, (comm.size, comm.size)) * rng.integers(0, 2, (comm.size, 1))
         send = [rng.integers(0, 100, counts[s].sum()).astype(kind) for s in range(comm.size)]
-        recv = np.full(counts[:, comm.rank].sum() + 5, 77, kind)
-        arriving = np.zeros(comm.size, np.int64)
-        comm.all_to_all(Parcel(send=send[comm.rank], send_counts=counts[comm.rank].copy(),
+        recv = space.full(int(counts[:, comm.rank].sum()) + 5, 77, kind)
+        arriving = space.zeros(comm.size, np.int64)
+        comm.all_to_all(Parcel(send=space.asarray(send[comm.rank]),
+                               send_counts=space.asarray(counts[comm.rank].copy()),
                                recv=recv, recv_counts=arriving))
-        found.append([recv.tolist(), arriving.tolist()])
+        found.append([space.to_host(recv).tolist(), space.to_host(arriving).tolist()])
     return found
 
 
-def gathered(comm: Any) -> Any:
+def gathered(comm: Any, space: Any) -> Any:
     """A graph of all ranks, put together again."""
-    space = backends.space("cpu", threads=1)
     graph = generators.rmat(9, 5)
     first = borders(graph.num_vertices, comm.size, 3)
     made = distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space))
-    whole = made.gather()
+    whole = made.gather().to(backends.space("cpu", threads=1))
     return [made.num_ghosts, list(astuple(made.totals)),
             int(np.abs(whole.offsets - graph.offsets).sum()),
             int(np.abs(np.sort(whole.targets) - np.sort(graph.targets)).sum())]
 
 
-def levels(comm: Any) -> Any:
+def levels(comm: Any, space: Any) -> Any:
     """The clusters of each level, and the coarsest graph."""
-    space, found = backends.space("cpu", threads=1), []
+    found = []
     for graph in (generators.delaunay(900), generators.rmat(9, 5)):
         first = borders(graph.num_vertices, comm.size, 4)
         made = coarsen_ranks(
@@ -84,7 +86,12 @@ def levels(comm: Any) -> Any:
 
 
 def all_steps(comm: Any) -> Any:
-    return [reduced(comm), exchanged(comm), gathered(comm), levels(comm)]
+    space = backends.space("cpu", threads=1)
+    return [*few_steps(comm, space), levels(comm, space)]
+
+
+def few_steps(comm: Any, space: Any) -> Any:
+    return [each(comm, space) for each in (reduced, exchanged, gathered)]
 
 
 def waits(comm: Any) -> None:
@@ -137,10 +144,10 @@ FAULTS: dict[str, Callable[[Any], None]] = {
     for each in (raises_typed, raises_other, votes, is_interrupted, sends_too_much)}
 
 
-def outcome(main: Callable[[Any], Any], **options: Any) -> Any:
+def outcome(main: Callable[[Any], Any], make: Callable[..., Any] = Mpi, **options: Any) -> Any:
     """What a rank returns, or the class and the text of what it raises."""
     begin = time.monotonic()
-    comm = Mpi(WORLD, **options)
+    comm = make(WORLD, **options)
     try:
         result: Any = comm.run(main)
     except BaseException as problem:
@@ -164,11 +171,40 @@ def every_fault() -> Any:
     return found
 
 
+def by_nccl() -> Any:
+    """The same steps by NCCL, and faults of a rank."""
+    space = StandInGpu()
+    with stand_in_nccl(space.cupy, f"GPU {WORLD.rank}") as make:
+        found = {"steps": outcome(lambda comm: few_steps(comm, space), make)}
+        for name, fault in FAULTS.items():
+            found[name] = outcome(lambda comm, main=fault: (few_steps(comm, space), main(comm)),
+                                  make)
+        found["waits"] = outcome(lambda comm: waits_by_nccl(comm, space), make)
+    with stand_in_nccl(space.cupy, "the only GPU") as make:
+        try:
+            make(WORLD)
+        except CommunicationError as problem:
+            found["shared"] = str(problem)
+    return found
+
+
+def waits_by_nccl(comm: Any, space: Any) -> None:
+    """One rank raises an error while others are in a step of NCCL."""
+    if comm.rank == comm.size - 1:
+        raise InputError("k is 0")
+    comm.all_reduce(space.zeros(1, np.int64), 0, 1, "sum")
+
+
 def main(case: str) -> None:
     if case == "steps":
         answer = outcome(all_steps, max_count=4)
     elif case == "faults":
         answer = every_fault()
+    elif case == "gpu":
+        space = StandInGpu()
+        answer = outcome(lambda comm: few_steps(comm, space), max_count=4)
+    elif case == "nccl":
+        answer = by_nccl()
     elif case == "late":
         answer = outcome(is_late, patience=1.0)
     else:

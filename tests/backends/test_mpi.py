@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 
+from portpart import backends
 from portpart.backends.communication import Local
 from tests.backends import mpi_ranks
 
@@ -54,19 +55,46 @@ def test_steps_are_those_of_ranks_in_one_process(size: int) -> None:
         assert (differing_offsets, differing_targets) == (0, 0)
 
 
+WANTED = {
+    "raises_typed": ["InputError", "rank 2: k is 0"],
+    "raises_other": ["RankFailed", "rank 0: ZeroDivisionError: division by zero"],
+    "votes": ["InputError", "rank 1: no 1"],
+    "is_interrupted": ["KeyboardInterrupt", ""],
+    "sends_too_much": ["CommunicationError", "rank 0: 12 elements arrive at an array of 5"],
+}
+"""What three ranks raise."""
+
+
+def few_steps(comm: Any) -> Any:
+    return mpi_ranks.few_steps(comm, backends.space("cpu", threads=1))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_arrays_of_a_gpu_travel_through_the_host(size: int) -> None:
+    code, answers = launched(size, "gpu")
+    assert code == 0
+    expected = Local(size).run(few_steps)
+    assert [answers[rank] for rank in range(size)] == json.loads(json.dumps(expected))
+
+
+def test_ranks_of_nccl_exchange_what_ranks_of_one_process_do_and_fail_together() -> None:
+    code, answers = launched(3, "nccl")
+    assert code == 0
+    expected = json.loads(json.dumps(Local(3).run(few_steps)))
+    for rank in range(3):
+        found = answers[rank]
+        assert found["steps"] == expected[rank]
+        for name, (kind, text) in {**WANTED, "waits": ["InputError", "rank 2: k is 0"]}.items():
+            assert found[name][:2] == [kind, text]
+            assert found[name][2] < SECONDS
+        assert found["shared"].startswith("rank 1: GPU the only GPU of here is rank 0's already")
+
+
 def test_a_fault_of_one_rank_is_raised_on_all() -> None:
     code, answers = launched(3, "faults")
     assert code == 0
-    wanted = {
-        "raises_typed": ["InputError", "rank 2: k is 0"],
-        "raises_other": ["RankFailed", "rank 0: ZeroDivisionError: division by zero"],
-        "votes": ["InputError", "rank 1: no 1"],
-        "is_interrupted": ["KeyboardInterrupt", ""],
-        "sends_too_much": ["CommunicationError",
-                           "rank 0: 12 elements arrive at an array of 5"],
-    }
     for rank in range(3):
-        for name, (kind, text) in wanted.items():
+        for name, (kind, text) in WANTED.items():
             (found_kind, found_text, seconds), working = answers[rank][name]
             assert (found_kind, found_text) == (kind, text)
             assert seconds < SECONDS

@@ -1,0 +1,121 @@
+"""NCCL for tests on a machine without a GPU: its calls are carried out by MPI.
+
+As on a GPU, calls return before they are done: an event behind them tells when they are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from mpi4py import MPI
+
+from portpart.backends.cuda import nccl
+
+_begun: list[MPI.Request] = []
+"""Requests of calls behind which no event has been recorded."""
+
+_group: list[Callable[[], MPI.Request]] | None = None
+"""Calls of an open group."""
+
+
+class NcclError(RuntimeError):
+    """What NCCL complains about."""
+
+
+class Event:
+    """Requests that were begun before it was recorded."""
+
+    def __init__(self, disable_timing: bool = False) -> None:
+        self.requests: list[MPI.Request] = []
+
+    def record(self, stream: Any) -> None:
+        self.requests, _begun[:] = list(_begun), []
+
+    def synchronize(self) -> None:
+        MPI.Request.Waitall(self.requests)
+
+    @property
+    def done(self) -> bool:
+        return bool(MPI.Request.Testall(self.requests))
+
+
+def memory(place: int, size: int) -> np.ndarray:
+    """Bytes at an address."""
+    return np.frombuffer((ctypes.c_char * size).from_address(place), np.uint8)
+
+
+class NcclCommunicator:
+    """The communicator of a rank."""
+
+    def __init__(self, size: int, number: tuple[int, ...], rank: int) -> None:
+        self.comm = MPI.COMM_WORLD.Dup()
+        assert (size, rank) == (self.comm.size, self.comm.rank)
+        assert self.comm.bcast(number) == number
+        self.aborted = False
+
+    def allReduce(self, send: int, recv: int, count: int, kind: str, op: MPI.Op,
+                  stream: int) -> None:
+        assert kind == "int64"
+        words = memory(recv, 8 * count).view(np.int64)
+        assert send == recv
+        _begin(partial(self.comm.Iallreduce, words.copy(), words, op))
+
+    def send(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
+        assert kind == "uint8"
+        _begin(partial(self.comm.Isend, memory(place, count), peer))
+
+    def recv(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
+        assert kind == "uint8"
+        _begin(partial(self.comm.Irecv, memory(place, count), peer))
+
+    def check_async_error(self) -> None:
+        assert not self.aborted
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def destroy(self) -> None:
+        self.comm.Free()
+
+
+def _begin(call: Callable[[], MPI.Request]) -> None:
+    if _group is None:
+        _begun.append(call())
+    else:
+        _group.append(call)
+
+
+def group_start() -> None:
+    global _group
+    assert _group is None
+    _group = []
+
+
+def group_end() -> None:
+    global _group
+    assert _group is not None
+    _begun.extend(call() for call in _group)
+    _group = None
+
+
+MODULE = SimpleNamespace(
+    available=True, NcclError=NcclError, NcclCommunicator=NcclCommunicator,
+    get_unique_id=lambda: tuple(range(-64, 64)), groupStart=group_start, groupEnd=group_end,
+    NCCL_INT64="int64", NCCL_UINT8="uint8", NCCL_SUM=MPI.SUM, NCCL_MIN=MPI.MIN, NCCL_MAX=MPI.MAX)
+
+
+@contextmanager
+def stand_in_nccl(cupy: Any, device: str) -> Iterator[Callable[..., nccl.Nccl]]:
+    """Make communicators of ranks that have this device, in place of a GPU."""
+    with (mock.patch.object(nccl, "import_cupy", return_value=cupy),
+          mock.patch.object(nccl, "_nccl_of", return_value=MODULE),
+          mock.patch.object(nccl, "_place", return_value=("here", device)),
+          mock.patch.object(cupy.cuda, "Event", Event)):
+        yield nccl.Nccl
