@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench import communication
+from bench import communication, rank_refinement
 from portpart.backends.communication import One
 from portpart.backends.steps import Parcel
 from portpart.generators import shares
@@ -26,6 +26,15 @@ def test_levels_of_meshes_take_few_bytes_and_steps(large):
         assert counts[0].steps <= MAX_STEPS
         assert sum(each.bytes for each in counts) <= MAX_BYTES * sum(
             each.ghosts for each in counts)
+
+
+@pytest.mark.parametrize("large", [shares.grid_3d(24), shares.jittered_mesh(120)])
+def test_refinement_of_meshes_sends_little(large):
+    ranks = rank_refinement.counts_of(large, 3, 8)
+    levels = [each for counts in ranks for each in counts]
+    assert len(ranks[0]) > 1
+    assert sum(each.bytes for each in levels) <= sum(
+        each.ghosts * each.iterations for each in levels)
 
 
 def test_what_a_rank_sends_itself_is_not_counted():

@@ -119,12 +119,16 @@ class Layout(Static):
         return self.third.end
 
 
-def layout_of(lead: Slot | None, slots: Sequence[Slot]) -> Layout:
-    """The layout of items with fields of these types, behind one of the type of `lead`."""
+def layout_of(lead: Slot | None, slots: Sequence[Slot], narrow: bool = False) -> Layout:
+    """The layout of items with fields of these types, behind one of the type of `lead`.
+
+    `narrow` says that no value of a field takes more than 32 bits.
+    """
     for slot in slots:
         if slot.dtype is None or slot.dtype.kind != "i":
             raise ValueError(f"slot {slot.name!r} has no signed integers, which alone travel")
-    return layout_of_types(None if lead is None else lead.dtype, [slot.dtype for slot in slots])
+    types = [np.dtype(np.int32) if narrow else slot.dtype for slot in slots]
+    return layout_of_types(None if lead is None else lead.dtype, types)
 
 
 def layout_of_types(lead: np.dtype[Any] | None,

@@ -71,7 +71,7 @@ ATOMICS = {SUM: kl.atomic_add, MIN: kl.atomic_min, MAX: kl.atomic_max}
 
 
 def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[Slot],
-                changed: Slot | None, count: Element | int) -> None:
+                changed: Slot | None, count: Element | int, *, narrow: bool = False) -> None:
     """Record that ghosts get the values of their owners, for own vertices that have changed.
 
     Parameters
@@ -87,8 +87,10 @@ def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[Slot]
         The own vertices that have changed, each once; None stands for 0, 1, 2 ...
     count : Element or int
         How many have.
+    narrow : bool
+        Whether all values fit into 32 bits, whatever their types are.
     """
-    layout = layout_of(halo.places, fields)
+    layout = layout_of(halo.places, fields, narrow)
     given: dict[str, Any] = {"mail": mail, "halo": halo, "layout": layout}
     program.launch(1, clear_parts, mail=mail)
     program.launch(count, count_changed, changed=changed, **given)

@@ -28,7 +28,7 @@ from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.ranks.state import NONE, News, Told
 from portpart.backends import language as kl
-from portpart.backends.language import Scope
+from portpart.backends.language import Scope, int32
 from portpart.graphs.ghost_rows import GhostRows
 from portpart.primitives.mail import Layout, Mail, layout_of
 from portpart.primitives.owners import Halo, clear_arrived, ghost_of, record_push
@@ -130,7 +130,8 @@ class GhostSteps(Piece):
         news: Any = program.records["news"]
         program.launch(1, clear_news)
         program.launch(level.dirty, list_news)
-        self._push(this, [cache.best_target, cache.gain], news.listed, news.count)
+        self._push(this, [cache.best_target, cache.gain], news.listed, news.count,
+                   narrow=this.widths.counter is int32)
 
     def account(self, this: Recording) -> None:
         """Tell the moves; what is beside them is out of date."""
@@ -142,9 +143,11 @@ class GhostSteps(Piece):
         """Ghosts move."""
         this.program.launch(self._arrived(this), move_ghost, layout=self._layout(this))
 
-    def _push(self, this: Recording, fields: list[Any], listed: Any, count: Any) -> None:
+    def _push(self, this: Recording, fields: list[Any], listed: Any, count: Any,
+              narrow: bool = False) -> None:
         records: Any = this.program.records
-        record_push(this.program, records["halo"], records["mail"], fields, listed, count)
+        record_push(this.program, records["halo"], records["mail"], fields, listed, count,
+                    narrow=narrow)
 
     def _arrived(self, this: Recording) -> Any:
         mail: Any = this.program.records["mail"]
