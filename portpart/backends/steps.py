@@ -100,6 +100,11 @@ class Parcel(Record):
         It may be longer than what arrives.
     recv_counts : array of int64, shape (number of ranks,)
         Number of elements from each rank; the step sets it.
+
+    Notes
+    -----
+    Communicators that are called from Python take numbers of elements in arrays of the host, too,
+    also where `send` is on a GPU: that saves a wait.
     """
 
     send: Any

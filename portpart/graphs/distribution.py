@@ -117,7 +117,7 @@ def _agreed(comm: Communicator, rows: Rows) -> tuple[np.ndarray, bool]:
 
 def _check_lengths(comm: Communicator, space: ExecutionSpace, found: LocalRows) -> None:
     """Refuse rows of which another number of vertices are ghosts elsewhere than is known here."""
-    elsewhere = exchanged(comm, space, np.diff(space.to_host(found.halo.ghost_first)))
+    elsewhere = exchanged(comm, np.diff(space.to_host(found.halo.ghost_first)))
 
     def check() -> None:
         for rank in np.flatnonzero(elsewhere != found.listed):

@@ -35,7 +35,7 @@ def check_reverse_arcs(graph: DistributedGraph) -> None:
     space.parallel_for(own, add_hashes, graph.local.csr, graph.owners.first, comm.size,
                        comm.rank, own, words, team=8)
     here, back = space.to_host(words).reshape(2, comm.size, STRIPES).sum(2)
-    differ = here != exchanged(comm, space, back)
+    differ = here != exchanged(comm, back)
     none = comm.size**2
     pair = np.array([comm.rank * comm.size + differ.argmax() if differ.any() else none], np.int64)
     comm.all_reduce(pair, 0, 1, "min")

@@ -46,7 +46,7 @@ class Route:
                            bounds)
         self._there = np.diff(space.to_host(bounds))
         everything = np.full(size, len(self.names))
-        came = exchanged(graph.comm, space, np.stack([self._there, everything], axis=1))
+        came = exchanged(graph.comm, np.stack([self._there, everything], axis=1))
         self._here, self.total = came[:, 0], int(came[:, 1].sum())
 
     def ask(self, columns: Sequence[Array] = ()) -> list[Array]:

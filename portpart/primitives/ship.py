@@ -50,13 +50,13 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array | No
     OutOfMemory
         On all ranks, if one of them has no memory for what arrives.
     """
-    arriving = exchanged(comm, space, counts)
+    arriving = exchanged(comm, counts)
     total = int(arriving.sum())
     results = planned(comm, lambda: [None if each is None else space.empty(total, each.dtype)
                                      for each in columns])
     for column, result in zip(columns, results):
         if column is not None:
-            _exchange(comm, space, column, result, np.asarray(counts))
+            _exchange(comm, column, result, np.asarray(counts))
     return results, arriving
 
 
@@ -66,7 +66,7 @@ def sent(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array], co
     total = int(arriving.sum())
     results = [space.empty(total, each.dtype) for each in columns]
     if len(columns) == 1:
-        _exchange(comm, space, columns[0], results[0], counts)
+        _exchange(comm, columns[0], results[0], counts)
     else:
         types = [each.dtype for each in columns]
         layout = layout_of_types(types[0], types[1:])
@@ -74,25 +74,24 @@ def sent(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array], co
         space.parallel_for(int(counts.sum()), pack_row.bound(layout=layout), words, columns[0],
                            fields_of(columns[1:]))
         came = space.empty(total * layout.width, np.int32)
-        _exchange(comm, space, words, came, counts * layout.width)
+        _exchange(comm, words, came, counts * layout.width)
         space.parallel_for(total, unpack_row.bound(layout=layout), came, results[0],
                            fields_of(results[1:]))
     return results
 
 
-def _exchange(comm: Communicator, space: ExecutionSpace, column: Array, result: Array,
-              counts: np.ndarray) -> None:
-    comm.all_to_all(Parcel(send=column, send_counts=space.asarray(counts.astype(np.int64)),
-                           recv=result, recv_counts=space.zeros(comm.size, np.int64)))
+def _exchange(comm: Communicator, column: Array, result: Array, counts: np.ndarray) -> None:
+    """Exchange a column; numbers that the host knows stay there."""
+    comm.all_to_all(Parcel(send=column, send_counts=counts.astype(np.int64), recv=result,
+                           recv_counts=np.zeros(comm.size, np.int64)))
 
 
-def exchanged(comm: Communicator, space: ExecutionSpace, numbers: Numbers) -> np.ndarray:
+def exchanged(comm: Communicator, numbers: Numbers) -> np.ndarray:
     """The numbers that all ranks have for this one, where it has as many for each of them.
 
     Parameters
     ----------
     comm : Communicator
-    space : ExecutionSpace
     numbers : array of int, shape (ranks,) or (ranks, count)
 
     Returns
@@ -100,12 +99,10 @@ def exchanged(comm: Communicator, space: ExecutionSpace, numbers: Numbers) -> np
     numpy.ndarray of int64
         Of that shape.
     """
-    given = np.asarray(numbers, np.int64)
-    arriving = space.zeros(given.size, np.int64)
-    comm.all_to_all(Parcel(send=space.asarray(np.ascontiguousarray(given).reshape(-1)),
-                           send_counts=space.full(comm.size, given.size // comm.size, np.int64),
-                           recv=arriving, recv_counts=space.zeros(comm.size, np.int64)))
-    return space.to_host(arriving).reshape(given.shape)
+    given = np.ascontiguousarray(numbers, np.int64)
+    arriving = np.zeros(given.size, np.int64)
+    _exchange(comm, given.reshape(-1), arriving, np.full(comm.size, given.size // comm.size))
+    return arriving.reshape(given.shape)
 
 
 @kl.kernel

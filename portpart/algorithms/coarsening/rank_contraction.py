@@ -91,7 +91,7 @@ def _at_owners(graph: DistributedGraph, first: np.ndarray, shift: int, keys: Arr
     space.parallel_for(size + 1, find_first_key, keys, len(keys), space.asarray(first), shift,
                        bounds)
     counts = np.diff(space.to_host(bounds))
-    arriving = exchanged(graph.comm, space, counts)
+    arriving = exchanged(graph.comm, counts)
     return _added(space, *sent(graph.comm, space, [keys, values], counts, arriving))
 
 

@@ -89,7 +89,7 @@ def group_leftovers(graph: DistributedGraph, listed: VertexList, count: int, rou
                        graph.totals.num_vertices, homes)
     by_home, order = sort_keys(space, homes)
     there = np.bincount(space.to_host(by_home), minlength=comm.size)
-    here = exchanged(comm, space, there)
+    here = exchanged(comm, there)
     columns = [gather(space, each, order) for each in (rows.keys, rows.names, rows.weights)]
     answers = _leaders(space, Leftovers(*sent(comm, space, columns, there, here)), rounds)
     answers, = sent(comm, space, [answers], here, there)

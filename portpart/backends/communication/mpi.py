@@ -172,20 +172,25 @@ class Mpi:
 
     def all_to_all(self, parcel: Parcel) -> None:
         """See `Communicator`."""
-        require_parcel(parcel, self.size)
-        sent = read([parcel.send_counts])[0]
-        require_parts(sent, parcel)
-        arriving = np.empty(self.size, np.int64)
-        self._wait([self._steps.Ialltoall(sent, arriving)], sent, arriving)
+        sent, arriving = self._counts_of(parcel)
         total = int(arriving.sum())
-        require_space(total, parcel)
         transfer = transfer_of(parcel.recv)
         arrived = parcel.recv[:total]
         send = transfer_of(parcel.send).on_host(parcel.send[: int(sent.sum())])
         recv = transfer.host_memory(arrived)
         self._exchange(send, sent, recv, arriving)
         transfer.write(arrived, recv)
+
+    def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
+        """What a parcel sends to each rank, and what each rank sends to this one."""
+        require_parcel(parcel, self.size)
+        sent = read([parcel.send_counts])[0]
+        require_parts(sent, parcel)
+        arriving = np.empty(self.size, np.int64)
+        self._wait([self._steps.Ialltoall(sent, arriving)], sent, arriving)
+        require_space(int(arriving.sum()), parcel)
         transfer_of(parcel.recv_counts).write(parcel.recv_counts, arriving)
+        return sent, arriving
 
     def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
                   arriving: np.ndarray) -> None:

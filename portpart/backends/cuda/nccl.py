@@ -99,13 +99,19 @@ class Nccl(Mpi):
         if isinstance(parcel.send, np.ndarray):
             super().all_to_all(parcel)
             return
+        sent, arriving = self._counts_of(parcel)
+        self._exchange_parts(parcel.send, sent, parcel.recv, arriving)
+
+    def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
+        if isinstance(parcel.send_counts, np.ndarray):
+            return super()._counts_of(parcel)
         require_parcel(parcel, self.size)
         ones = np.ones(self.size, np.int64)
         self._exchange_parts(parcel.send_counts, ones, parcel.recv_counts, ones)
         sent, arriving = read([parcel.send_counts, parcel.recv_counts])
         require_parts(sent, parcel)
         require_space(int(arriving.sum()), parcel)
-        self._exchange_parts(parcel.send, sent, parcel.recv, arriving)
+        return sent, arriving
 
     def _exchange_parts(self, send: Array, sent: np.ndarray, recv: Array,
                         arriving: np.ndarray) -> None:
