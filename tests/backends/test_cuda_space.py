@@ -204,10 +204,10 @@ class TestOnTheDevice:
         del (last := [cuda.empty(50_000_000, np.int64)])[:]
         held = pool.total_bytes()
         assert held >= 400_000_000
-        monkeypatch.setattr(cuda, "_much", 10**15)
+        monkeypatch.setattr(cuda.memory, "much", 10**15)
         assert cuda.give_back() == 0
         assert pool.total_bytes() == held
-        monkeypatch.setattr(cuda, "_much", 300_000_000)
+        monkeypatch.setattr(cuda.memory, "much", 300_000_000)
         assert cuda.give_back() == held - pool.total_bytes() >= 400_000_000
         assert (cuda.to_host(kept) == 7).all()
         assert not last

@@ -22,6 +22,7 @@ from portpart.backends.cuda.compile import KernelCache, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.direct import Direct
 from portpart.backends.cuda.graph import missing_for_graphs
+from portpart.backends.cuda.memory import HeldMemory
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.rehearsal import Rehearsals
@@ -42,9 +43,6 @@ OLDEST_CAPABILITY = 70
 MAX_BLOCKS = 1 << 16
 """Blocks of a launch from Python; more items than that are taken in strides."""
 
-
-MUCH = 16
-"""What the pool holds without use is much from this share of the device's memory on, 1 / MUCH."""
 
 DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 """The driver's library; CUDA calls a driver that is missing one that is too old."""
@@ -90,7 +88,8 @@ class CudaSpace(ExecutionSpace):
         self.name = f"cuda:{self.device_id}"
         with self.cupy.cuda.Device(self.device_id) as current:
             self.multiprocessors = int(current.attributes["MultiProcessorCount"])
-            self._much = self.cupy.cuda.runtime.memGetInfo()[1] // MUCH
+            self.memory = HeldMemory(self.cupy.get_default_memory_pool,
+                                     int(self.cupy.cuda.runtime.memGetInfo()[1]))
         self.kernels = KernelCache(self.cupy, self.device_id)
         self._rehearsals = Rehearsals(self.kernels.modules)
         self._current_device = self.cupy.cuda.runtime.getDevice
@@ -112,6 +111,8 @@ class CudaSpace(ExecutionSpace):
     def empty(self, n: int, dtype: Any) -> Array:
         try:
             with self.active():
+                if n > self.memory.large:
+                    self.memory.make_place(n * np.dtype(dtype).itemsize)
                 return self._array(n, dtype)  # cupy.empty looks at more
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
@@ -271,12 +272,7 @@ class CudaSpace(ExecutionSpace):
 
     def give_back(self) -> int:
         with self.active():
-            pool = self.cupy.get_default_memory_pool()
-            held = int(pool.total_bytes())
-            # what is in use need not be known in most cases
-            if held > self._much and pool.free_bytes() > self._much:
-                pool.free_all_blocks()
-            return held - int(pool.total_bytes())
+            return self.memory.give_back()
 
     def _out_of_memory(self, n: int, dtype: Any) -> OutOfMemory:
         needed = n * np.dtype(dtype or np.float64).itemsize
