@@ -173,13 +173,7 @@ class Mpi:
     def all_to_all(self, parcel: Parcel) -> None:
         """See `Communicator`."""
         sent, arriving = self._counts_of(parcel)
-        total = int(arriving.sum())
-        transfer = transfer_of(parcel.recv)
-        arrived = parcel.recv[:total]
-        send = transfer_of(parcel.send).on_host(parcel.send[: int(sent.sum())])
-        recv = transfer.host_memory(arrived)
-        self._exchange(send, sent, recv, arriving)
-        transfer.write(arrived, recv)
+        self._deliver(parcel.send, sent, parcel.recv[: int(arriving.sum())], arriving)
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         """What a parcel sends to each rank, and what each rank sends to this one."""
@@ -191,6 +185,15 @@ class Mpi:
         require_space(int(arriving.sum()), parcel)
         transfer_of(parcel.recv_counts).write(parcel.recv_counts, arriving)
         return sent, arriving
+
+    def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
+                 arriving: np.ndarray) -> None:
+        """Send each rank its part, and get what is for this one; the numbers are known."""
+        transfer = transfer_of(recv)
+        on_host = transfer.host_memory(recv)
+        self._exchange(transfer_of(send).on_host(send[: int(sent.sum())]), sent, on_host,
+                       arriving)
+        transfer.write(recv, on_host)
 
     def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
                   arriving: np.ndarray) -> None:

@@ -74,7 +74,7 @@ class Nccl(Mpi):
         """Exchange something between all ranks: connections are made while all are alive."""
         words = self._cupy.zeros(2 * self.size, np.int64)
         ones = np.ones(self.size, np.int64)
-        self._exchange_parts(words[: self.size], ones, words[self.size :], ones)
+        self._deliver(words[: self.size], ones, words[self.size :], ones)
 
     def free(self) -> None:
         """Give back the communicators.  All ranks call it; nothing happens if a step was left."""
@@ -94,28 +94,23 @@ class Nccl(Mpi):
                 self._ranks.allReduce(part.data.ptr, part.data.ptr, count, self._nccl.NCCL_INT64,
                                       getattr(self._nccl, OPERATIONS[op]), stream)
 
-    def all_to_all(self, parcel: Parcel) -> None:
-        """See `Communicator`."""
-        if isinstance(parcel.send, np.ndarray):
-            super().all_to_all(parcel)
-            return
-        sent, arriving = self._counts_of(parcel)
-        self._exchange_parts(parcel.send, sent, parcel.recv, arriving)
-
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(parcel.send_counts, np.ndarray):
             return super()._counts_of(parcel)
         require_parcel(parcel, self.size)
         ones = np.ones(self.size, np.int64)
-        self._exchange_parts(parcel.send_counts, ones, parcel.recv_counts, ones)
+        self._deliver(parcel.send_counts, ones, parcel.recv_counts, ones)
         sent, arriving = read([parcel.send_counts, parcel.recv_counts])
         require_parts(sent, parcel)
         require_space(int(arriving.sum()), parcel)
         return sent, arriving
 
-    def _exchange_parts(self, send: Array, sent: np.ndarray, recv: Array,
-                        arriving: np.ndarray) -> None:
-        """Send each rank its part of an array, as one group of calls; numbers are known."""
+    def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
+                 arriving: np.ndarray) -> None:
+        """Send each rank its part of an array, as one group of calls."""
+        if isinstance(send, np.ndarray):
+            super()._deliver(send, sent, recv, arriving)
+            return
         there, here = np.cumsum(sent) - sent, np.cumsum(arriving) - arriving
         own, mine = self.rank, int(sent[self.rank])
         transfer_of(recv).copy(recv[here[own] : here[own] + mine],
@@ -147,6 +142,10 @@ class Nccl(Mpi):
             if isinstance(problem, self._nccl.NcclError):
                 raise CommunicationError(f"NCCL: {problem}") from problem
             raise
+
+    def _tell(self, problem: BaseException) -> None:
+        super()._tell(problem)
+        self._ranks.abort()  # to destroy it would wait for others, which do so too
 
     def _is_done(self) -> bool:
         return bool(self._event.done)
