@@ -1,4 +1,4 @@
-"""Calls that several ranks make: the partition of one device, refusals, metrics, files."""
+"""Calls that several ranks make: the partition of one device, refusals, files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
-from portpart import generators
+from portpart import generators, metrics
 from portpart.algorithms.coarsening.rank_hierarchy import Fold
 from portpart.backends.communication import Local
 from portpart.errors import InputError
@@ -332,3 +332,22 @@ def test_a_graph_of_ranks_is_gathered_and_freed() -> None:
         return whole.targets.tolist()
 
     assert on_ranks(graph, [0, 70, 200], main) == [graph.targets.tolist()] * 2
+
+
+@pytest.mark.parametrize("call", [
+    lambda rows, part: metrics.evaluate(rows, part),
+    lambda rows, part: metrics.components_per_block(rows, part),
+    lambda rows, part: metrics.quotient_graph(rows, part),
+    lambda rows, part: metrics.km1(rows, part),
+    lambda rows, part: portpart.repartition(rows, part, 2),
+    lambda rows, part: portpart.Session(rows, 2),
+    lambda rows, part: portpart.map_processes(rows, "2:2", "1:10"),
+    lambda rows, part: portpart.as_graph(rows),
+    lambda rows, part: portpart.as_hypergraph(rows),
+])
+def test_what_takes_no_graph_of_ranks_says_what_to_do(call: Any) -> None:
+    def main(rows: RankGraph) -> None:
+        with pytest.raises(InputError, match=r"gather\(\) makes a graph on every rank"):
+            call(rows, [0] * 8)
+
+    on_ranks(generators.grid_2d(4), [0, 8, 16], main)

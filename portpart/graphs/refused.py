@@ -12,6 +12,7 @@ BY_TYPE = {
     ("polars", "LazyFrame"): "frame.collect() makes a frame, which is taken",
     ("dgl", "DGLGraph"): f"{STACKED} makes a graph of its edges",
     ("dgl", "DGLHeteroGraph"): f"{STACKED} makes a graph of its edges",
+    ("portpart", "RankGraph"): "gather() makes a graph on every rank, which is taken",
     ("torch_sparse", "SparseTensor"): 'matrix.to_scipy("csr") makes a matrix, which is taken',
 }
 """By package and type, so that nothing is imported: the way to what is taken."""

@@ -11,7 +11,9 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
+from portpart.graphs.rank_graph import RankGraph
 from portpart.metrics.nets import NetsView, view_of
+from portpart.metrics.ranks import block_weights_of_ranks, on_ranks
 from portpart.metrics.view import PartitionView
 from portpart.options import exact_fraction, number_of_blocks, shown, whole_number
 
@@ -160,9 +162,10 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.
+        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
+        ranks make the call, the blocks of the rank's vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
 
@@ -178,6 +181,8 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     >>> portpart.metrics.block_weights(path, [0, 0, 1, 1])
     array([3, 7])
     """
+    if isinstance(graph, RankGraph):
+        return on_ranks(graph, part, k, block_weights_of_ranks)
     return block_weights_of(view_of(graph, part, k))
 
 
@@ -186,9 +191,10 @@ def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.
+        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
+        ranks make the call, the blocks of the rank's vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
 
@@ -214,9 +220,10 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.
+        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
+        ranks make the call, the blocks of the rank's vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     target : array_like, shape (k,), optional
@@ -242,9 +249,10 @@ def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.
+        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
+        ranks make the call, the blocks of the rank's vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     imbalance, target

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.graphs.rank_graph import RankGraph
 from portpart.metrics.nets import NetsView, net_boundary_of, net_cut_of, view_of
+from portpart.metrics.ranks import boundary_of_rank, cut_of_ranks, on_ranks, sent_by_blocks
 from portpart.metrics.view import PartitionView
 
 
@@ -24,9 +26,10 @@ def cut(graph: Any, part: Any) -> int:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.
+        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
+        ranks make the call, the blocks of the rank's vertices.
 
     Returns
     -------
@@ -39,6 +42,8 @@ def cut(graph: Any, part: Any) -> int:
     >>> cut([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 0, 1, 1])
     2
     """
+    if isinstance(graph, RankGraph):
+        return on_ranks(graph, part, None, cut_of_ranks)
     view = view_of(graph, part)
     return net_cut_of(view) if isinstance(view, NetsView) else cut_of(view)
 
@@ -48,13 +53,15 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.
+        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
+        ranks make the call, the blocks of the rank's vertices.
 
     Returns
     -------
     numpy.ndarray of int64
+        Of a RankGraph those of this rank, by their numbers in the whole graph.
 
     Examples
     --------
@@ -63,6 +70,8 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
     >>> portpart.metrics.boundary_vertices(path, [0, 0, 1, 1])
     array([1, 2])
     """
+    if isinstance(graph, RankGraph):
+        return on_ranks(graph, part, None, boundary_of_rank)
     view = view_of(graph, part)
     return net_boundary_of(view) if isinstance(view, NetsView) else boundary_of(view)
 
@@ -74,10 +83,11 @@ def communication_volume(graph: Any, part: Any, k: int | None = None) -> Communi
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or whatever `as_graph` takes, or RankGraph
         A sparse matrix that is not symmetric has the volume ``km1(as_hypergraph(matrix,
         diagonal=True), part)``.
     part : array_like of int, shape (n,), PartitionResult or Session
+        Of a RankGraph, for which all ranks make the call, the blocks of the rank's vertices.
     k : int, optional
         Number of blocks.
 
@@ -93,6 +103,9 @@ def communication_volume(graph: Any, part: Any, k: int | None = None) -> Communi
     >>> portpart.metrics.communication_volume(grid, [0, 0, 1, 1, 0, 0, 1, 1])
     CommunicationVolume(total=4, max=2)
     """
+    if isinstance(graph, RankGraph):
+        sent = on_ranks(graph, part, k, sent_by_blocks)
+        return CommunicationVolume(int(sent.sum()), int(sent.max(initial=0)))
     return volume_of(PartitionView(graph, part, k))
 
 

@@ -56,7 +56,7 @@ class PartitionView:
     @cached_property
     def cut_arcs(self) -> np.ndarray:
         """Positions of the arcs whose ends lie in different blocks."""
-        tails = np.repeat(self.part, np.diff(self.offsets))
+        tails = np.repeat(self.part[: len(self.offsets) - 1], np.diff(self.offsets))
         return np.flatnonzero(tails != self.part[self.targets])
 
     @cached_property
