@@ -24,9 +24,6 @@ class LocalCalls:
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         return main(self._comm)
 
-    def cores(self) -> int:
-        return 1
-
     def free(self) -> None:
         pass
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
@@ -131,7 +132,7 @@ def _partitioned(rows: DistributedGraph, graph: RankGraph,
 
 def _checked(rows: DistributedGraph, given: dict[str, Any]) -> RankCall:
     """The options, checked; refuses what ranks cannot do."""
-    _refuse(given)
+    check_options(given)
     k = checked_integer("k", given["k"], 1, MAX_BLOCKS)
     number_of_blocks(k, rows.totals.num_vertices)
     seed, threads, starts = checked_seed(given["seed"]), given["threads"], given["starts"]
@@ -141,19 +142,19 @@ def _checked(rows: DistributedGraph, given: dict[str, Any]) -> RankCall:
         starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
     imbalance, target = given["imbalance"], given["target"]
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
-    return RankCall(k, seed, imbalance, target,
-                    _config(given["algorithm"], given["preset"], starts, k), threads,
+    _, config = lookup(given["algorithm"], given["preset"], starts, k)
+    return RankCall(k, seed, imbalance, target, config, threads,
                     checked_progress(given["progress"]), given["begin"])
 
 
-def _refuse(given: dict[str, Any]) -> None:
-    """Raise for options that graphs of several ranks do not have."""
+def check_options(given: Mapping[str, Any]) -> None:
+    """Raise for options of `portpart.partition` that graphs of several ranks do not have."""
     for name in OF_ROWS:
-        if given[name] is not None and given[name] is not False:
+        if given.get(name) is not None and given[name] is not False:
             raise InputError(f"{name} is for a graph that is made by the call; rows of several "
                              "ranks have what portpart.distributed_graph was given")
     for name in NOT_YET:
-        if given[name] is not None:
+        if given.get(name) is not None:
             raise InputError(f"{name} is not for graphs of several ranks; {INSTEAD}")
     if given["objective"] not in (None, "cut"):
         raise InputError(f"objective is {shown(given['objective'])}; for graphs of several ranks "
@@ -161,17 +162,11 @@ def _refuse(given: dict[str, Any]) -> None:
     if given["device"] not in ("auto", "cpu", "cpu:0"):
         raise InputError(f"device is {shown(given['device'])}; graphs of several ranks are "
                          f"partitioned on the CPU; {INSTEAD}")
-
-
-def _config(algorithm: str | None, preset: Any, starts: int | None, k: int) -> Any:
-    """The configuration, if ranks can follow it."""
-    found, _ = find(algorithm, preset)
+    found, config = find(given["algorithm"], given["preset"])
     if found.name != DEFAULT:
         raise InputError(f"algorithm {shown(found.name)} is not for graphs of several ranks, which "
                          f"have {DEFAULT!r}; {INSTEAD}")
-    _, config = lookup(algorithm, preset, starts, k)
     require_one_walk(config)
-    return config
 
 
 def _bounds(rows: DistributedGraph, call: RankCall) -> Bounds:

@@ -21,6 +21,7 @@ import click
 
 from portpart import __version__
 from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, PIPE_CLOSED, UNAVAILABLE
+from portpart.cli.ranks import is_silent
 from portpart.errors import DeviceUnavailable, InputError, printable
 
 COMMANDS = {
@@ -97,19 +98,24 @@ def command_line(ctx: click.Context) -> int:
 
 def _report(error: BaseException) -> int:
     """Say on stderr what went wrong; return the exit code of this kind of error."""
+    message, code = _described(error)
+    if not is_silent():
+        click.echo(f"portpart: {' '.join(printable(message).split())}", err=True)
+    return code
+
+
+def _described(error: BaseException) -> tuple[str, int]:
+    """What went wrong, and the exit code of this kind of error."""
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        return _complain("interrupted", INTERRUPTED)
+        return "interrupted", INTERRUPTED
     if isinstance(error, click.ClickException):
-        return _complain(f"error: {error.format_message()}{_where_help_is(error)}", BAD_INPUT)
+        return f"error: {error.format_message()}{_where_help_is(error)}", BAD_INPUT
     if isinstance(error, (DeviceUnavailable, MemoryError)):
-        return _complain(f"error: {error or 'out of memory'}", UNAVAILABLE)
+        return f"error: {error or 'out of memory'}", UNAVAILABLE
     if isinstance(error, (InputError, OSError)):
-        return _complain(f"error: {error}", BAD_INPUT)
-    return _complain(
-        f"internal error: {type(error).__name__}: {error} "
-        "(PORTPART_TRACEBACK=1 shows where; please report it)",
-        DEFECT,
-    )
+        return f"error: {error}", BAD_INPUT
+    return (f"internal error: {type(error).__name__}: {error} "
+            "(PORTPART_TRACEBACK=1 shows where; please report it)"), DEFECT
 
 
 def _where_help_is(error: click.ClickException) -> str:
@@ -117,10 +123,6 @@ def _where_help_is(error: click.ClickException) -> str:
     return f" (see {context.command_path} --help)" if context else ""
 
 
-def _complain(message: str, code: int) -> int:
-    click.echo(f"portpart: {' '.join(printable(message).split())}", err=True)
-    return code
-
-
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"portpart: warning: {printable(str(message))}", file=sys.stderr)  # noqa: T201
+    if not is_silent():
+        print(f"portpart: warning: {printable(str(message))}", file=sys.stderr)  # noqa: T201

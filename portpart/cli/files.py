@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from portpart.graphs.graph import Graph
     from portpart.graphs.hypergraph import Hypergraph
     from portpart.graphs.mesh import Mesh
+    from portpart.graphs.rank_graph import RankGraph
     from portpart.io import Netlist
 
 STANDARD = "-"
@@ -246,7 +247,7 @@ def write_graph(graph: Graph | Hypergraph, name: str, file_format: str | None = 
     io.write(graph, name, file_format or standard)
 
 
-def sizes_of(graph: Graph | Hypergraph) -> dict[str, int]:
+def sizes_of(graph: Graph | Hypergraph | RankGraph) -> dict[str, int]:
     """The sizes of a graph or hypergraph by their names."""
     names = ("num_vertices", "num_edges", "num_nets", "num_pins")
     return {name: getattr(graph, name) for name in names if hasattr(graph, name)}

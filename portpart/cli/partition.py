@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from portpart.api.progress import phase_display
-from portpart.cli import files, options
+from portpart.cli import files, options, ranks
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import libraries_on_stderr, print_facts, print_json
 from portpart.cli.results import as_facts, as_object
@@ -37,21 +37,32 @@ from portpart.cli.results import as_facts, as_object
 @options.reading_options
 @options.json_option
 @options.quiet_option
+@click.option(ranks.ALONE, "alone", is_flag=True,
+              help="Started by mpiexec or srun: each process does all of the work for itself.")
 def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
-    names: bool, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
+    names: bool, reading: files.Reading, as_json: bool, quiet: bool, alone: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Partition GRAPH, a graph or hypergraph, into k blocks of nearly equal weight.
 
     The objective (default: the cut, or km1) is minimised.  The same seed gives the same blocks on
     any number of threads and on a GPU.  The exit code is 1 if a block exceeds its weight limit, for
     example because a single vertex does.
+
+    mpiexec -n 4 portpart partition ... has four processes partition GRAPH together; each of them
+    reads a part of it.
     """
     if as_json and output == files.STANDARD:
         raise click.UsageError("--json and -o - both write to standard output; pass one of them")
     files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
     settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)
+    if not alone and ranks.is_launched() and (comm := ranks.world()) is not None:
+        from portpart.cli.rank_partition import partition_on_ranks, refuse_option
+
+        for name, value in (("--fixed", fixed), ("--initial", initial), ("--names", names)):
+            refuse_option(name, value)
+        return partition_on_ranks(comm, graph, k, output, reading, settings, as_json, quiet)
     # only a command that partitions pays for importing the library
     from portpart.api.partition import partition
 

@@ -17,6 +17,9 @@ NEW_OBJECTS = 300_000
 """New objects before Python looks for garbage: imports and kernels that are compiled make many, and
 hardly any of it."""
 
+TORN_DOWN = "cupy", "mpi4py.MPI"
+"""Modules that do something when Python ends."""
+
 
 def run() -> int:
     """Run the command line, which ends the process where nothing has to be torn down.
@@ -36,12 +39,12 @@ def run() -> int:
 
 
 def _nothing_left_to_do() -> bool:
-    """Whether nobody waits for the end: threads, tools that watch Python, tools of CUDA."""
+    """Whether nobody waits for the end: threads, tools that watch Python, CUDA, MPI."""
     threads = [each for each in threading.enumerate() if not each.daemon]
     monitoring = getattr(sys, "monitoring", None)
     watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect or (
         monitoring and any(map(monitoring.get_tool, range(6))))
-    return len(threads) == 1 and not watched and "cupy" not in sys.modules
+    return len(threads) == 1 and not watched and not any(map(sys.modules.get, TORN_DOWN))
 
 
 def _flushed() -> bool:

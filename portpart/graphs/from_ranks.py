@@ -9,6 +9,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends.communication.calls import Calls, calls_of, each_of_ranks
+from portpart.backends.communication.cores import cores_of_rank
 from portpart.backends.communication.plan import planned
 from portpart.errors import InputError, PortpartError, memory_errors
 from portpart.graphs.arrays import index_array, space_of, weight_array
@@ -108,11 +109,10 @@ def rows_of_arrays(offsets: Any, targets: Any, weights: Any = None,
 
 def graph_of_ranks(calls: Calls, rows: RowsOfRank) -> RankGraph:
     """The graph of rows that a function makes on each rank; in the end the graph owns `calls`."""
-    threads = calls.cores()
-
     def made(comm: Communicator) -> DistributedGraph:
         with memory_errors():
-            space = planned(comm, lambda: backends.space("cpu", threads=threads))
+            cores = cores_of_rank(comm)
+            space = planned(comm, lambda: backends.space("cpu", threads=cores))
             graph = distributed(comm, rows(comm, space))
             check_reverse_arcs(graph)
             return graph

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,16 +13,8 @@ pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 from portpart import backends
 from portpart.backends.communication import Local
 from tests.backends import mpi_ranks
+from tests.mpi_jobs import MPIEXEC, answers_of
 
-ROOT = Path(__file__).parents[2]
-MPIEXEC = (shutil.which("mpiexec", path=Path(sys.executable).parent.as_posix())
-           or shutil.which("mpiexec"))
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks share cores
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "NUMBA_NUM_THREADS": "1",
-}
 SECONDS = 10
 """A fault is known to all ranks within so many."""
 
@@ -36,13 +23,7 @@ pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec")
 
 def launched(size: int, case: str) -> tuple[int, dict[int, Any]]:
     """The exit code of a job, and what each rank has printed."""
-    assert MPIEXEC is not None
-    done = subprocess.run(
-        [MPIEXEC, "-n", str(size), sys.executable, "-m", "tests.backends.mpi_ranks", case],
-        cwd=ROOT, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=120)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
-    assert lines or done.returncode != 0, done.stderr
-    return done.returncode, dict(map(json.loads, lines))
+    return answers_of(size, "tests.backends.mpi_ranks", case)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])

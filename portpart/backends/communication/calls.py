@@ -35,11 +35,24 @@ class Calls(Protocol):
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         """Call a function on each rank, so that an error of one is raised on all."""
 
-    def cores(self) -> int:
-        """How many cores there are for each rank of this host.  All ranks call it."""
-
     def free(self) -> None:
         """Give back what calls need.  All ranks call it."""
+
+
+def require_mpi() -> Any:
+    """The module ``mpi4py.MPI``, which starts MPI.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If it cannot be imported.
+    """
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as problem:  # it is there and finds no library of MPI
+        raise DeviceUnavailable("several MPI ranks need mpi4py and an MPI library: pip install "
+                                f"'portpart[mpi]' ({problem})") from problem
+    return MPI
 
 
 def calls_of(comm: Any) -> Calls:
@@ -52,11 +65,9 @@ def calls_of(comm: Any) -> Calls:
     DeviceUnavailable
         If mpi4py cannot be imported.
     """
-    try:
-        from portpart.backends.communication.mpi import MpiCalls
-    except (ImportError, RuntimeError) as problem:  # mpi4py finds no library of MPI
-        raise DeviceUnavailable("graphs of several ranks need mpi4py and an MPI library: "
-                                f"pip install 'portpart[mpi]' ({problem})") from problem
+    require_mpi()
+    from portpart.backends.communication.mpi import MpiCalls
+
     return MpiCalls(comm)
 
 

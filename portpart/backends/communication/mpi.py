@@ -6,7 +6,6 @@ rank has failed, the others leave the step and raise its error.
 
 from __future__ import annotations
 
-import os
 import pickle
 import time
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from portpart.backends.communication.protocol import (
     rounds_of,
 )
 from portpart.backends.interface import Array
+from portpart.backends.interrupts import late_interrupts
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
 from portpart.backends.transfer import read, transfer_of
 
@@ -72,19 +72,25 @@ class MpiCalls:
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         """Call a function on each rank, as `Mpi.run` does; what one call leaves no other gets."""
-        comm = Mpi(self._comm)
+        interrupts: list[KeyboardInterrupt] = []
+        comm: Mpi | None = None
         try:
-            return comm.run(main)
+            with late_interrupts():  # who has no communicator yet cannot tell the others
+                comm = Mpi(self._comm)
+        except KeyboardInterrupt as problem:
+            interrupts.append(problem)
+
+        def begun(comm: Communicator) -> Result:
+            for problem in interrupts:
+                raise problem
+            return main(comm)
+
+        if comm is None:
+            raise KeyboardInterrupt
+        try:
+            return comm.run(begun)
         finally:
             comm.free()
-
-    def cores(self) -> int:
-        """How many cores there are for each rank of this host.  All ranks call it."""
-        local = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
-        mine = _usable_cores()
-        every = local.allgather(mine)
-        local.Free()
-        return max(1, min(len(mine), len(set().union(*every)) // len(every)))
 
     def free(self) -> None:
         """Give back the duplicate.  All ranks call it."""
@@ -271,13 +277,6 @@ class Mpi:
         requests = [self._news.Isend(data, rank, 0) for rank in range(self.size)
                     if rank != self.rank]
         _abandoned.append((requests, data))
-
-
-def _usable_cores() -> set[int]:
-    """The cores that the launcher has left this process."""
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(os.cpu_count() or 1))
 
 
 def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:

@@ -1,0 +1,113 @@
+"""``mpiexec -n 4 portpart partition``: one partition by several processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from portpart.api.progress import phase_display
+from portpart.cli import files
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import libraries_on_stderr, print_facts, print_json
+from portpart.cli.ranks import ALONE
+from portpart.cli.results import as_facts, as_object
+
+if TYPE_CHECKING:
+    from portpart.api.rank_results import RankPartitionResult
+    from portpart.graphs.rank_graph import RankGraph
+
+INSTEAD = f"not for several MPI ranks; {ALONE} has each process do all of the work"
+
+
+def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None, reading: files.Reading,
+                       settings: dict[str, Any], as_json: bool, quiet: bool) -> int:
+    """Read, partition and write a graph on all ranks; rank 0 prints.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+    graph : str
+        The file.
+    k : int
+    output : str or None
+        The file of the blocks.
+    reading : Reading
+    settings : dict
+        Other keywords of `portpart.partition`.
+    as_json, quiet : bool
+        What rank 0 prints, and whether it shows progress.
+
+    Returns
+    -------
+    int
+        The exit code, equal on all ranks.
+    """
+    from portpart.api.partition import partition
+    from portpart.api.rank_call import check_options
+    from portpart.io.rank_reading import read_distributed
+
+    _refuse_nets(graph, reading)
+    check_options(settings)
+    given = {name: value for name, value in asdict(reading).items()
+             if name not in files.OF_NETS_ALONE}
+    with phase_display(quiet or comm.rank > 0) as progress:
+        if progress:
+            progress("reading", 0, 0)
+        begin = time.perf_counter()
+        with read_distributed(graph, given.pop("file_format"), comm=comm, **given) as rows:
+            read_seconds = time.perf_counter() - begin
+            with libraries_on_stderr():
+                result = cast("RankPartitionResult",
+                              partition(rows, k, progress=progress, **settings))
+            _write(rows, result, output)
+    if comm.rank == 0:
+        report = {"graph": graph, **files.sizes_of(rows), "read_seconds": read_seconds,
+                  "output": output, **settings, "ranks": comm.size}
+        _print(result, report, as_json, output)
+    return OK if result.feasible else INFEASIBLE
+
+
+def refuse_option(name: str, value: Any) -> None:
+    """Raise if an option has a value that several ranks have no use for.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    if value:
+        raise click.UsageError(f"{name} is {INSTEAD}")
+
+
+def _refuse_nets(graph: str, reading: files.Reading) -> None:
+    if files.is_hypergraph(graph, reading):
+        raise click.UsageError(f"{graph} is a hypergraph, which is {INSTEAD}")
+    for name in files.OF_NETS_ALONE:
+        refuse_option(f"--{name}", getattr(reading, name))
+
+
+def _write(rows: RankGraph, result: RankPartitionResult, output: str | None) -> None:
+    """Write the blocks of all ranks; rank 0 alone writes what they cannot write together."""
+    from portpart.backends.communication.plan import planned
+    from portpart.io.text.packed import COMPRESSIONS
+
+    if output is None:
+        return
+    if output != files.STANDARD and os.path.splitext(output)[1].lower() not in COMPRESSIONS:
+        result.save(output)
+        return
+    whole = result.gather()
+    rows.call(lambda graph: planned(
+        graph.comm, lambda: None if whole is None else files.write_partition(whole, output)))
+
+
+def _print(result: RankPartitionResult, report: dict[str, Any], as_json: bool,
+           output: str | None) -> None:
+    if as_json:
+        print_json(as_object(result, report, num_levels=len(result.stats["levels"])))
+    else:
+        facts = as_facts(result, report, "blocks", ranks=str(report["ranks"]))
+        print_facts(facts, to_stderr=output == files.STANDARD)

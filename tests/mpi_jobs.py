@@ -1,0 +1,49 @@
+"""Jobs of several MPI ranks, for tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from portpart import generators
+from tests.graphs import random_graph
+
+ROOT = Path(__file__).parents[1]
+MPIEXEC = (shutil.which("mpiexec", path=Path(sys.executable).parent.as_posix())
+           or shutil.which("mpiexec"))
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks share cores
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "NUMBA_NUM_THREADS": "1",
+}
+
+GRAPHS = {
+    "mesh": lambda: generators.delaunay(1500),
+    "weighted": lambda: random_graph(600, 2000, 1, weighted=True, vertex_weighted=True),
+    "skewed": lambda: generators.rmat(9, 5),
+}
+"""Graphs that jobs partition."""
+
+
+def run_job(size: int, *arguments: str, cwd: Path = ROOT,
+            seconds: float = 120, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on so many ranks."""
+    assert MPIEXEC is not None
+    environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT), **variables}
+    return subprocess.run([MPIEXEC, "-n", str(size), sys.executable, *arguments], cwd=cwd,
+                          env=environment, capture_output=True, text=True, timeout=seconds)
+
+
+def answers_of(size: int, module: str, *arguments: str, cwd: Path = ROOT,
+               seconds: float = 120) -> tuple[int, dict[int, Any]]:
+    """The exit code of a job, and what each rank has printed: a line of JSON with its number."""
+    done = run_job(size, "-m", module, *arguments, cwd=cwd, seconds=seconds)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    assert lines or done.returncode != 0, done.stderr
+    return done.returncode, dict(map(json.loads, lines))

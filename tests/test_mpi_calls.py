@@ -1,0 +1,130 @@
+"""Public calls of several MPI ranks: arrays, files, the command line."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+
+import portpart
+from portpart import generators
+from portpart.io import read_partition
+from tests.mpi_jobs import GRAPHS, MPIEXEC, answers_of, run_job
+
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec")
+
+
+def digest(part: Any) -> str:
+    return sha256(np.asarray(part).astype(np.int32).tobytes()).hexdigest()
+
+
+def facts(name: str, k: int, preset: str) -> list[Any]:
+    """What one device finds."""
+    result = portpart.partition(GRAPHS[name](), k, preset=preset)
+    return [digest(result.part), result.cut, result.imbalance, result.feasible,
+            result.block_weights.tolist()]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_mpi_ranks_find_the_partition_of_one_device(size: int) -> None:
+    code, answers = answers_of(size, "tests.mpi_calls", "partitions")
+    assert code == 0
+    expected = {f"{name} {seed}": [facts(name, 2, "fast"), facts(name, 9, "default")]
+                for name in GRAPHS for seed in range(2)}
+    assert answers == dict.fromkeys(range(size), expected)
+
+
+def test_mpi_ranks_read_and_write_files(tmp_path: Path) -> None:
+    for name, make in GRAPHS.items():
+        for suffix in ("parhip", "npz", "graph", "graph.gz"):
+            portpart.io.write(make(), tmp_path / f"{name}.{suffix}")
+    code, answers = answers_of(3, "tests.mpi_calls", "files", str(tmp_path))
+    assert code == 0
+    for rank in range(3):
+        assert len(answers[rank]) == 12
+        for file, (found, warned, saved) in answers[rank].items():
+            expected = facts(file.partition(".")[0], 4, "fast")
+            assert (found, saved) == (expected, expected[0])
+            if rank == 0 and file.endswith(".gz"):
+                assert len(warned) == 1
+                assert "rank 0 has read" in warned[0]
+            else:
+                assert not warned
+
+
+@pytest.fixture
+def mesh(tmp_path: Path) -> Path:
+    portpart.io.write(generators.delaunay(1500), tmp_path / "mesh.parhip")
+    return tmp_path / "mesh.parhip"
+
+
+def command(size: int, folder: Path, *arguments: str, **variables: str) -> tuple[int, str, str]:
+    """Exit code, output and messages of ``portpart`` on several ranks, without mpiexec's own."""
+    done = run_job(size, "-m", "portpart", *arguments, cwd=folder, **variables)
+    said = [line for line in done.stderr.splitlines() if line.startswith("portpart:")]
+    return done.returncode, done.stdout, "\n".join(said)
+
+
+def test_the_command_line_partitions_on_all_ranks(mesh: Path) -> None:
+    code, out, said = command(3, mesh.parent, "partition", "mesh.parhip", "-k", "8", "-o",
+                              "mesh.part", "--json")
+    assert (code, said) == (0, "")
+    told = json.loads(out)  # one line, of rank 0
+    whole = portpart.partition(generators.delaunay(1500), 8)
+    assert (told["cut"], told["ranks"], told["num_vertices"]) == (whole.cut, 3, 1500)
+    assert read_partition(mesh.with_name("mesh.part")).tolist() == whole.part.tolist()
+    assert {path.name for path in mesh.parent.iterdir()} == {"mesh.parhip", "mesh.part"}
+
+
+def test_rank_0_writes_standard_output(mesh: Path) -> None:
+    code, out, _ = command(2, mesh.parent, "partition", "mesh.parhip", "-k", "2", "-o", "-")
+    assert code == 0
+    part = portpart.partition(generators.delaunay(1500), 2).part.tolist()
+    assert [*map(int, out.split())] == part
+
+
+def test_without_mpi_each_process_does_all_of_the_work(mesh: Path) -> None:
+    code, out, _ = command(2, mesh.parent, "partition", "mesh.parhip", "-k", "2", "--json",
+                           "--no-mpi")
+    assert code == 0
+    assert [json.loads(line).get("ranks") for line in out.splitlines()] == [None, None]
+
+
+@pytest.mark.parametrize(("arguments", "expected", "message"), [
+    (("none.parhip", "-k", "2"), 2, "rank 0: none.parhip cannot be read"),
+    (("mesh.parhip", "-k", "2", "--preset", "strong"), 2, "not possible over several ranks"),
+    (("mesh.parhip", "-k", "2", "--fixed", "mesh.part"), 2, "--fixed is not for several MPI ranks"),
+    (("mesh.hgr", "-k", "2"), 2, "mesh.hgr is a hypergraph, which is not for several MPI ranks"),
+    (("mesh.parhip", "-k", "2", "-o", "mesh.parhip/x"), 2, "cannot be written"),
+    (("heavy.graph", "-k", "2"), 1, "warning: vertex 0 weighs 9"),
+])
+def test_all_ranks_exit_with_the_code_that_rank_0_explains(
+    mesh: Path, arguments: tuple[str, ...], expected: int, message: str
+) -> None:
+    mesh.with_name("heavy.graph").write_text("3 2 10\n9 2\n1 1 3\n1 2\n")
+    code, _, said = command(2, mesh.parent, "partition", *arguments)
+    assert code == expected
+    assert message in said
+    if "cannot be written" not in message:  # which shows before MPI runs, so all may say it
+        assert len(said.splitlines()) == 1
+
+
+def test_a_launcher_without_mpi4py_is_told_of_the_extra(mesh: Path) -> None:
+    mesh.with_name("mpi4py.py").write_text("raise ImportError('none')\n")
+    done = run_job(2, "-c", "import sys; sys.path.insert(0, '.'); from portpart.cli import main; "
+                   "sys.exit(main(['partition', 'mesh.parhip', '-k', '2']))", cwd=mesh.parent)
+    assert done.returncode == 3
+    assert "pip install 'portpart[mpi]'" in done.stderr
+
+
+def test_one_process_needs_no_mpi(mesh: Path) -> None:
+    found = "import sys; from portpart.cli import main; " \
+            "code = main(['partition', 'mesh.parhip', '-k', '2']); " \
+            "sys.exit('mpi4py' in sys.modules or code)"
+    assert run_job(1, "-c", found, cwd=mesh.parent).returncode == 0
