@@ -302,6 +302,19 @@ def test_estimate_of_a_huge_graph_counts_wide_offsets() -> None:
     assert "GiB" in str(estimate)
 
 
+def test_weights_of_a_huge_graph_are_wide() -> None:
+    """Without weights the arcs of 1 and more add up to 2^31 and more: sums are int64."""
+    arcs = 2**31
+    default, narrow, wide = (portpart.memory_estimate(10**8, arcs, 64, weight_bytes=width)
+                             for width in (None, 4, 8))
+    assert default == wide
+    assert wide.graph == narrow.graph
+    assert wide.hierarchy - narrow.hierarchy > 4 * arcs
+    narrow, default = (portpart.memory_estimate(10**8, arcs - 1, 64, weight_bytes=width)
+                       for width in (4, None))
+    assert default == narrow
+
+
 def test_labels_of_every_coarse_level_are_counted() -> None:
     """Sections are an array of the input graph and of each coarse one; where a level is made, the
     labels are there twice."""

@@ -9,6 +9,7 @@ from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.api.mapping_memory import mapping_estimate
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_of
+from portpart.api.memory_model import offset_bytes as offset_bytes_for
 from portpart.api.memory_net_levels import net_estimate
 from portpart.api.memory_nets import NET_MODELS, net_level_size, size_of_nets
 from portpart.api.memory_search import Search
@@ -33,7 +34,7 @@ def memory_estimate(
     edge_weights: bool = False,
     net_weights: bool = False,
     offset_bytes: int | None = None,
-    weight_bytes: int = 4,
+    weight_bytes: int | None = None,
     arc_shrink: float | None = None,
     like: EitherGraph | None = None,
     num_nets: int | None = None,
@@ -55,8 +56,9 @@ def memory_estimate(
         Whether the graph, or the hypergraph, has them.
     offset_bytes : int, optional
         Bytes of an offset: 4 for less than 2^31 arcs, else 8, by default.
-    weight_bytes : int, default 4
-        Bytes of an arc weight and of sums of them: 8 if the total is 2^31 or more.
+    weight_bytes : int, optional
+        Bytes of an arc weight and of sums of them: 4 for less than 2^31 arcs, else 8, by default; 8
+        if the total weight is 2^31 or more.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
         ``"portpart"`` and mappings, 0.82 for ``"gkway"`` and ``"igkway"``, 0.86 for others.  Meshes
@@ -119,6 +121,7 @@ def memory_estimate(
             raise InputError("nets are given with a machine, or with a graph that has none")
         n, m, p = (_size(name, value, like) for name, value in (
             ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
+        weight_bytes = weight_bytes or offset_bytes_for(m)
         nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
                               weight_bytes * (edge_weights or net_weights))
         estimate = net_estimate(nets, k, algorithm, preset, like, cycles=session)
@@ -134,6 +137,7 @@ def memory_estimate(
     if like is not None and (like.num_vertices, like.num_arcs) == (n, arcs):
         graph = size_of(like)
     else:
+        weight_bytes = weight_bytes or offset_bytes_for(arcs)  # no arc weighs less than 1
         graph = level_size(n, arcs, weight_bytes, OF_WORD * vertex_weights,
                            weight_bytes * edge_weights, offset_bytes)
     if isinstance(k, Topology):
