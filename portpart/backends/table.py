@@ -55,7 +55,10 @@ class Table:
         Gives the address of an array, or refuses it.
     """
 
-    _CONSTANT, _OWN_ADDRESS, _BEHIND, _FIRST_SLOT = 0, 1, 2, 5
+    WHERE = slice(1, 5)
+    """The first sources among the values, which `bind` is given."""
+
+    _CONSTANT, _OWN_ADDRESS, _BEHIND, _FIRST_SLOT = 0, WHERE.start, 2, WHERE.stop
     """Sources: nothing, where the table begins, where its words stand; behind where all blocks of a
     GPU meet (`cuda/words.py`) the slots."""
 
@@ -143,6 +146,10 @@ class Table:
         """Where the values stand that `bind` sets."""
         return address_of(self._view)
 
+    def values(self) -> array[int]:
+        """A copy of them."""
+        return self._values[:]
+
     def plan(self) -> np.ndarray:
         """How rows are made of values: the offset of each word, then the places of the values.
 
@@ -202,7 +209,7 @@ class Table:
             The addresses of the first sources.
         """
         values = self._values
-        values[self._OWN_ADDRESS : self._FIRST_SLOT] = array("q", where)
+        values[self.WHERE] = array("q", where)
         for group, words, numbers in self._spans:
             bound = bindings.get(group.name)
             if group.kept() is not bound:

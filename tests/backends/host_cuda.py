@@ -12,7 +12,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ class HostCudaSpace(ExecutionSpace):
 
     def executable(self, program: Program) -> Executable:
         if program.communication():
-            return SegmentedExecutable(self, program, self.executable)
+            return SegmentedExecutable(self, program, partial(HostCudaExecutable, self))
         return HostCudaExecutable(self, program)
 
 
@@ -152,6 +153,10 @@ class HostCudaExecutable:
                         address_of(scratch), places)
         self.space.counters.launches += 1
         self.entry(self.table.address_of_values)
+
+    def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
+        """Run with the same bindings again and again."""
+        return partial(self.run, bindings, size)
 
 
 def _flags(steps: list[Step]) -> Iterator[Element]:

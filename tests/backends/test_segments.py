@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 
 from portpart import backends
 from portpart.backends.communication import Local, One
+from portpart.backends.cuda.cooperative import Given
 from portpart.backends.cuda.segments import Segments
 from portpart.backends.declared import work
 from portpart.backends.language import Words, kernel
+from portpart.backends.packing import address_of
 from portpart.backends.program import Program
 from portpart.backends.steps import Communication, Parcel
 from tests.ranks import DEVICES, space_of
@@ -30,7 +33,7 @@ class Notes(Words):
     total: int
 
 
-class Given(Words):
+class Brought(Words):
     """Words that travel with the arguments."""
 
     step: int
@@ -50,7 +53,7 @@ def end_round(_, control, depth):
 
 
 @kernel
-def count(_, notes: Notes, given: Given, control):
+def count(_, notes: Notes, given: Brought, control):
     """Count a launch; what is to be reduced depends on it."""
     notes.launches += 1
     notes.total += control[SUM] % 1000 + notes.launches
@@ -109,7 +112,7 @@ class Recorder:
         self.control = program.array("control", np.int64)
         program.array("values", np.int64)
         program.zeros("notes", Notes)
-        program.record("given", Given.of())
+        program.record("given", Brought.of())
         program.scratch("spare", work(np.int64, lambda sizes: N))
         self.parcel = Parcel(
             send=program.scratch("send", work(np.int64, lambda sizes: N)),
@@ -160,7 +163,7 @@ def ran(space, program, comm):
     executable = space.cached_executable(program.name, lambda: program)
     control = space.zeros(6, np.int64)
     values = space.asarray(np.arange(N) * (comm.rank + 2))
-    bound = {"control": control, "values": values, "comm": comm, "given": Given.of(step=7),
+    bound = {"control": control, "values": values, "comm": comm, "given": Brought.of(step=7),
              "recv": space.zeros(N * comm.size, np.int64),
              "recv_counts": space.zeros(comm.size, np.int64)}
     found = []
@@ -268,3 +271,26 @@ def test_flags_are_read_together_and_again_only_if_they_may_have_changed(name, w
     before = space.counters.synchronizations
     executable.run(bound, 1)
     assert space.counters.synchronizations - before == rounds + 1
+
+
+def test_values_that_a_segment_is_given_once_stay_those_of_its_run():
+    """Ranks that take turns bind the same program to other arrays in between."""
+    space = space_of("host-cuda")
+    program = Program("count")
+    state = program.array("state", np.int64)
+    program.launch(1, set_flags, value=5)
+    program.launch(state[1], leave_alone, other=program.array("other", np.int64))
+    executable = space.executable(program)
+    runs = []
+    for _ in range(2):
+        bound = {"state": np.array([3, 0]), "other": np.zeros(1, np.int64)}
+        where = address_of(executable.plan), 0, 0, 0
+        executable.table.bind(bound, (0, 0, 0, 0), 0, ())
+        given = Given(executable.table)
+        runs.append((bound, given, where))
+    for _, given, where in runs:
+        given.set_where(where)
+        executable.entry(ctypes.c_void_p.from_address(given.arguments).value)
+    for bound, _, _ in runs:
+        assert bound["state"].tolist() == [2, 5]
+        assert bound["other"].tolist() == [5]

@@ -33,11 +33,12 @@ class One:
     def all_to_all(self, parcel: Parcel) -> None:
         """Copy what is sent to what arrives."""
         require_parcel(parcel, self.size)
-        counts, = read([parcel.send_counts])
-        require_parts(counts, parcel)
-        count = int(counts[0])
-        require_space(count, parcel)
-        transfer_of(parcel.recv).copy(parcel.recv[:count], parcel.send[:count])
+        if len(parcel.send):  # else there is no number to wait for
+            counts, = read([parcel.send_counts])
+            require_parts(counts, parcel)
+            count = int(counts[0])
+            require_space(count, parcel)
+            transfer_of(parcel.recv).copy(parcel.recv[:count], parcel.send[:count])
         transfer_of(parcel.recv_counts).copy(parcel.recv_counts, parcel.send_counts)
 
     def vote(self, problem: Exception | None) -> None:

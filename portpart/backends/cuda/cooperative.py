@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from array import array
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,19 @@ def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
     if not cupy.cuda.Device(device).attributes.get("CooperativeLaunch", 0):
         return f"cuda:{device} supports no cooperative launch"
     return None
+
+
+class Given:
+    """The values that a kernel is given, bound once: those of a layout."""
+
+    def __init__(self, layout: Table) -> None:
+        self._values = layout.values()
+        self._places = (ctypes.c_void_p * 1)(self._values.buffer_info()[0])
+        self.arguments = ctypes.addressof(self._places)
+
+    def set_where(self, where: tuple[int, ...]) -> None:
+        """Set the addresses that differ from launch to launch."""
+        self._values[Table.WHERE] = array("q", where)
 
 
 class Resident:
@@ -60,13 +74,17 @@ class Resident:
         self._given = (ctypes.c_void_p * 1)(layout.address_of_values)
         self._arguments = ctypes.addressof(self._given)
 
-    def launch(self, stream: Any, blocks: int) -> None:
-        """Start the kernel with the values of its layout; for one thread at a time.
+    def launch(self, stream: Any, blocks: int, given: Given | None = None) -> None:
+        """Start the kernel with the values of its layout, or others; for one thread at a time.
 
         On each multiprocessor that many blocks, if they fit.
         """
+        arguments = self._arguments
+        if given is not None:
+            given.set_where(self.where)
+            arguments = given.arguments
         grid = self._multiprocessors * min(blocks, self._fit)
         self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
-                                             self._arguments)
+                                             arguments)
         plan, words, here, there = self.where
         self.where = plan, words, there, here

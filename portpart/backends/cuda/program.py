@@ -12,12 +12,14 @@ and large ones, and of a resident kernel those between.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from portpart.backends.cuda.compile import ResidentKernel, blocks_for
-from portpart.backends.cuda.cooperative import Resident
+from portpart.backends.cuda.cooperative import Given, Resident
 from portpart.backends.cuda.graph import capture
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, Device
 from portpart.backends.cuda.program_text import ProgramText
@@ -76,16 +78,45 @@ class CudaExecutable:
             resident = self._ready() if self.space.program_mode == RESIDENT else None
             if resident is not None:
                 self.layout.bind(bindings, resident.where, scratch.data.ptr, places)
-                resident.launch(stream, resident_blocks(size, self.text.max_blocks))
-                self.space.counters.launches += 1
+                self._launch_resident(resident, stream, size)
             else:
                 words = self.layout.fill(bindings, self._base, scratch.data.ptr, places)
                 # From pageable memory the call returns when the words have been read.
                 self.table.data.copy_from_host_async(address_of(words), words.nbytes, stream)
                 self._launch(stream, bindings, small)
-            if stream.ptr:
-                stream.record(self._done)  # it may be gone when others ask
-            self._last = stream
+            self._launched(stream)
+
+    def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
+        """What runs a program without scratch whenever it is called.
+
+        Slots stay bound to what they are bound to now, whatever comes in between.
+        """
+        with self._lock, self.space.active():
+            resident = self._ready() if self.space.program_mode == RESIDENT else None
+            if resident is None:
+                return partial(self.run, bindings, size)
+            self.layout.bind(bindings, resident.where, 0, ())
+            given = Given(self.layout)
+
+        def launch() -> None:
+            with self._lock, self.space.active():
+                stream = self.space.current_stream()
+                self._wait_for_last(stream)
+                self._launch_resident(resident, stream, size, given)
+                self._launched(stream)
+
+        return launch
+
+    def _launch_resident(self, resident: Resident, stream: Any, size: int,
+                         given: Given | None = None) -> None:
+        resident.launch(stream, resident_blocks(size, self.text.max_blocks), given)
+        self.space.counters.launches += 1
+
+    def _launched(self, stream: Any) -> None:
+        """Remember the stream of the last run."""
+        if stream.ptr:
+            stream.record(self._done)  # it may be gone when others ask
+        self._last = stream
 
     def _scratch(self, size: int) -> Any:
         """Memory for one run, after which it goes to what comes later on this stream only.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,10 +24,17 @@ from portpart.backends.cuda.segments import (
     Segment,
     Segments,
 )
-from portpart.backends.interface import Array, Executable, ExecutionSpace
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.backends.steps import AllReduce, Communication, Element, Slot
 from portpart.backends.table import LINE
+
+
+class Repeatable(Protocol):
+    """A compiled program without scratch."""
+
+    def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
+        """What runs it, with these arrays, whenever it is called."""
 
 
 class SegmentedExecutable:
@@ -44,7 +51,7 @@ class SegmentedExecutable:
     """
 
     def __init__(self, space: ExecutionSpace, program: Program,
-                 compiled: Callable[[Program], Executable]) -> None:
+                 compiled: Callable[[Program], Repeatable]) -> None:
         self.space, self.program = space, program
         self.segments = Segments(program)
         self._executables = {id(each): compiled(each) for each in self.segments.programs()}
@@ -84,9 +91,10 @@ class SegmentedExecutable:
         memory = self.space.asarray(np.array(packed))
         return {slot: memory[end - slot.words : end] for slot, end in zip(numbers, ends)}
 
-    def execute(self, program: Program, bindings: dict[str, Any], size: int) -> None:
-        """Run a segment."""
-        self._executables[id(program)].run(bindings, size)
+    def repeated(self, program: Program, bindings: dict[str, Any],
+                 size: int) -> Callable[[], None]:
+        """What runs a segment whenever it is called."""
+        return self._executables[id(program)].repeated(bindings, size)
 
 
 def _num_bytes(slot: Slot, sizes: Any) -> int:
@@ -114,6 +122,7 @@ class _Run:
         self.executable, self.comm, self.size = executable, comm, size
         self.given, self.bound = given, bound
         self._known = known
+        self._segments: dict[int, Callable[[], None]] = {}
         self._wanted: list[Element] = sorted(executable.segments.read_by_host,
                                              key=lambda each: (each.slot.name, each.index))
 
@@ -121,7 +130,7 @@ class _Run:
         """Run these parts."""
         for part in parts:
             if isinstance(part, Segment):
-                self.executable.execute(part.program, self.given, self.size)
+                self._execute(part.program)
                 self._forget(part.changes)
             elif isinstance(part, Exchange):
                 self._exchange(part.step)
@@ -131,6 +140,13 @@ class _Run:
                     self.walk(part.parts)
             else:
                 self.walk(part.then if self._value(part.flag) else part.orelse)
+
+    def _execute(self, program: Program) -> None:
+        """Run a segment, which is bound once."""
+        key = id(program)
+        if key not in self._segments:
+            self._segments[key] = self.executable.repeated(program, self.given, self.size)
+        self._segments[key]()
 
     def _exchange(self, step: Communication) -> None:
         if isinstance(step, AllReduce) and isinstance(step.count, Element):

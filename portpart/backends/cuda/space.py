@@ -238,7 +238,10 @@ class CudaSpace(ExecutionSpace):
 
     def executable(self, program: Program) -> Executable:
         if program.communication():
-            return SegmentedExecutable(self, program, self.executable)
+            return SegmentedExecutable(self, program, self._compiled)
+        return self._compiled(program)
+
+    def _compiled(self, program: Program) -> CudaExecutable:
         with self.active():
             return CudaExecutable(self, program)
 
