@@ -4,7 +4,8 @@
 
 Ranks take turns in this process, so seconds mean nothing and are not told.  Bytes are what ranks
 send to others, summed over the ranks; a level has the steps of its clusters, its contraction and
-the making of the coarser graph.  Votes on errors are counted apart.
+the making of the coarser graph.  Votes on errors are counted apart.  Lengths of parts,
+and the few words that travel with them, are no bytes here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 import click
+import numpy as np
 
 from bench.report import table
 from portpart.algorithms.coarsening.options import ClusteringOptions
@@ -54,6 +56,14 @@ class Counted:
         self.comm.all_to_all(parcel)
         others = int(parcel.send_counts.sum()) - int(parcel.send_counts[self.rank])
         self.bytes += others * parcel.send.itemsize
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        self.steps += 1
+        others = numbers.copy()
+        others[self.rank] = 0
+        self.bytes += int(others[:, 0].sum()) * send.itemsize
+        return self.comm.post(send, numbers, room)
 
     def vote(self, problem: Exception | None) -> None:
         self.votes += 1

@@ -15,8 +15,20 @@ def ranks(space: Any, graphs: dict[str, Any]) -> Iterator[tuple[str, Callable[[]
     """Yield graphs that are cut into rows, gathered, and asked for vertices of all ranks."""
     from portpart.backends.communication import Local
 
-    for name, graph in graphs.items():
+    for name, graph in {**graphs, "path": heavier_path(space)}.items():
         yield f"ranks, {name}", partial(Local(RANKS).run, partial(_exchange, graph, space))
+
+
+def heavier_path(space: Any) -> Any:
+    """Return a path of heavier and heavier edges: chains of wishes lead from rank to rank."""
+    from portpart.graphs.graph import Graph
+
+    n = 150
+    ends = np.sort(np.concatenate([np.arange(n - 1), np.arange(1, n)]))
+    targets = np.stack([np.arange(n) - 1, np.arange(n) + 1], axis=1).reshape(-1)[1:-1]
+    offsets = np.searchsorted(ends, np.arange(n + 1)).astype(np.int32)
+    return Graph(*map(space.asarray, (offsets, targets.astype(np.int32),
+                                      1 + np.minimum(ends, targets))), None, space)
 
 
 def _rows(graph: Any, space: Any, first: int, last: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from portpart.backends.communication import Local, One
 from portpart.errors import InputError
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
+from portpart.primitives.messages import held
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
 from tests.ranks import SIZES, borders, cut_graphs, rows_of
 
@@ -40,7 +42,7 @@ def check(whole: Graph, first: list[int], limit: int, seed: int,
 
     def main(comm):
         graph = distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1], space))
-        made = cluster_ranks(graph, limit, seed, options)
+        made = held(comm, space, cluster_ranks(graph, limit, seed, options))
         assert made.cluster.tolist() == wanted[graph.local.global_ids].tolist()
         assert made.first[-1] == count
 
@@ -56,10 +58,22 @@ def test_clusters_are_those_of_one_device(name, options, size):
         check(whole, borders(whole.num_vertices, size, seed), limit, seed, OPTIONS[options])
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_chains_of_wishes_that_are_too_long_are_cut_where_one_device_cuts_them(size, seed):
+    n, rng = 150, np.random.default_rng(seed)
+    names = np.arange(n) if seed % 2 else rng.permutation(n)
+    ends = np.stack([names[:-1], names[1:]], axis=1)
+    weights = 1 + np.arange(n - 1) + 1000 * (np.arange(n - 1) % 50 == 49)
+    whole = raw_graph(n, ends, weights).graph()
+    check(whole, borders(n, size, seed), 2 + seed, seed, OPTIONS["rounds"])
+
+
 def test_rounds_of_improvement_are_refused():
     graph = distributed(One(), rows_of(GRAPHS["grid"], 0, 400))
     with pytest.raises(InputError, match="no rounds of improvement"):
-        cluster_ranks(graph, 9, 0, ClusteringOptions(improve_rounds=1))
+        held(One(), graph.space,
+             cluster_ranks(graph, 9, 0, ClusteringOptions(improve_rounds=1)))
 
 
 @settings(max_examples=300)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.ghost_values import values_for_ghosts
 from portpart.graphs.graph import Graph
-from portpart.graphs.halo import LocalRows, local_rows
-from portpart.graphs.limits import MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
-from portpart.graphs.row_range import Rows
+from portpart.graphs.halo import LocalRows, halo_of, local_rows
+from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
+from portpart.graphs.row_range import Rows, id_dtype
 from portpart.graphs.totals import Totals
-from portpart.primitives.basic import converted
+from portpart.primitives.basic import converted, gather
+from portpart.primitives.messages import Message, Talk
 from portpart.primitives.ranks import Owners
 from portpart.primitives.reduce import longest_row, sum_of
+from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.select import positions_of
 from portpart.primitives.ship import exchanged
 
 __all__ = ["DistributedGraph", "distributed"]
@@ -181,6 +186,78 @@ def _with_ids(graph: DistributedGraph) -> DistributedGraph:
     return replace(graph, local=replace(graph.local, global_ids=names))
 
 
+class LocalPart(NamedTuple):
+    """Rows of a rank that are known to be right.
+
+    Attributes
+    ----------
+    offsets : array, shape (own vertices + 1,)
+    targets : array of int32
+        Own vertices from 0 on, behind them foreign ones; changed in place.
+    weights : array of int32 or int64
+    vertex_weights : array of int64, shape (own vertices,)
+    foreign : array of int64
+        Global ids, ascending; those that are no targets are dropped.
+    """
+
+    offsets: Array
+    targets: Array
+    weights: Array
+    vertex_weights: Array
+    foreign: Array
+
+
+def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, part: LocalPart,
+                 vertex_weight: int) -> Talk[DistributedGraph]:
+    """The graph of which each rank has such rows.
+
+    Parameters
+    ----------
+    comm : Communicator
+    space : ExecutionSpace
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        The vertices of the ranks.
+    part : LocalPart
+    vertex_weight : int
+        Of all vertices.
+    """
+    own, n = len(part.offsets) - 1, int(first[-1])
+    ghosts = converted(space, _targets_only(space, part, own), id_dtype(n))
+    halo, _ = halo_of(space, part.offsets, part.targets, ghosts, space.asarray(first), comm.size)
+    masses = space.empty(own + len(ghosts), np.int64)
+    masses[:own] = part.vertex_weights
+    names = space.empty(own + len(ghosts), ghosts.dtype)
+    space.parallel_for(own, write_name, int(first[comm.rank]), names)
+    names[own:] = ghosts
+    offsets = part.offsets
+    if len(part.targets) <= MAX_INT32_ARCS:
+        offsets = converted(space, offsets, np.int32)
+    sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
+            sum_of(space, part.weights)]
+    received = yield Message([values_for_ghosts(
+        space, halo, masses, np.int32 if vertex_weight <= MAX_INT32 else np.int64)], sums)
+    masses[own:] = received.parts[0].columns[0]
+    longest, arcs, weight = received.words.T
+    totals = Totals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
+    return DistributedGraph(
+        comm, first, Graph(offsets, part.targets, part.weights, masses, space,
+                           {"degree": sums[0], "arc": sums[2]}, global_ids=names,
+                           totals=totals), ghosts, halo)
+
+
+def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
+    """The foreign vertices that are targets, which are numbered anew without the others."""
+    if not len(part.foreign):
+        return part.foreign
+    marks = space.zeros(len(part.foreign), np.int8)
+    space.parallel_for(len(part.targets), mark_target, part.targets, own, marks)
+    places = offsets_from_counts(space, marks, np.int32)
+    used = positions_of(space, marks)
+    if len(used) < len(marks):
+        space.parallel_for(len(part.targets), move_target, own, places, part.targets)
+    return gather(space, part.foreign, used)
+
+
 def _refuse(rank: int, expected: int, told: int) -> None:
     """Say which vertex has no arc back: of two ascending lists the smaller id is in one alone."""
     if expected < told:
@@ -194,3 +271,17 @@ def _refuse(rank: int, expected: int, told: int) -> None:
 def write_name(v, first, names):
     """names[v] = the global id of own vertex v."""
     names[v] = first + v
+
+
+@kl.kernel
+def mark_target(arc, targets, own, marks):
+    """Mark the target of an arc if it is foreign; all who do so store the same."""
+    if targets[arc] >= own:
+        marks[targets[arc] - own] = kl.int8(1)
+
+
+@kl.kernel
+def move_target(arc, own, places, targets):
+    """A foreign target gets its number among those that are targets."""
+    if targets[arc] >= own:
+        targets[arc] = kl.int32(own + places[targets[arc] - own])

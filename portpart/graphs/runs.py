@@ -8,6 +8,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.sort import sort_keys
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -39,6 +40,12 @@ class Runs:
         result = self._space.zeros(self.count, np.int64)
         self._space.parallel_for(len(order), add_to_run, values, order, self._places, result)
         return result
+
+
+def distinct(space: ExecutionSpace, keys: Array) -> Array:
+    """The keys in ascending order, each once."""
+    ordered, _ = sort_keys(space, keys)
+    return Runs(space, ordered).first_of(ordered)
 
 
 @kl.kernel

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record
 from portpart.primitives.bisection import lower_bound
+from portpart.primitives.sort import sort_keys
 
 
 class Owners(Record):
@@ -24,7 +27,50 @@ class Owners(Record):
     rank: int = kl.word()
 
 
+def grouped(space: ExecutionSpace, owners: Owners, size: int,
+            names: Array) -> tuple[Array, np.ndarray]:
+    """The order in which vertices stand by their owners, and how many each rank owns.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    owners : Owners
+    size : int
+        Number of ranks.
+    names : array of integers
+        Global ids, in any order.
+
+    Returns
+    -------
+    array of int32
+    numpy.ndarray of int64
+    """
+    ranks = space.empty(len(names), np.int32)
+    space.parallel_for(len(names), find_owner, names, owners.first, size, ranks)
+    ordered, order = sort_keys(space, ranks)
+    return order, counted(space, ordered, size)
+
+
+def counted(space: ExecutionSpace, ranks: Array, size: int) -> np.ndarray:
+    """How often each rank stands in an ascending array."""
+    counts = space.empty(size, np.int64)
+    space.parallel_for(size, count_rank, ranks, len(ranks), counts)
+    return space.to_host(counts)
+
+
 @kl.device
 def rank_of(firsts, i, size):
     """The rank to whose range number i belongs, where those of rank r begin at firsts[r]."""
     return lower_bound(firsts, 0, size, i + 1) - 1
+
+
+@kl.kernel
+def find_owner(i, names, firsts, size, ranks):
+    """ranks[i] = the rank that owns a vertex."""
+    ranks[i] = kl.int32(rank_of(firsts, kl.int64(names[i]), size))
+
+
+@kl.kernel
+def count_rank(rank, ranks, count, counts):
+    """counts[rank] = how often it stands in an ascending array."""
+    counts[rank] = lower_bound(ranks, 0, count, rank + 1) - lower_bound(ranks, 0, count, rank)

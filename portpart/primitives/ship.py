@@ -6,21 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portpart.backends import language as kl
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.steps import Parcel
-from portpart.primitives.mail import (
-    Fields,
-    Layout,
-    fields_of,
-    get_fields,
-    got,
-    layout_of_types,
-    put,
-    put_fields,
-)
 
 Numbers = Sequence[int] | np.ndarray
 
@@ -60,26 +49,6 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array | No
     return results, arriving
 
 
-def sent(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array], counts: np.ndarray,
-         arriving: np.ndarray) -> list[Array]:
-    """The same of at most four columns, in one step, where each rank knows how many rows arrive."""
-    total = int(arriving.sum())
-    results = [space.empty(total, each.dtype) for each in columns]
-    if len(columns) == 1:
-        _exchange(comm, columns[0], results[0], counts)
-    else:
-        types = [each.dtype for each in columns]
-        layout = layout_of_types(types[0], types[1:])
-        words = space.empty(int(counts.sum()) * layout.width, np.int32)
-        space.parallel_for(int(counts.sum()), pack_row.bound(layout=layout), words, columns[0],
-                           fields_of(columns[1:]))
-        came = space.empty(total * layout.width, np.int32)
-        _exchange(comm, words, came, counts * layout.width)
-        space.parallel_for(total, unpack_row.bound(layout=layout), came, results[0],
-                           fields_of(results[1:]))
-    return results
-
-
 def _exchange(comm: Communicator, column: Array, result: Array, counts: np.ndarray) -> None:
     """Exchange a column; numbers that the host knows stay there."""
     comm.all_to_all(Parcel(send=column, send_counts=counts.astype(np.int64), recv=result,
@@ -103,17 +72,3 @@ def exchanged(comm: Communicator, numbers: Numbers) -> np.ndarray:
     arriving = np.zeros(given.size, np.int64)
     _exchange(comm, given.reshape(-1), arriving, np.full(comm.size, given.size // comm.size))
     return arriving.reshape(given.shape)
-
-
-@kl.kernel
-def pack_row(i, words, lead, fields: Fields, layout: Layout):
-    """Pack row i."""
-    put(words, i * layout.width, lead, i, layout.lead)
-    put_fields(words, i * layout.width, fields, i, layout)
-
-
-@kl.kernel
-def unpack_row(i, words, lead, fields: Fields, layout: Layout):
-    """Unpack row i."""
-    lead[i] = got(words, i * layout.width, layout.lead)
-    get_fields(words, i * layout.width, fields, i, layout)

@@ -57,6 +57,10 @@ def exchanged(comm: Any, space: Any) -> Any:
                                send_counts=space.asarray(counts[comm.rank].copy()),
                                recv=recv, recv_counts=arriving))
         found.append([space.to_host(recv).tolist(), space.to_host(arriving).tolist()])
+        numbers = np.stack([counts[comm.rank], np.full(comm.size, comm.rank)], axis=1)
+        came, told = comm.post(space.asarray(send[comm.rank]), numbers,
+                               lambda length, kind=kind: space.empty(length, kind))
+        found.append([space.to_host(came).tolist(), told.tolist()])
     return found
 
 

@@ -61,6 +61,42 @@ def test_every_rank_gets_what_the_others_send_it(size, place):
 
 
 @pytest.mark.parametrize("size", SIZES)
+def test_every_rank_gets_what_is_posted_to_it_without_knowing_how_much(size):
+    def main(comm):
+        parts = parts_for(comm.size, comm.rank)
+        numbers = np.array([[len(part), comm.rank, target] for target, part in enumerate(parts)])
+        made = []
+
+        def room(length):
+            made.append(length)
+            return np.empty(length, np.int32)
+
+        came, told = comm.post(np.concatenate(parts), numbers, room)
+        assert made in ([], [len(came)])
+        return np.split(came, np.cumsum(told[:, 0])[:-1]), told
+
+    for ranks in communicators(size):
+        for target, (got, told) in enumerate(ranks.run(main)):
+            wanted = [parts_for(size, source)[target].tolist() for source in range(size)]
+            assert [part.tolist() for part in got] == wanted
+            assert told.tolist() == [[len(part), source, target]
+                                     for source, part in enumerate(wanted)]
+
+
+def test_a_rank_without_memory_for_what_is_posted_to_it_is_named_on_all():
+    def main(comm):
+        def room(length):
+            if comm.rank == 1:
+                raise OutOfMemory("there is no memory")
+            return np.empty(length, np.int32)
+
+        comm.post(np.zeros(3, np.int32), np.ones((3, 1), np.int64), room)
+
+    with pytest.raises(OutOfMemory, match=r"^rank 1: there is no memory$"):
+        Local(3).run(main)
+
+
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("op", ["sum", "min", "max"])
 @pytest.mark.parametrize("place", PLACES)
 def test_words_are_reduced_over_all_ranks_and_others_stay(size, op, place):
@@ -241,6 +277,13 @@ def test_ranks_on_streams_of_their_own_wait_for_each_other(place):
      "rank 2: 12 elements arrive at an array of 11"),
     (lambda comm: exchanged(comm, [np.zeros(4, np.float32)] * comm.size),
      "rank 0: float32 is sent, to arrive as float32; one type of integers is needed"),
+    (lambda comm: comm.post(np.zeros(4, int), np.full((3, 1), 1 + comm.rank), np.empty),
+     "rank 1: parts of [2, 2, 2] elements are sent, from an array of 4"),
+    (lambda comm: comm.post(np.zeros(4, int), np.zeros((2 + comm.rank, 1), int), np.empty),
+     "rank 0: numbers have shape (2, 1) and type int64; 3 rows of int64 are needed"),
+    (lambda comm: comm.vote(None) if comm.rank else comm.post(
+        np.zeros(4, int), np.zeros((3, 2), int), np.empty),
+     "rank 0 is at post of int64 and 2 numbers, and rank 1 is at vote"),
     (lambda comm: exchanged(comm, [np.zeros(4, int)] * (comm.size + comm.rank % 2)),
      "rank 1: send_counts has shape (4,) and type int64; 3 numbers of int64 are needed"),
 ])

@@ -161,12 +161,20 @@ def contract(
         With arc weights (int32 while the total fits, else int64) and vertex weights.  Rows are
         ascending if they were sorted; else the order in a row may differ from run to run on a GPU.
     """
-    making = Making(graph, clusters, way_for(graph) if way == "auto" else way, guess)
-    sizes = sizes_of(graph, clusters.max_count, weight_type)
-    made = making.all_rows(sizes) if is_one_piece(sizes) else making.pieces(sizes)
+    made = rows_of_clusters(graph, clusters, weight_type, way, guess)
     known = {"vertex": graph.total_vertex_weight, "arc": made.arc_weight,
              "degree": made.max_degree}
     return Graph(*made.arrays(), space, known)
+
+
+def rows_of_clusters(
+    graph: Graph, clusters: Clusters, weight_type: np.dtype[Any] | None = None,
+    way: str = "hash", guess: Guess = guess_of_clusters,
+) -> Filling:
+    """The rows of `contract`; the map of clusters may go on behind the vertices, for heads."""
+    making = Making(graph, clusters, way_for(graph) if way == "auto" else way, guess)
+    sizes = sizes_of(graph, clusters.max_count, weight_type)
+    return making.all_rows(sizes) if is_one_piece(sizes) else making.pieces(sizes)
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import ISOLATED_KEYS, Rounds, VertexList
+from portpart.algorithms.coarsening.rank_state import State
 from portpart.algorithms.coarsening.two_hop_clusters import FILL
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.work import WorkRecord
-from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr, global_id
-from portpart.graphs.runs import Runs
+from portpart.graphs.runs import distinct
 from portpart.primitives.basic import gather
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
-from portpart.primitives.ranks import rank_of
-from portpart.primitives.ship import exchanged, sent
-from portpart.primitives.sort import sort_keys
+from portpart.primitives.messages import Message, Part, Talk
+from portpart.primitives.ranks import grouped
+from portpart.primitives.select import positions_of
 from portpart.primitives.team_winner import NOBODY
 
 LARGEST = 2**63 - 1
@@ -66,34 +67,26 @@ class Dealt(WorkRecord):
     length: int = kl.word()
 
 
-def group_leftovers(graph: DistributedGraph, listed: VertexList, count: int, rounds: Rounds,
-                    wished: Array, lead: Array) -> None:
-    """Group listed vertices of equal favourites: `lead` becomes the leader of their group.
-
-    Parameters
-    ----------
-    graph : DistributedGraph
-    listed : VertexList
-        With `count` vertices.
-    count : int
-    rounds : Rounds
-    wished : array of int64
-        The favourite of each own vertex, -1 for none.
-    lead : array of int64
-    """
-    space, comm, csr = graph.space, graph.comm, graph.local.csr
-    rows, homes = Leftovers.allocate(space, count), space.empty(count, np.int32)
-    space.parallel_for(count, write_leftover, listed, csr, wished, rows,
-                       graph.totals.num_vertices)
-    space.parallel_for(count, find_home, rows, graph.owners.first, comm.size,
-                       graph.totals.num_vertices, homes)
-    by_home, order = sort_keys(space, homes)
-    there = np.bincount(space.to_host(by_home), minlength=comm.size)
-    here = exchanged(comm, there)
-    columns = [gather(space, each, order) for each in (rows.keys, rows.names, rows.weights)]
-    answers = _leaders(space, Leftovers(*sent(comm, space, columns, there, here)), rounds)
-    answers, = sent(comm, space, [answers], here, there)
-    space.parallel_for(count, take_leader, listed, order, answers, lead)
+def group_leftovers(state: State) -> Talk[None]:
+    """Group vertices on the list of equal favourites, which they wish for; ghosts learn nothing."""
+    space, graph, listed = state.space, state.graph, state.listed
+    n, (count, _) = graph.totals.num_vertices, state.num_listed()
+    rows, homes = Leftovers.allocate(space, count), space.empty(count, np.int64)
+    space.parallel_for(count, write_leftover, listed, state.csr, state.rounds, rows, n)
+    space.parallel_for(count, find_home, rows, n, homes)
+    order, counts = grouped(space, graph.owners, graph.comm.size, homes)
+    kind = np.int32 if n + ISOLATED_KEYS <= MAX_INT32 else np.int64
+    received = yield Message([Part(
+        [gather(space, each, order) for each in (rows.keys, rows.names, rows.weights)], counts,
+        [kind, kind, state.weight_kind])])
+    there = received.parts[0]
+    answers = _leaders(space, Leftovers(*there.columns), state.rounds)
+    received = yield Message([Part([answers], there.counts, [kind])])
+    answers, = received.parts[0].columns
+    grouped_here = positions_of(space, answers != NOBODY)
+    handles = state.handles.of(gather(space, answers, grouped_here))
+    space.parallel_for(len(handles), take_leader, listed, gather(space, order, grouped_here),
+                       handles, state.rounds)
 
 
 def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> Array:
@@ -113,19 +106,21 @@ def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> Array:
 
 def _numbered(space: ExecutionSpace, keys: Array) -> Dealt:
     """Distinct keys, with sums of nothing."""
-    ordered, _ = sort_keys(space, keys)
-    distinct = Runs(space, ordered).first_of(ordered)
-    made = Dealt.allocate(space, len(distinct), keys=distinct,
-                          leaders=space.full(len(distinct), LARGEST, np.int64))
-    return made.over(Dealt.own_words(space.full(1, len(distinct), np.int64)))
+    keys = distinct(space, keys)
+    made = Dealt.allocate(space, len(keys), keys=keys,
+                          leaders=space.full(len(keys), LARGEST, np.int64))
+    return made.over(Dealt.own_words(space.full(1, len(keys), np.int64)))
 
 
 @kl.kernel
-def write_leftover(i, listed: VertexList, graph: Csr, wished, rows: Leftovers, num_vertices):
+def write_leftover(i, listed: VertexList, graph: Csr, rounds: Rounds, rows: Leftovers,
+                   num_vertices):
     """The favourite, the id and the weight of a vertex; isolated ones share a key."""
     v = listed.active[i]
-    key = kl.int64(wished[v])
-    if key == NOBODY:
+    key = kl.int64(rounds.wish[v])
+    if key != NOBODY:
+        key = kl.int64(global_id(key, graph))
+    else:
         key = num_vertices + (hash_of(0, 0) & (ISOLATED_KEYS - 1))
     rows.keys[i] = key
     rows.names[i] = global_id(v, graph)
@@ -133,10 +128,10 @@ def write_leftover(i, listed: VertexList, graph: Csr, wished, rows: Leftovers, n
 
 
 @kl.kernel
-def find_home(i, rows: Leftovers, firsts, size, num_vertices, homes):
-    """homes[i] = the rank that owns the favourite of vertex i."""
+def find_home(i, rows: Leftovers, num_vertices, homes):
+    """homes[i] = the favourite of vertex i, or the first vertex."""
     key = rows.keys[i]
-    homes[i] = kl.int32(rank_of(firsts, key if key < num_vertices else kl.int64(0), size))
+    homes[i] = key if key < num_vertices else kl.int64(0)
 
 
 @kl.device
@@ -195,7 +190,6 @@ def answer_dealt(i, groups, dealt: Dealt, rounds: Rounds, chosen, answers):
 
 
 @kl.kernel
-def take_leader(i, listed: VertexList, order, answers, lead):
+def take_leader(i, listed: VertexList, places, handles, rounds: Rounds):
     """Put a vertex into the cluster of its group's leader."""
-    if answers[i] != NOBODY:
-        lead[listed.active[kl.int64(order[i])]] = answers[i]
+    rounds.cluster[listed.active[places[i]]] = handles[i]

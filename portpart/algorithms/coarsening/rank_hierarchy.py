@@ -15,12 +15,15 @@ from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import BY_HASHING, Level, cluster_of_cluster, coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_clustering import RankClusters, cluster_ranks, look_up
+from portpart.algorithms.coarsening.rank_clustering import cluster_ranks
 from portpart.algorithms.coarsening.rank_contraction import contract_ranks
+from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.route import Route
+from portpart.primitives.bisection import lower_bound
+from portpart.primitives.messages import Talk, held
 
 __all__ = ["Fold", "coarsen_ranks", "fold_for"]
 
@@ -81,18 +84,35 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     fold = fold or fold_for(graph.space)
     max_weight = weight_rule(graph, coarsest, limit, options)
 
-    def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> RankClusters | Clusters:
+    weight_type = graph.totals.weight_sum_dtype
+
+    def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> _Coarsened | Clusters:
         if isinstance(fine, DistributedGraph):
-            return cluster_ranks(fine, max_weight(fine), seed, options)
+            return held(fine.comm, fine.space, _coarsened(fine, max_weight(fine), seed, options,
+                                                          weight_type))
         return cluster(fine.space, fine, max_weight(fine), seed, options)
 
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
         if isinstance(fine, DistributedGraph):
-            return fold.folded(contract_ranks(fine, clusters, weight_type))
+            return fold.folded(clusters.graph)
         return BY_HASHING(fine, clusters, weight_type)
 
     return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
                    contraction=cast(Any, contraction), through=cast(Any, _through), **when)
+
+
+class _Coarsened(NamedTuple):
+    """Clusters of own vertices and ghosts, and their graph."""
+
+    cluster: Array
+    graph: DistributedGraph
+
+
+def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,
+               weight_type: np.dtype[Any]) -> Talk[_Coarsened]:
+    clusters = yield from cluster_ranks(graph, max_weight, seed, options)
+    coarse = yield from contract_ranks(graph, clusters, weight_type)
+    return _Coarsened(clusters.cluster, coarse)
 
 
 def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
@@ -105,3 +125,9 @@ def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
     between.space.parallel_for(len(cluster), look_up, cluster, route.names, len(route.names),
                                number, result)
     return result
+
+
+@kl.kernel
+def look_up(v, cluster, names, count, numbers, result):
+    """result[v] = the number of v's cluster, which has a name."""
+    result[v] = numbers[lower_bound(names, 0, count, cluster[v])]

@@ -1,7 +1,7 @@
 """Kernels of a round of clustering over several ranks: `cluster_rounds`, where leaders are remote.
 
-A cluster is named by the global id of its leader.  On a rank it has a *handle*: own vertices and
-ghosts are their own, leaders further away come behind them.  Owners of leaders keep the books.
+A cluster has the handle of its leader.  Owners of leaders know who asks for room; a rank adds up
+the requests of its vertices for a cluster of another rank, and asks for all of them together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     IS_CHOSEN,
     Rounds,
     VertexList,
-    is_root,
 )
 from portpart.backends import language as kl
 from portpart.backends.declared import work
@@ -22,289 +21,318 @@ from portpart.backends.interface import Array
 from portpart.backends.language import Record
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, global_id
-from portpart.primitives.bisection import lower_bound
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.owners import Halo
+from portpart.primitives.ranks import rank_of
+
+IS_WATCHED = -1
+"""In place of a weight that asks for room: the cluster's weight is wanted if it changes."""
+
+REFUSED = -1
+"""In place of what a cluster would weigh: its leader moves."""
 
 
-class Chains(WorkRecord):
-    """Wishes that are followed from own vertices; sizes are the number of these.
-
-    Attributes
-    ----------
-    at : array of int64
-        The global id of the vertex that has been reached.
-    depth : array of int32
-        Wishes that have been followed, but for one at the root.
-    is_open : array of int8
-        Whether the vertex that has been reached may wish for another one.
-    """
-
-    at: Array = work(np.int64, int)
-    depth: Array = work(np.int32, int)
-    is_open: Array = work(np.int8, int)
-
-
-class Requests(WorkRecord):
-    """Requests to join clusters, by the names of these; sizes are the number of names.
+class Asked(WorkRecord):
+    """Requests to clusters of other ranks; sizes are the handles of vertices that are not own.
 
     Attributes
     ----------
-    names : array of int64
-        Ascending.
-    sums, counts : array of int64
-        The weight of the vertices that ask, and their number.
-    chosen_sums, chosen_counts : array of int64
-        The same of those that are chosen.
+    places : array of int32
+        Which request is for a cluster; 0 for those that nobody asks.
+    sums : array of int64
+        The weight of the vertices that ask.
+    handles : array of int32
+        The clusters that are asked.
     """
 
-    names: Array
+    places: Array = work(np.int32, int, zeros=True)
     sums: Array = work(np.int64, int, zeros=True)
-    counts: Array = work(np.int64, int, zeros=True)
-    chosen_sums: Array = work(np.int64, int, zeros=True)
-    chosen_counts: Array = work(np.int64, int, zeros=True)
+    handles: Array = work(np.int32, int)
 
     length: int = kl.word()
 
 
 class Replies(Record):
-    """What the owners of clusters reply, by names.
+    """What owners reply to requests.
 
     Attributes
     ----------
     totals : array of int64
-        What the cluster would weigh with all that ask, -1 if its leader moves.
-    weights : array of int64
-        What it weighs.
+        What a cluster would weigh with all that ask, or `REFUSED`.
+    sums : array of int64
+        The weight of those that are chosen here.
+    are_chosen : array of int32
+        How many these are.
     chosen : array of int64
-        What it would weigh with all that are chosen.
+        What a cluster would weigh with all that are chosen anywhere.
     """
 
     totals: Array
+    sums: Array
+    are_chosen: Array
+    chosen: Array
+
+
+class Arrived(Record):
+    """Requests for clusters of own vertices.
+
+    Attributes
+    ----------
+    leaders : array of int32
+    weights : array of int64
+        The weight of the vertices that ask, or `IS_WATCHED`.
+    """
+
+    leaders: Array
     weights: Array
-    chosen: Array = None
 
 
-class RemoteLeaders(Record):
-    """Leaders that are neither own vertices nor ghosts.
-
-    Attributes
-    ----------
-    names : array of int64
-        Their global ids, ascending.
-    """
-
-    names: Array
-
-    length: int = kl.word()
-
-
-class Books(WorkRecord):
-    """Requests for the clusters of own vertices; sizes are the number of these.
+class Joined(WorkRecord):
+    """What own vertices have done in a round; sizes are their number.
 
     Attributes
     ----------
-    asked, chosen : array of int64
-        Vertices that ask, and that are chosen.
+    counts : array of int32
+        How often a cluster has been joined.
+    vertices : array of int32
+        Those that have joined a cluster, or lead one that has been joined, and are ghosts
+        elsewhere.
     """
 
-    asked: Array = work(np.int64, int, zeros=True)
-    chosen: Array = work(np.int64, int, zeros=True)
-
-
-class ChangedVertices(WorkRecord):
-    """A list of own vertices; sizes are the number of these."""
-
+    counts: Array = work(np.int32, int, zeros=True)
     vertices: Array = work(np.int32, int)
 
     length: int = kl.word()
 
 
-@kl.kernel
-def name_wish(i, listed: VertexList, graph: Csr, rounds: Rounds, wished):
-    """wished[v] = the name of the cluster that v wishes for."""
-    v = listed.active[i]
-    wish = kl.int64(rounds.wish[v])
-    if wish != NOBODY:
-        wish = global_id(wish, graph)
-    wished[v] = wish
+class GhostItems(Record):
+    """What ghosts are told: the place of each, the leader of its cluster, and what that weighs."""
+
+    places: Array
+    leaders: Array
+    weights: Array
 
 
 @kl.kernel
-def reset_chain(v, graph: Csr, chains: Chains):
-    """No wish of v is followed."""
-    chains.at[v] = global_id(v, graph)
-    chains.depth[v] = kl.int32(0)
-    chains.is_open[v] = kl.int8(0)
+def begin_ghost(i, graph: Csr, rounds: Rounds):
+    """Every ghost leads a cluster of itself."""
+    v = rounds.vertices + i
+    rounds.cluster[v] = kl.int32(v)
+    rounds.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
+    rounds.others[v] = kl.int32(0)
 
 
 @kl.kernel
-def begin_chain(i, listed: VertexList, graph: Csr, rounds: Rounds, wished, chains: Chains,
-                num_local):
-    """Follow the wish of v; a vertex that wishes for v in turn is a neighbour."""
-    v = listed.active[i]
-    c = rounds.wish[v]
-    if c != NOBODY:
-        is_single = rounds.others[c] == 0
-        follows = True
-        if is_single and c < num_local:
-            if wished[c] == global_id(v, graph):
-                follows = not is_root(v, c, graph, rounds.seed)
-        if follows:
-            chains.depth[v] = kl.int32(1)
-            if is_single:
-                chains.at[v] = wished[v]
-                chains.is_open[v] = kl.int8(1)
+def request_room(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked):
+    """If v moves, ask for room, at once if the leader it wishes for is own and stays.
 
-
-@kl.kernel
-def extend_chain(i, listed: VertexList, chains: Chains, names, count, further: Chains):
-    """Go on to where the chain of the vertex that v has reached leads."""
-    v = listed.active[i]
-    if chains.is_open[v] != 0:
-        place = lower_bound(names, 0, count, chains.at[v])
-        chains.depth[v] = kl.int32(chains.depth[v] + further.depth[place])
-        chains.at[v] = further.at[place]
-        chains.is_open[v] = further.is_open[place]
-
-
-@kl.kernel
-def end_chain(i, listed: VertexList, rounds: Rounds, chains: Chains):
-    """Vertices at odd depth move; chains that are too long begin with a hash."""
-    v = listed.active[i]
-    depth = kl.int64(chains.depth[v])
-    if chains.is_open[v] != 0:
-        depth += hash_of(chains.at[v], rounds.seed) & 1
-    rounds.moves[v] = kl.int8(depth & 1)
-
-
-@kl.kernel
-def add_request(i, listed: VertexList, graph: Csr, rounds: Rounds, wished, requests: Requests):
-    """Add v to the requests for the cluster that it wishes for; atomic, order-free."""
+    Atomic, order-free but for the list.
+    """
     v = listed.active[i]
     rounds.asks[v] = kl.int8(0)
     if rounds.moves[v] != 0:
-        place = lower_bound(requests.names, 0, requests.length, wished[v])
-        kl.atomic_add(requests.sums, place, kl.value_or(graph.vertex_weights, v, 1))
-        kl.atomic_add(requests.counts, place, 1)
+        c = kl.int64(rounds.wish[v])
+        weight = kl.value_or(graph.vertex_weights, v, 1)
+        if c >= rounds.vertices:
+            rounds.asks[v] = kl.int8(ASKS)
+            kl.atomic_add(asked.sums, c - rounds.vertices, weight)
+            if kl.atomic_add(asked.places, c - rounds.vertices, 1) == 0:
+                asked.handles[kl.atomic_next(asked, Asked.length)] = kl.int32(c)
+        elif rounds.moves[c] == 0:
+            rounds.asks[v] = kl.int8(ASKS)
+            kl.atomic_add(rounds.asked, c, weight)
 
 
 @kl.kernel
-def enter_request(i, asked, sums, counts, rounds: Rounds, books: Books):
-    """Enter a request into the books of a leader that stays; atomic, order-free."""
-    c = asked[i]
-    if rounds.moves[c] == 0:
-        kl.atomic_add(rounds.asked, c, sums[i])
-        kl.atomic_add(books.asked, c, counts[i])
+def write_request(i, order, graph: Csr, asked: Asked, local, own, names, weights):
+    """Request i: one to a cluster, or, for handles behind those of the rows, to watch it."""
+    number = kl.int64(order[i])
+    handle = local + number - asked.length
+    weights[i] = kl.int64(IS_WATCHED)
+    if number < asked.length:
+        handle = kl.int64(asked.handles[number])
+        weights[i] = asked.sums[handle - own]
+        asked.places[handle - own] = kl.int32(i)
+    names[i] = global_id(handle, graph)
 
 
 @kl.kernel
-def reply(i, asked, rounds: Rounds, replies: Replies):
-    """What a cluster weighs, and would weigh with all that ask."""
-    c = asked[i]
-    replies.weights[i] = rounds.cluster_weight[c]
-    replies.totals[i] = kl.int64(-1) if rounds.moves[c] != 0 else rounds.asked[c]
+def enter_request(i, arrived: Arrived, rounds: Rounds):
+    """Enter a request to a leader that stays; atomic, order-free."""
+    c = arrived.leaders[i]
+    if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
+        kl.atomic_add(rounds.asked, c, arrived.weights[i])
 
 
 @kl.kernel
-def choose_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, wished,
-                    requests: Requests, replies: Replies, turn):
+def reply(i, arrived: Arrived, rounds: Rounds, totals, crowded):
+    """What a cluster would weigh with all that ask; crowded[0] = 1 if it is too much anywhere."""
+    c = arrived.leaders[i]
+    total = kl.int64(REFUSED)
+    if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
+        total = kl.int64(rounds.asked[c])
+        if total > rounds.max_weight:
+            crowded[0] = 1
+    totals[i] = total
+
+
+@kl.kernel
+def choose_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
+                    replies: Replies, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
     v = listed.active[i]
-    if rounds.moves[v] != 0:
-        place = lower_bound(requests.names, 0, requests.length, wished[v])
-        total = replies.totals[place]
-        if total >= 0:
-            rounds.asks[v] = kl.int8(ASKS)
-        if total > rounds.max_weight:
-            room = kl.float64(rounds.max_weight - replies.weights[place])
-            chance = CHANCE * room / kl.float64(total - replies.weights[place])
+    if rounds.asks[v] != 0:
+        c = kl.int64(rounds.wish[v])
+        place = kl.int64(0)
+        total = kl.int64(0)
+        if c >= rounds.vertices:
+            place = kl.int64(asked.places[c - rounds.vertices])
+            total = replies.totals[place]
+        else:
+            total = kl.int64(rounds.asked[c])
+        if total == REFUSED:
+            rounds.asks[v] = kl.int8(0)
+        elif total > rounds.max_weight:
+            weighs = rounds.cluster_weight[c]
+            room = kl.float64(rounds.max_weight - weighs)
+            chance = CHANCE * room / kl.float64(total - weighs)
             if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
                 rounds.asks[v] = kl.int8(IS_CHOSEN)
-                kl.atomic_add(requests.chosen_sums, place,
-                              kl.value_or(graph.vertex_weights, v, 1))
-                kl.atomic_add(requests.chosen_counts, place, 1)
+                weight = kl.value_or(graph.vertex_weights, v, 1)
+                if c >= rounds.vertices:
+                    kl.atomic_add(replies.sums, place, weight)
+                    kl.atomic_add(replies.are_chosen, place, 1)
+                else:
+                    kl.atomic_add(rounds.chosen, c, weight)
 
 
 @kl.kernel
-def enter_chosen(i, asked, sums, counts, rounds: Rounds, books: Books):
+def enter_chosen(i, arrived: Arrived, rounds: Rounds):
     """Enter those that are chosen; atomic, order-free."""
-    c = asked[i]
-    kl.atomic_add(rounds.chosen, c, sums[i])
-    kl.atomic_add(books.chosen, c, counts[i])
+    kl.atomic_add(rounds.chosen, arrived.leaders[i], arrived.weights[i])
 
 
 @kl.kernel
-def reply_chosen(i, asked, rounds: Rounds, chosen):
-    """chosen[i] = what a cluster would weigh with all that are chosen."""
-    chosen[i] = rounds.chosen[asked[i]]
-
-
-@kl.kernel
-def join_by_name(i, listed: VertexList, rounds: Rounds, wished, requests: Requests,
-                 replies: Replies, lead, changed: ChangedVertices):
-    """Move v if there is room for all that ask, or for all that are chosen; list it."""
-    v = listed.active[i]
-    if rounds.asks[v] != 0:
-        place = lower_bound(requests.names, 0, requests.length, wished[v])
-        if replies.totals[place] <= rounds.max_weight or (
-                rounds.asks[v] == IS_CHOSEN and replies.chosen[place] <= rounds.max_weight):
-            lead[v] = wished[v]
-            changed.vertices[kl.atomic_next(changed, ChangedVertices.length)] = kl.int32(v)
-
-
-@kl.kernel
-def settle_leader(c, rounds: Rounds, books: Books, changed: ChangedVertices):
-    """What c leads weighs what has joined it; its books are ready for the next round."""
-    joined = kl.int64(0)
-    weight = rounds.cluster_weight[c]
-    if rounds.asked[c] <= rounds.max_weight:
-        joined = books.asked[c]
-        weight = rounds.asked[c]
-    elif rounds.chosen[c] <= rounds.max_weight:
-        joined = books.chosen[c]
-        weight = rounds.chosen[c]
-    if joined > 0:
-        rounds.cluster_weight[c] = weight
-        rounds.others[c] = kl.int32(rounds.others[c] + joined)
-        changed.vertices[kl.atomic_next(changed, ChangedVertices.length)] = kl.int32(c)
-    rounds.asked[c] = rounds.cluster_weight[c]
-    rounds.chosen[c] = rounds.cluster_weight[c]
-    rounds.moves[c] = kl.int8(0)
-    books.asked[c] = 0
-    books.chosen[c] = 0
+def reply_chosen(i, arrived: Arrived, rounds: Rounds, totals):
+    """totals[i] = what a cluster would weigh with all that are chosen."""
+    totals[i] = rounds.chosen[arrived.leaders[i]]
 
 
 @kl.device
-def known_handle(name, low, high, ghosts, num_ghosts):
-    """The handle of a vertex that is own or a ghost, else -1."""
-    handle = kl.int64(NOBODY)
-    if name >= low and name < high:
-        handle = name - low
-    else:
-        place = lower_bound(ghosts, 0, num_ghosts, name)
-        if place < num_ghosts:
-            if ghosts[place] == name:
-                handle = high - low + place
-    return handle
+def note_joined(c, rounds: Rounds, halo: Halo, joined: Joined):
+    """Own vertex c leads others; it is listed once if it is a ghost elsewhere.  Atomic."""
+    rounds.others[c] = kl.int32(1)
+    before = kl.atomic_add(joined.counts, c, 1)
+    if before == 0 and halo.begin[c + 1] > halo.begin[c]:
+        joined.vertices[kl.atomic_next(joined, Joined.length)] = kl.int32(c)
+    return before
 
 
 @kl.kernel
-def mark_remote(v, lead, low, high, ghosts, num_ghosts, remote):
-    """remote[v] = whether the leader of v's cluster is neither own nor a ghost."""
-    remote[v] = kl.int8(known_handle(lead[v], low, high, ghosts, num_ghosts) == NOBODY)
+def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
+                  replies: Replies, halo: Halo, joined: Joined):
+    """Move v if there is room for all that ask, or for all that are chosen.
+
+    Atomic, order-free but for the list.
+    """
+    v = listed.active[i]
+    if rounds.asks[v] != 0:
+        c = kl.int64(rounds.wish[v])
+        total = kl.int64(0)
+        chosen = kl.int64(0)
+        if c >= rounds.vertices:
+            place = asked.places[c - rounds.vertices]
+            total = replies.totals[place]
+            chosen = replies.chosen[place]
+        else:
+            total = kl.int64(rounds.asked[c])
+            chosen = kl.int64(rounds.chosen[c])
+        fits = total <= rounds.max_weight
+        if fits or (rounds.asks[v] == IS_CHOSEN and chosen <= rounds.max_weight):
+            rounds.cluster[v] = kl.int32(c)
+            if c >= rounds.vertices:
+                rounds.cluster_weight[c] = total if fits else chosen
+                rounds.others[c] = kl.int32(1)
+            else:
+                kl.atomic_add(rounds.cluster_weight, c, kl.value_or(graph.vertex_weights, v, 1))
+                note_joined(c, rounds, halo, joined)
+            if halo.begin[v + 1] > halo.begin[v]:
+                joined.vertices[kl.atomic_next(joined, Joined.length)] = kl.int32(v)
 
 
 @kl.kernel
-def find_handle(v, lead, low, high, ghosts, num_ghosts, remote: RemoteLeaders, rounds: Rounds):
-    """The handle of v's cluster; remote leaders stand behind the ghosts, in ascending ids."""
-    handle = known_handle(lead[v], low, high, ghosts, num_ghosts)
-    if handle == NOBODY:
-        handle = high - low + num_ghosts + lower_bound(remote.names, 0, remote.length, lead[v])
-    rounds.cluster[v] = kl.int32(handle)
+def admit_request(i, arrived: Arrived, rounds: Rounds, halo: Halo, joined: Joined, of_chosen):
+    """Vertices of another rank join an own cluster: all that ask, or those that are chosen."""
+    c = arrived.leaders[i]
+    fits = rounds.asked[c] <= rounds.max_weight
+    if of_chosen != 0:
+        fits = not fits and rounds.chosen[c] <= rounds.max_weight
+    if fits and arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
+        kl.atomic_add(rounds.cluster_weight, c, arrived.weights[i])
+        note_joined(c, rounds, halo, joined)
 
 
 @kl.kernel
-def find_single(v, graph: Csr, lead, rounds: Rounds):
-    """The handle of v's cluster if v leads it, else none."""
-    rounds.cluster[v] = kl.int32(v) if lead[v] == global_id(v, graph) else kl.int32(NOBODY)
+def mark_changed(i, arrived: Arrived, joined: Joined, changed):
+    """changed[i] = whether a cluster is watched and has been joined."""
+    changed[i] = kl.int8(arrived.weights[i] == IS_WATCHED
+                         and joined.counts[arrived.leaders[i]] > 0)
+
+
+@kl.kernel
+def settle_requests(i, arrived: Arrived, rounds: Rounds, joined: Joined):
+    """Make a cluster that other ranks have asked ready for the next round."""
+    c = arrived.leaders[i]
+    rounds.asked[c] = rounds.cluster_weight[c]
+    rounds.chosen[c] = rounds.cluster_weight[c]
+    joined.counts[c] = kl.int32(0)
+
+
+@kl.kernel
+def settle_listed(i, listed: VertexList, rounds: Rounds, joined: Joined):
+    """Make v, and the own cluster that it has asked, ready for the next round."""
+    v = listed.active[i]
+    rounds.moves[v] = kl.int8(0)
+    c = kl.int64(rounds.wish[v])
+    if rounds.asks[v] != 0 and c < rounds.vertices:
+        rounds.asked[c] = rounds.cluster_weight[c]
+        rounds.chosen[c] = rounds.cluster_weight[c]
+        joined.counts[c] = kl.int32(0)
+
+
+@kl.kernel
+def count_items(i, joined: Joined, halo: Halo, counts):
+    """Count the ranks that have a vertex as a ghost; atomic."""
+    v = joined.vertices[i]
+    for entry in range(halo.begin[v], halo.begin[v + 1]):
+        kl.atomic_add(counts, halo.ranks[entry], 1)
+
+
+@kl.kernel
+def write_items(i, joined: Joined, halo: Halo, graph: Csr, rounds: Rounds, next_item,
+                items: GhostItems):
+    """What the ghosts of a vertex are told; atomic, in any order."""
+    v = joined.vertices[i]
+    leader = rounds.cluster[v]
+    for entry in range(halo.begin[v], halo.begin[v + 1]):
+        item = kl.atomic_add(next_item, halo.ranks[entry], 1)
+        items.places[item] = halo.places[entry]
+        items.leaders[item] = global_id(leader, graph)
+        items.weights[item] = rounds.cluster_weight[leader]
+
+
+@kl.kernel
+def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds: Rounds):
+    """A ghost has joined a cluster, or leads one: items of rank r are those behind firsts[r]."""
+    ghost = halo.ghost_first[rank_of(firsts, i, size)] + items.places[i]
+    handle = kl.int64(handles[i])
+    rounds.cluster[ghost] = kl.int32(handle)
+    if handle >= rounds.vertices:
+        rounds.cluster_weight[handle] = items.weights[i]
+        rounds.others[handle] = kl.int32(1)
+
+
+@kl.kernel
+def enter_weight(i, handles, weights, rounds: Rounds):
+    """A cluster that is watched weighs this."""
+    rounds.cluster_weight[handles[i]] = weights[i]

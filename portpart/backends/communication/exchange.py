@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.protocol import (
+    require_numbers,
     require_parcel,
     require_parts,
     require_space,
@@ -19,6 +19,7 @@ from portpart.backends.communication.protocol import (
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
 from portpart.backends.transfer import publish, read, transfer_of
+from portpart.errors import PortpartError
 
 UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
 
@@ -77,8 +78,32 @@ def exchange(parcels: Sequence[Parcel], max_count: int) -> None:
     publish([parcel.recv for parcel in parcels])
 
 
-def _check(rank: int, require: Callable[..., None], *given: Any) -> None:
+@dataclass
+class Posting:
+    """What a rank sends and tells others, and what it gets: see `Communicator.post`."""
+
+    send: Array
+    numbers: np.ndarray
+    room: Callable[[int], Array]
+    recv: Any = field(default=None, init=False)
+    told: Any = field(default=None, init=False)
+
+
+def post(postings: Sequence[Posting], max_count: int) -> None:
+    """Make room for what each rank gets, and copy it there."""
+    size = len(postings)
+    for rank, each in enumerate(postings):
+        _check(rank, require_numbers, each.send, each.numbers, size)
+    numbers = np.array([each.numbers for each in postings])
+    for rank, each in enumerate(postings):
+        each.told = numbers[:, rank].copy()
+        each.recv = _check(rank, each.room, int(each.told[:, 0].sum()))
+    exchange([Parcel(send=each.send, send_counts=each.numbers[:, 0], recv=each.recv,
+                     recv_counts=np.zeros(size, np.int64)) for each in postings], max_count)
+
+
+def _check(rank: int, require: Callable[..., Any], *given: Any) -> Any:
     try:
-        require(*given)
-    except CommunicationError as problem:
+        return require(*given)
+    except PortpartError as problem:
         raise Refused(rank, problem) from None

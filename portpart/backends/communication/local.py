@@ -11,11 +11,15 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+import numpy as np
+
 from portpart.backends.communication.errors import CommunicationError, restated
 from portpart.backends.communication.exchange import (
+    Posting,
     ReducedWords,
     Refused,
     exchange,
+    post,
     reduce_words,
 )
 from portpart.backends.communication.protocol import MAX_COUNT, Communicator
@@ -98,13 +102,15 @@ class _Vote(NamedTuple):
     problem: Exception | None
 
 
-_Call = ReducedWords | Parcel | _Vote
+_Call = ReducedWords | Parcel | Posting | _Vote
 
 
 def described(call: _Call) -> str:
     """What the ranks that make a call have to agree on."""
     if isinstance(call, ReducedWords):
         return f"all_reduce of {call.count} words by {call.op}"
+    if isinstance(call, Posting):
+        return f"post of {call.send.dtype} and {call.numbers.shape[-1]} numbers"
     return f"all_to_all of {call.send.dtype}" if isinstance(call, Parcel) else "vote"
 
 
@@ -132,6 +138,12 @@ class _Rank:
     def all_to_all(self, parcel: Parcel) -> None:
         publish([parcel.send])
         self._turns.step(self.rank, parcel)
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        posting = Posting(send, numbers, room)
+        self._turns.step(self.rank, posting)
+        return posting.recv, posting.told
 
     def vote(self, problem: Exception | None) -> None:
         self._turns.step(self.rank, _Vote(problem))
@@ -219,6 +231,8 @@ class _Turns(Generic[Result]):
                         None)
         if isinstance(calls[0], ReducedWords):
             reduce_words(cast("list[ReducedWords]", calls))
+        elif isinstance(calls[0], Posting):
+            post(cast("list[Posting]", calls), self._max_count)
         else:
             exchange(cast("list[Parcel]", calls), self._max_count)
         return None

@@ -23,6 +23,7 @@ from portpart.backends.communication.errors import (
 from portpart.backends.communication.protocol import (
     MAX_COUNT,
     Communicator,
+    require_numbers,
     require_parcel,
     require_parts,
     require_space,
@@ -180,6 +181,16 @@ class Mpi:
         """See `Communicator`."""
         sent, arriving = self._counts_of(parcel)
         self._deliver(parcel.send, sent, parcel.recv[: int(arriving.sum())], arriving)
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        """See `Communicator`."""
+        require_numbers(send, numbers, self.size)
+        given, told = np.ascontiguousarray(numbers), np.empty(numbers.shape, np.int64)
+        self._wait([self._steps.Ialltoall(given, told)], given, told)
+        recv = room(int(told[:, 0].sum()))
+        self._deliver(send, given[:, 0], recv, told[:, 0])
+        return recv, told
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         """What a parcel sends to each rank, and what each rank sends to this one."""

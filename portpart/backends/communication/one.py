@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from portpart.backends.communication.protocol import (
+    require_numbers,
     require_parcel,
     require_parts,
     require_space,
@@ -40,6 +45,12 @@ class One:
             require_space(count, parcel)
             transfer_of(parcel.recv).copy(parcel.recv[:count], parcel.send[:count])
         transfer_of(parcel.recv_counts).copy(parcel.recv_counts, parcel.send_counts)
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        """Return what is sent."""
+        require_numbers(send, numbers, self.size)
+        return send[: int(numbers[0, 0])], numbers
 
     def vote(self, problem: Exception | None) -> None:
         """Raise the problem if there is one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
@@ -48,6 +48,27 @@ class Communicator(Protocol):
     def all_to_all(self, parcel: Parcel) -> None:
         """Send each rank its part of an array, and set what arrives and the numbers of elements."""
 
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        """Send each rank its part of an array, whose length it need not know, and some numbers.
+
+        Parameters
+        ----------
+        send : array of integers
+            Parts for the ranks one after the other.
+        numbers : numpy.ndarray of int64, shape (ranks, count)
+            What each rank is told; first how many elements its part has.
+        room : callable
+            ``room(length)`` is an array of the type of `send` for what arrives.
+
+        Returns
+        -------
+        array
+            What arrives, that from rank 0 first.
+        numpy.ndarray of int64, shape (ranks, count)
+            What each rank has told this one.
+        """
+
     def vote(self, problem: Exception | None) -> None:
         """Raise the same error on all ranks if any of them has a problem.
 
@@ -89,6 +110,17 @@ def require_parts(counts: np.ndarray, parcel: Parcel) -> None:
     if (counts < 0).any() or counts.sum() > len(parcel.send):
         raise CommunicationError(f"parts of {counts.tolist()} elements are sent, from an array of "
                                  f"{len(parcel.send)}")
+
+
+def require_numbers(send: Array, numbers: np.ndarray, size: int) -> None:
+    """Raise CommunicationError unless these are numbers for each rank, and lengths of its part."""
+    if numbers.dtype != np.int64 or numbers.ndim != 2 or len(numbers) != size:
+        raise CommunicationError(f"numbers have shape {numbers.shape} and type {numbers.dtype}; "
+                                 f"{size} rows of int64 are needed")
+    lengths = numbers[:, 0]
+    if (lengths < 0).any() or lengths.sum() > len(send):
+        raise CommunicationError(f"parts of {lengths.tolist()} elements are sent, from an array "
+                                 f"of {len(send)}")
 
 
 def require_space(arriving: int, parcel: Parcel) -> None:

@@ -1,0 +1,203 @@
+"""Chains of wishes over several ranks: who moves, as `choose_by_depth` decides on one device.
+
+A rank follows the wishes of its vertices as far as they lead to own ones.  Where a chain leaves the
+rank, at an *exit*, the owner of the next vertex is asked.  It follows on and answers how far it has
+come: to the end, or to an exit of its own.  What is known of that one takes the chain further
+still, so chains grow like powers of two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_rounds import MAX_DEPTH, Rounds, VertexList, is_root
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array
+from portpart.backends.language import Record
+from portpart.backends.work import WorkRecord
+from portpart.graphs.rows import Csr, global_id
+from portpart.primitives.hashing import hash_of
+from portpart.primitives.team_winner import NOBODY
+
+LEAVES, ENDS, JOINS, IS_LONG = 0, 1, 2, 3
+"""How far a chain is known: to a wish for a vertex of another rank, to its root, to a wish for a
+cluster of several, or over `MAX_DEPTH` wishes."""
+
+AT, STATE = 8, 6
+DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
+"""What `walked` returns: a vertex, and what has been reached, which is a state and a depth."""
+
+
+class Waiting(WorkRecord):
+    """Own vertices whose chains leave the rank; sizes are the most that there may be.
+
+    Attributes
+    ----------
+    vertices : array of int32
+    exits : array of int32
+        The own vertex from which the chain leaves.
+    depths : array of int8
+        Wishes that have been followed to there.
+    """
+
+    vertices: Array = work(np.int32, int)
+    exits: Array = work(np.int32, int)
+    depths: Array = work(np.int8, int)
+
+    length: int = kl.word()
+
+
+class Chains(Record):
+    """Chains that other ranks are asked about, or where they have come, as owners answer.
+
+    Attributes
+    ----------
+    last, next : array of int32 or int64
+        Global ids: the vertex that has been reached, and the one that it wishes for.
+    reached : array of int32
+        Wishes that have been followed, and above `STATE` bits how far the chain is known.
+    """
+
+    last: Array
+    next: Array
+    reached: Array
+
+
+@kl.device
+def walked(v, depth, graph: Csr, rounds: Rounds):
+    """Follow the wishes of own vertices from v, which so many wishes have led to."""
+    u = kl.int64(v)
+    hops = kl.int64(depth)
+    state = kl.int64(LEAVES)
+    following = True
+    while following:
+        c = kl.int64(rounds.wish[u])
+        following = False
+        if c == NOBODY:
+            state = kl.int64(ENDS)
+        elif rounds.others[c] > 0:
+            state = kl.int64(JOINS)
+        elif c < rounds.vertices:
+            if rounds.wish[c] == u and is_root(u, c, graph, rounds.seed):
+                state = kl.int64(ENDS)
+            else:
+                hops += 1
+                u = c
+                following = hops < MAX_DEPTH
+                if not following:
+                    state = kl.int64(IS_LONG)
+    return (u << AT) | (state << STATE) | hops
+
+
+@kl.device
+def moves_by(reached, name, seed):
+    """Whether a vertex moves whose chain has ended with the vertex of that name."""
+    odd = kl.int64(reached) & DEPTH_MASK
+    state = kl.int64(reached) >> STATE
+    if state == JOINS:
+        odd += 1
+    if state == IS_LONG:
+        odd += hash_of(name, seed) & 1
+    return kl.int8(odd & 1)
+
+
+@kl.kernel
+def follow_wish(i, listed: VertexList, graph: Csr, rounds: Rounds, waiting: Waiting):
+    """Mark v if it moves; list it if its chain leaves the rank.  Atomic, in any order."""
+    v = listed.active[i]
+    chain = walked(v, 0, graph, rounds)
+    reached = chain & REACHED_MASK
+    if reached >> STATE == LEAVES:
+        place = kl.atomic_next(waiting, Waiting.length)
+        waiting.vertices[place] = kl.int32(v)
+        waiting.exits[place] = kl.int32(chain >> AT)
+        waiting.depths[place] = kl.int8(reached)
+    else:
+        rounds.moves[v] = moves_by(reached, global_id(chain >> AT, graph), rounds.seed)
+
+
+@kl.kernel
+def begin_chain(i, ids, waiting: Waiting, graph: Csr, rounds: Rounds, chains: Chains, slots):
+    """Chain i is that of a vertex that waits, from the exit on; to that of an exit a slot leads."""
+    w = ids[i]
+    last = waiting.exits[w]
+    chains.last[i] = global_id(last, graph)
+    chains.next[i] = global_id(rounds.wish[last], graph)
+    chains.reached[i] = kl.int32(waiting.depths[w])
+    if waiting.vertices[w] == last:
+        slots[last] = kl.int32(i)
+
+
+@kl.kernel
+def follow_on(i, asked, answers: Chains, graph: Csr, rounds: Rounds, chains: Chains, slots):
+    """Follow a chain that comes from another rank, and is answered in place.
+
+    Two vertices that wish for each other end it: the root is the one, or the other.
+    """
+    v = asked[i]
+    depth = kl.int64(answers.reached[i])
+    state = kl.int64(ENDS)
+    last = kl.int64(answers.last[i])
+    name = kl.int64(global_id(v, graph))
+    following = name
+    wish = kl.int64(rounds.wish[v])
+    is_mutual = False
+    if wish != NOBODY:
+        is_mutual = kl.int64(global_id(wish, graph)) == last
+    if not is_mutual or hash_of(last, rounds.seed) <= hash_of(name, rounds.seed):
+        depth += 1
+        last = name
+        if depth >= MAX_DEPTH:
+            state = kl.int64(IS_LONG)
+        elif not is_mutual:
+            chain = walked(v, depth, graph, rounds)
+            at = chain >> AT
+            depth = chain & DEPTH_MASK
+            state = (chain & REACHED_MASK) >> STATE
+            last = kl.int64(global_id(at, graph))
+            if state == LEAVES:
+                following = kl.int64(global_id(rounds.wish[at], graph))
+                known = slots[at]
+                further = kl.int64(chains.reached[known])
+                if further >> STATE != IS_LONG and depth + (further & DEPTH_MASK) < MAX_DEPTH:
+                    depth += further & DEPTH_MASK
+                    state = further >> STATE
+                    last = kl.int64(chains.last[known])
+                    following = kl.int64(chains.next[known])
+    answers.reached[i] = kl.int32((state << STATE) | depth)
+    answers.last[i] = last
+    answers.next[i] = following
+
+
+@kl.kernel
+def extend_chain(i, ids, answers: Chains, chains: Chains):
+    """Go on to where the owner of the next vertex has come."""
+    place = ids[i]
+    chains.last[place] = answers.last[i]
+    chains.next[place] = answers.next[i]
+    chains.reached[place] = answers.reached[i]
+
+
+@kl.kernel
+def end_chain(i, waiting: Waiting, rounds: Rounds, chains: Chains, slots, longer):
+    """Mark v if it moves; longer[i] = whether its chain has to be followed by itself.
+
+    That of the exit then goes on behind the last wish that counts.
+    """
+    v = waiting.vertices[i]
+    known = slots[waiting.exits[i]]
+    reached = kl.int64(chains.reached[known])
+    depth = kl.int64(waiting.depths[i])
+    is_longer = depth > 0 and (
+        reached >> STATE == IS_LONG or depth + (reached & DEPTH_MASK) >= MAX_DEPTH)
+    longer[i] = kl.int8(is_longer)
+    if not is_longer:
+        rounds.moves[v] = moves_by(reached + depth, chains.last[known], rounds.seed)
+
+
+@kl.kernel
+def end_long_chain(i, ids, waiting: Waiting, rounds: Rounds, chains: Chains):
+    """Mark a vertex whose chain has been followed by itself, if it moves."""
+    rounds.moves[waiting.vertices[ids[i]]] = moves_by(chains.reached[i], chains.last[i],
+                                                      rounds.seed)

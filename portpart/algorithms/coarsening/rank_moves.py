@@ -1,0 +1,144 @@
+"""Who moves in a round of clustering over several ranks: the host's part of `rank_chains`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from portpart.algorithms.coarsening.rank_chains import (
+    DEPTH_MASK,
+    Chains,
+    Waiting,
+    begin_chain,
+    end_chain,
+    end_long_chain,
+    extend_chain,
+    follow_on,
+    follow_wish,
+)
+from portpart.algorithms.coarsening.rank_state import State
+from portpart.backends.interface import Array
+from portpart.graphs.handles import owned
+from portpart.primitives.basic import gather
+from portpart.primitives.messages import Message, Part, Talk
+from portpart.primitives.ranks import grouped
+from portpart.primitives.select import positions_of
+
+
+class Moves:
+    """The chains of wishes of a rank, followed until all of them have ended.
+
+    Parameters
+    ----------
+    state : State
+        Vertices on the list have wished.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state, self._space, space = state, state.space, state.space
+        count, _ = state.num_listed()
+        self._waiting = Waiting.allocate(space, count).over(
+            Waiting.own_words(space.zeros(1, np.int64)))
+        self._slots = space.empty(state.own, np.int32)
+        space.parallel_for(count, follow_wish, state.listed, state.csr, state.rounds,
+                           self._waiting)
+        self._count = int(space.to_host(self._waiting.own_words.array)[0])
+        waiting = self._waiting
+        self._exits = self._begun(positions_of(
+            space, waiting.vertices[: self._count] == waiting.exits[: self._count]))
+        self._asking, self._longer = self._exits, space.empty(0, np.int32)
+
+    def settled(self, requests: Callable[[bool], Part]) -> Talk[Part]:
+        """Mark the vertices that move.
+
+        Parameters
+        ----------
+        requests : callable
+            Gives rows that go to other ranks once all chains of this one have ended; or, if it is
+            told not to, none.
+
+        Returns
+        -------
+        Part
+            Such rows from all ranks.
+        """
+        arrived: list[Part] = []
+        are_sent = False
+        while True:
+            still_open = self._still_open()
+            sends = not (len(still_open) or are_sent)
+            are_sent = are_sent or sends
+            asks, ids = self._asks(still_open)
+            received = yield Message([asks, requests(sends)], [len(still_open)])
+            asks, part = received.parts
+            arrived.append(part)
+            if not received.words[:, 0].any():
+                return self._by_rank(arrived)
+            received = yield Message([self._answers(asks)])
+            last, further, reached = received.parts[0].columns
+            self._space.parallel_for(len(ids), extend_chain, ids, Chains(last, further, reached),
+                                     self._asking)
+
+    def _begun(self, ids: Array) -> Chains:
+        """The chains of some vertices that wait."""
+        state, kind = self._state, self._state.handles.names.dtype
+        count = len(ids)
+        chains = Chains(*(self._space.empty(count, each) for each in (kind, kind, np.int32)))
+        self._space.parallel_for(count, begin_chain, ids, self._waiting, state.csr,
+                                 state.rounds, chains, self._slots)
+        return chains
+
+    def _still_open(self) -> Array:
+        """Chains that other ranks have to be asked about; where there are none, vertices move."""
+        if self._asking is self._exits and not len(self._open()):
+            longer = self._space.empty(self._count, np.int8)
+            self._space.parallel_for(self._count, end_chain, self._waiting, self._state.rounds,
+                                     self._exits, self._slots, longer)
+            self._longer = positions_of(self._space, longer)
+            self._asking = self._begun(self._longer)
+        found = self._open()
+        if not len(found):
+            self._space.parallel_for(len(self._longer), end_long_chain, self._longer,
+                                     self._waiting, self._state.rounds, self._asking)
+        return found
+
+    def _open(self) -> Array:
+        return positions_of(self._space, self._asking.reached <= DEPTH_MASK)
+
+    def _asks(self, chains: Array) -> tuple[Part, Array]:
+        """Questions to the owners of the vertices that come next, and the chains in their order."""
+        space, asking = self._space, self._asking
+        graph = self._state.graph
+        order, counts = grouped(space, graph.owners, graph.comm.size,
+                                gather(space, asking.next, chains))
+        ids = gather(space, chains, order)
+        return Part([gather(space, each, ids)
+                     for each in (asking.last, asking.next, asking.reached)], counts), ids
+
+    def _answers(self, asks: Part) -> Part:
+        last, further, reached = asks.columns
+        state = self._state
+        self._space.parallel_for(len(last), follow_on, owned(state.graph, further),
+                                 Chains(last, further, reached), state.csr, state.rounds,
+                                 self._exits, self._slots)
+        return asks
+
+    def _by_rank(self, parts: list[Part]) -> Part:
+        """Rows of several messages, of which each rank has sent one, in the order of the ranks."""
+        filled = [each for each in parts if each.counts.any()]
+        if len(filled) < 2:
+            return (filled or parts)[0]
+        space, behind, places = self._space, 0, {}
+        for part in filled:
+            for rank in np.flatnonzero(part.counts):
+                places[rank] = np.arange(behind, behind := behind + int(part.counts[rank]))
+        order = space.asarray(np.concatenate([places[rank] for rank in sorted(places)]))
+        columns = []
+        for each in zip(*(part.columns for part in filled)):
+            whole, first = space.empty(behind, each[0].dtype), 0
+            for values in each:
+                whole[first : first + len(values)] = values
+                first += len(values)
+            columns.append(gather(space, whole, order))
+        return Part(columns, np.sum([part.counts for part in filled], axis=0))

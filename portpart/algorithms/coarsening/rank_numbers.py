@@ -1,0 +1,117 @@
+"""Numbers of clusters among those of all ranks, in the order of their leaders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_rounds import Rounds
+from portpart.algorithms.coarsening.rank_state import State
+from portpart.backends import language as kl
+from portpart.backends.interface import Array
+from portpart.graphs.ghost_values import values_for_ghosts
+from portpart.graphs.handles import owned
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.runs import distinct
+from portpart.primitives.basic import gather
+from portpart.primitives.bisection import lower_bound
+from portpart.primitives.messages import Message, Part, Talk
+from portpart.primitives.ranks import grouped
+from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.select import positions_of
+
+
+@dataclass(frozen=True)
+class RankClusters:
+    """The clusters of the vertices of a rank, own ones and ghosts.
+
+    Attributes
+    ----------
+    cluster : array of int64
+        The number of the cluster, among those of all ranks in the order of their leaders.
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        Rank r has the leaders of the clusters ``first[r] ... first[r + 1] - 1``.
+    foreign : array of int64
+        The clusters that other ranks have, ascending.
+    members : array of int32
+        The cluster by a number that this rank gives it: those that it has from 0 on, then the
+        foreign ones.
+    """
+
+    cluster: Array
+    first: np.ndarray
+    foreign: Array
+    members: Array
+
+
+def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
+    """Number the clusters.
+
+    Parameters
+    ----------
+    state : State
+    ghosts_know : bool
+        Whether ghosts know their leaders; else they are told their numbers.
+    """
+    space, graph, rounds = state.space, state.graph, state.rounds
+    leads, marks = space.empty(state.own, np.int8), space.zeros(
+        state.handles.capacity - state.own, np.int8)
+    space.parallel_for(state.own, mark_leader, rounds, leads)
+    space.parallel_for(state.local if ghosts_know else state.own, mark_foreign, rounds, marks)
+    before, leaders = offsets_from_counts(space, leads), positions_of(space, marks)
+    names = state.handles.names[state.own :][leaders]
+    order, counts = grouped(space, graph.owners, graph.comm.size, names)
+    received = yield Message([Part([gather(space, names, order)], counts)],
+                             [int(space.to_host(before[-1:])[0])])
+    first = np.concatenate([[0], np.cumsum(received.words[:, 0])])
+    low, high = (int(each) for each in first[graph.comm.rank : graph.comm.rank + 2])
+    asked = received.parts[0]
+    answers = gather(space, before, owned(graph, asked.columns[0])) + low
+    kinds = [np.int32 if first[-1] <= MAX_INT32 else np.int64]
+    received = yield Message([Part([answers], asked.counts, kinds)])
+    numbers = space.empty(len(marks), np.int64)
+    numbers[leaders[order]] = received.parts[0].columns[0]
+    cluster = space.empty(state.local, np.int64)
+    space.parallel_for(state.local if ghosts_know else state.own, write_number, rounds, before,
+                       low, numbers, cluster)
+    if not ghosts_know:
+        received = yield Message([values_for_ghosts(space, graph.halo, cluster, kinds[0])])
+        cluster[state.own :] = received.parts[0].columns[0]
+    foreign = distinct(space, cluster[(cluster < low) | (cluster >= high)])
+    members = space.empty(state.local, np.int32)
+    space.parallel_for(state.local, write_member, cluster, low, high, foreign, len(foreign),
+                       members)
+    return RankClusters(cluster, first, foreign, members)
+
+
+@kl.kernel
+def mark_leader(v, rounds: Rounds, leads):
+    """leads[v] = whether own vertex v leads a cluster."""
+    leads[v] = kl.int8(rounds.cluster[v] == v)
+
+
+@kl.kernel
+def mark_foreign(v, rounds: Rounds, marks):
+    """Mark the cluster of v if another rank has its leader; all who do so store the same."""
+    if rounds.cluster[v] >= rounds.vertices:
+        marks[rounds.cluster[v] - rounds.vertices] = kl.int8(1)
+
+
+@kl.kernel
+def write_number(v, rounds: Rounds, before, low, numbers, cluster):
+    """cluster[v] = the number of v's cluster."""
+    leader = kl.int64(rounds.cluster[v])
+    if leader < rounds.vertices:
+        cluster[v] = low + before[leader]
+    else:
+        cluster[v] = numbers[leader - rounds.vertices]
+
+
+@kl.kernel
+def write_member(v, cluster, low, high, foreign, num_foreign, members):
+    """members[v] = the number that the rank itself gives v's cluster."""
+    number = kl.int64(cluster[v]) - low
+    if number < 0 or cluster[v] >= high:
+        number = high - low + lower_bound(foreign, 0, num_foreign, cluster[v])
+    members[v] = kl.int32(number)

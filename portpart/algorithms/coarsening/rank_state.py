@@ -1,0 +1,124 @@
+"""What a rank knows while clusters of a graph of several ranks are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_ratings import (
+    HEAVY_EDGE,
+    MAX_NARROW,
+    HashRows,
+    RowRating,
+    wish_for_cluster,
+    wish_for_cluster_by_row,
+    wish_for_neighbour,
+)
+from portpart.algorithms.coarsening.cluster_rounds import (
+    Rounds,
+    VertexList,
+    begin_single,
+    list_rest,
+    list_singles,
+)
+from portpart.algorithms.coarsening.rank_rounds import Joined, begin_ghost
+from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
+from portpart.backends.language import int32, int64
+from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.handles import Handles
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.rows import Csr
+from portpart.graphs.teams import team_for_all
+from portpart.primitives.hash_rows import SLOTS
+
+NO_DEGREE = 2**31
+WIDE_TEAM, TEAM = 32, 8
+
+
+class State:
+    """Clusters and wishes of the vertices of a rank.
+
+    Attributes
+    ----------
+    handles : Handles
+        Of leaders.
+    rounds : Rounds
+        By handles: clusters of own vertices and ghosts, weights of all clusters; what own
+        vertices wish and ask, and who asks them.
+    listed : VertexList
+        Own vertices that take part in the round.
+    joined : Joined
+    weight_kind : dtype
+        For weights of clusters on their way.
+    """
+
+    def __init__(self, graph: DistributedGraph, max_weight: int, seed: int) -> None:
+        self.graph, self.space, space = graph, graph.space, graph.space
+        own, ghosts = graph.local.num_vertices, graph.num_ghosts
+        self.own, self.local = own, own + ghosts
+        self.handles = Handles(graph, ghosts)  # a ghost is told one leader at most
+        self.weight_kind = np.dtype(
+            np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
+        longest = graph.local.max_degree
+        self.sizes: FineSizes = sizes_of(graph.local)._replace(max_degree=longest)
+        capacity = self.handles.capacity
+        lengths: dict[str, tuple[int, Any]] = {
+            "cluster": (self.local, np.int32), "wish": (own, np.int32),
+            "moves": (own, np.int8), "asks": (own, np.int8), "asked": (own, np.int64),
+            "chosen": (own, np.int64), "cluster_weight": (capacity, np.int64),
+            "others": (capacity, np.int32)}
+        made = {name: space.empty(*each) for name, each in lengths.items()}
+        self.rounds = Rounds(seed=seed, max_weight=max_weight, label=None, total=None,
+                             **made).over(Rounds.own_words(space.zeros(3, np.int64)))
+        self.rounds.own_words.array[:1] = own
+        self.listed, self.spare = self._list(), self._list()
+        self.joined = Joined.allocate(space, own).over(
+            Joined.own_words(space.zeros(1, np.int64)))
+        space.parallel_for(own, begin_single, self.csr, self.rounds)
+        space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
+
+    @property
+    def csr(self) -> Csr:
+        """Rows whose global ids are those of handles."""
+        return self.graph.local.csr.replaced(global_ids=self.handles.names)
+
+    def _list(self) -> VertexList:
+        return VertexList.allocate(self.space, self.sizes).over(
+            VertexList.own_words(self.space.zeros(2, np.int64)))
+
+    def num_listed(self) -> tuple[int, int]:
+        """Vertices on the list, and those of them that are wide."""
+        length, wide = self.space.to_host(self.listed.own_words.array).tolist()
+        return length, wide
+
+    def wish_among_single(self) -> None:
+        """All vertices are single, and listed."""
+        wish = wish_for_neighbour.bound(by=HEAVY_EDGE)
+        self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
+                                MAX_NARROW)
+        self.space.parallel_for(self.own, wish, None, self.csr, self.rounds, NO_DEGREE,
+                                team=team_for_all(self.graph.local))
+
+    def wish_among_clusters(self, rounds: Rounds) -> None:
+        """Vertices on the list wish."""
+        space, (length, wide) = self.space, self.num_listed()
+        rows = HashRows.allocate(space, self.sizes).over(
+            HashRows.own_words(space.zeros(1, np.int64)))
+        element = int32 if self.sizes.sum_type == np.int32 else int64
+        by = RowRating(SLOTS[self.sizes.sum_type.itemsize][WIDE_TEAM], element, HEAVY_EDGE)
+        space.parallel_for(wide, wish_for_cluster_by_row.bound(by=by), self.listed.wide,
+                           self.csr, rounds, rows, MAX_NARROW, NO_DEGREE, team=WIDE_TEAM)
+        space.parallel_for(length, wish_for_cluster.bound(by=HEAVY_EDGE), self.listed.active,
+                           self.csr, rounds, team=TEAM)
+
+    def list_next(self, then: Any) -> int:
+        """List the vertices of the next round, or those that are single in the end."""
+        self.spare.own_words.array[:] = 0
+        if then is list_rest:
+            self.space.parallel_for(self.num_listed()[0], then, self.csr, self.rounds,
+                                    self.listed, self.spare)
+        else:
+            self.space.parallel_for(self.own, then, self.csr, self.rounds, self.spare)
+        self.listed, self.spare = self.spare, self.listed
+        return self.num_listed()[0]

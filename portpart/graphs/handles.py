@@ -1,0 +1,150 @@
+"""Handles: numbers that a rank gives vertices of any ranks, so that arrays have elements for them.
+
+Own vertices and ghosts are their own handles, as in the rows of the rank.  Behind them stand
+vertices further away, in the order in which the rank has been told of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.interface import Array
+from portpart.backends.language import Record
+from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.runs import distinct
+from portpart.primitives.basic import copy_one
+from portpart.primitives.bisection import lower_bound
+from portpart.primitives.sort import sort_keys
+
+UNKNOWN = -1
+
+
+class Known(Record):
+    """Vertices that have handles.
+
+    Attributes
+    ----------
+    ghosts : array of int32 or int64
+        Global ids of ghosts, ascending.
+    remote : array of int32 or int64
+        Those of vertices further away, ascending.
+    handles : array of int32
+        Their handles.
+    low, own : int
+        The first own vertex, and how many there are.
+    num_ghosts, num_remote : int
+    """
+
+    ghosts: Array
+    remote: Array
+    handles: Array
+    low: int = kl.word()
+    own: int = kl.word()
+    num_ghosts: int = kl.word()
+    num_remote: int = kl.word()
+
+
+class Handles:
+    """The handles of a rank.
+
+    Parameters
+    ----------
+    graph : DistributedGraph
+    room : int
+        For so many vertices that are neither own nor ghosts.
+
+    Attributes
+    ----------
+    names : array of int32 or int64
+        The global id of each handle; there is room for more.
+    count : int
+        Number of handles.
+    capacity : int
+        How many there may be.
+    """
+
+    def __init__(self, graph: DistributedGraph, room: int) -> None:
+        ids: Array = graph.local.global_ids
+        self.graph, self.space, self.local = graph, graph.space, len(ids)
+        self.count, self.capacity = self.local, self.local + room
+        self.names: Array = ids
+        if room:
+            self.names = self.space.empty(self.capacity, ids.dtype)
+            self.space.parallel_for(self.local, copy_one, ids, self.names)
+        self._list_remote()
+
+    @property
+    def remote(self) -> Array:
+        """The global ids of vertices that are neither own nor ghosts, in the order of handles."""
+        return self.names[self.local : self.count]
+
+    def of(self, names: Array) -> Array:
+        """The handles of vertices; those that have none get one."""
+        space, result = self.space, self.space.empty(len(names), np.int32)
+        space.parallel_for(len(names), find_handle, names, self._known, result)
+        new = names[result == UNKNOWN]
+        if len(new):
+            self._append(distinct(space, new))
+            space.parallel_for(len(names), find_handle, names, self._known, result)
+        return result
+
+    def _append(self, names: Array) -> None:
+        count = self.count + len(names)
+        if count > self.capacity:
+            self.capacity = 2 * count
+            more = self.space.empty(self.capacity, self.names.dtype)
+            more[: self.count] = self.names[: self.count]
+            self.names = more
+        self.names[self.count : count] = names
+        self.count = count
+        self._list_remote()
+
+    def _list_remote(self) -> None:
+        graph, space = self.graph, self.space
+        ordered, order = sort_keys(space, self.remote)
+        space.parallel_for(len(order), shift_number, order, self.local)
+        words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, graph.num_ghosts,
+                 len(ordered)]
+        self._known = Known(graph.ghost_names, ordered, order).over(
+            Known.own_words(space.asarray(np.array(words))))
+
+
+def owned(graph: DistributedGraph, names: Array) -> Array:
+    """The local numbers of own vertices."""
+    result = graph.space.empty(len(names), np.int32)
+    graph.space.parallel_for(len(names), number_own, names,
+                             int(graph.first[graph.comm.rank]), result)
+    return result
+
+
+@kl.kernel
+def find_handle(i, names, known: Known, handles):
+    """handles[i] = the handle of a vertex, or UNKNOWN."""
+    name = kl.int64(names[i])
+    handle = kl.int64(UNKNOWN)
+    if name >= known.low and name < known.low + known.own:
+        handle = name - known.low
+    else:
+        place = lower_bound(known.ghosts, 0, known.num_ghosts, name)
+        if place < known.num_ghosts:
+            if known.ghosts[place] == name:
+                handle = known.own + place
+        if handle == UNKNOWN:
+            place = lower_bound(known.remote, 0, known.num_remote, name)
+            if place < known.num_remote:
+                if known.remote[place] == name:
+                    handle = kl.int64(known.handles[place])
+    handles[i] = kl.int32(handle)
+
+
+@kl.kernel
+def shift_number(i, numbers, by):
+    """numbers[i] += by."""
+    numbers[i] += by
+
+
+@kl.kernel
+def number_own(i, names, first, result):
+    """result[i] = the local number of an own vertex."""
+    result[i] = kl.int32(names[i] - first)

@@ -1,0 +1,204 @@
+"""Messages between ranks that the host puts together, and talks, which are made of them.
+
+A message has rows for each rank, packed as words of 32 bits, and a few words that all ranks get.
+One step sends it, for what the ranks need to know to make room travels with it.
+
+A *talk* is a generator that yields messages and gets what has arrived.  Whatever it raises between
+two of them is raised on all ranks: the next message says so, and no step is spent on votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.communication.protocol import Communicator
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record
+from portpart.primitives.mail import (
+    Fields,
+    Layout,
+    fields_of,
+    get_fields,
+    got,
+    layout_of_types,
+    put,
+    put_fields,
+)
+from portpart.primitives.ranks import rank_of
+
+Result = TypeVar("Result")
+
+NUMBERS = 5
+"""Numbers that each rank gets with a message: its length; the rows of the second part, if there is
+one, or `FAILED`; and the words."""
+
+FAILED = -1
+
+
+class Part(NamedTuple):
+    """Rows for each rank.
+
+    Attributes
+    ----------
+    columns : sequence of array of integers
+        At most four; the rows for rank 0 stand first.
+    counts : numpy.ndarray of int64, shape (ranks,)
+        Rows for each rank.
+    kinds : sequence of dtype, optional
+        Types on the way, which hold the numbers; by default those of the columns.
+    """
+
+    columns: Sequence[Array]
+    counts: np.ndarray
+    kinds: Sequence[Any] | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Where the columns stand in a packed row."""
+        kinds = [np.dtype(each) for each in self.kinds or [each.dtype for each in self.columns]]
+        return layout_of_types(kinds[0], kinds[1:])
+
+
+class Message(NamedTuple):
+    """What a rank sends: two parts at most, the same columns on all ranks, and three words."""
+
+    parts: Sequence[Part] = ()
+    words: Sequence[int] = ()
+
+
+class Received(NamedTuple):
+    """What arrives.
+
+    Attributes
+    ----------
+    parts : list of Part
+        The rows of all ranks, those from rank 0 first.
+    words : numpy.ndarray of int64, shape (ranks, words)
+    """
+
+    parts: list[Part]
+    words: np.ndarray
+
+
+Talk = Generator[Message, Received, Result]
+
+
+def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Result:
+    """What a talk returns.  All ranks hold it together.
+
+    Raises
+    ------
+    Exception
+        What a talk has raised on the lowest rank where one has, on all ranks.
+    """
+    message, problem, result = Message(), None, None
+    came, told = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
+    has_begun = has_ended = False
+    while not has_ended:
+        words, numbers = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
+        try:
+            given: Any = _unpacked(space, message, came, told) if has_begun else None
+            message, has_begun = talk.send(given), True
+            words, numbers = _packed(space, message, comm.size)
+        except StopIteration as end:
+            result, has_ended = end.value, True
+        except Exception as error:
+            problem, numbers[:, 1] = error, FAILED
+        came, told = comm.post(words, numbers, lambda length: space.empty(length, np.int32))
+        if (told[:, 1] == FAILED).any():
+            comm.vote(problem)
+    return cast(Result, result)
+
+
+def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, np.ndarray]:
+    """The words of a message, and the numbers that go with it."""
+    numbers = np.zeros((size, NUMBERS), np.int64)
+    lengths = np.array([part.counts * part.layout.width for part in message.parts], np.int64)
+    numbers[:, 0] = lengths.sum(axis=0)
+    if len(message.parts) == 2:
+        numbers[:, 1] = message.parts[1].counts
+    numbers[:, 2 : 2 + len(message.words)] = message.words
+    words = space.empty(int(lengths.sum()), np.int32)
+    for part, places in zip(message.parts, _places(space, message.parts, lengths)):
+        total = int(part.counts.sum())
+        if total:
+            space.parallel_for(total, pack_row.bound(layout=part.layout), words, places,
+                               part.columns[0], fields_of(part.columns[1:]))
+    return words, numbers
+
+
+def _unpacked(space: ExecutionSpace, message: Message, words: Array,
+              told: np.ndarray) -> Received:
+    """What arrives of the parts that all ranks send."""
+    given = message.parts
+    counts = [told[:, 1]] if len(given) == 2 else []
+    behind = counts[0] * given[1].layout.width if counts else 0
+    if given:
+        counts.insert(0, (told[:, 0] - behind) // given[0].layout.width)
+    lengths = np.array([each * part.layout.width for each, part in zip(counts, given)], np.int64)
+    parts = [Part([space.empty(int(count.sum()), each.dtype) for each in part.columns], count,
+                  part.kinds) for part, count in zip(given, counts)]
+    for part, places in zip(parts, _places(space, parts, lengths)):
+        total = int(part.counts.sum())
+        if total:
+            space.parallel_for(total, unpack_row.bound(layout=part.layout), words, places,
+                               part.columns[0], fields_of(part.columns[1:]))
+    return Received(parts, told[:, 2:])
+
+
+class RowPlaces(Record):
+    """Where the rows of a part stand among the words.
+
+    Attributes
+    ----------
+    first : array of int64, shape (size + 1,)
+        The first row of each rank.
+    shift : array of int64, shape (size,)
+        How far its words stand behind those of as many rows.
+    size : int
+        Number of ranks.
+    """
+
+    first: Array
+    shift: Array
+    size: int = kl.word()
+
+
+def _places(space: ExecutionSpace, parts: Sequence[Part],
+            lengths: np.ndarray) -> list[RowPlaces]:
+    """The places of each part, where words for a rank stand together."""
+    size = lengths.shape[-1]
+    ends = np.cumsum(lengths.T).reshape(size, -1).T  # behind each part for each rank
+    made = []
+    for part, length, end in zip(parts, lengths, ends):
+        first = np.concatenate([[0], np.cumsum(part.counts)])
+        shift = end - length - first[:-1] * part.layout.width
+        made.append(RowPlaces(space.asarray(first), space.asarray(shift)).over(
+            RowPlaces.own_words(space.full(1, size, np.int64))))
+    return made
+
+
+@kl.device
+def place_of_row(i, places: RowPlaces, layout: Layout):
+    """Where the words of row i begin."""
+    return i * layout.width + places.shift[rank_of(places.first, i, places.size)]
+
+
+@kl.kernel
+def pack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: Layout):
+    """Pack row i."""
+    item = place_of_row(i, places, layout)
+    put(words, item, lead, i, layout.lead)
+    put_fields(words, item, fields, i, layout)
+
+
+@kl.kernel
+def unpack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: Layout):
+    """Unpack row i."""
+    item = place_of_row(i, places, layout)
+    lead[i] = got(words, item, layout.lead)
+    get_fields(words, item, fields, i, layout)
