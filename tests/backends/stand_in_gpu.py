@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import operator
+import threading
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -184,6 +185,15 @@ def asarray(values: Any, dtype: Any = None) -> ndarray:
     return ndarray.of(np.array(values, dtype))
 
 
+_threads = threading.local()
+
+
+def _begin(address: int) -> None:
+    """The first call of CUDA in a thread, which gives it a context."""
+    assert address == 0
+    _threads.has_context = True
+
+
 class Module(SimpleNamespace):
     """A module, known by what it is and not by what is in it."""
 
@@ -193,7 +203,7 @@ class Module(SimpleNamespace):
 def cupy() -> Any:
     """What the space uses of CuPy."""
     stream = Stream()
-    runtime = SimpleNamespace(getDevice=lambda: DEVICE, getDeviceCount=lambda: 1,
+    runtime = SimpleNamespace(getDevice=lambda: DEVICE, getDeviceCount=lambda: 1, free=_begin,
                               memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0)
     pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
     cuda = SimpleNamespace(
@@ -251,4 +261,6 @@ class StandInGpu(cuda_space.CudaSpace):
         row = np.array([0, *words, n], np.int64)
         row[0] = row.ctypes.data + 8 * (len(row) - 1)
         self.counters.launches += 1
+        with self.active():
+            assert _threads.has_context
         _entry(kernel, args, team)(row.ctypes.data)

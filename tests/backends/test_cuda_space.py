@@ -110,6 +110,23 @@ class TestOnTheDevice:
             for factor, values in zip(factors, pool.map(launched, factors), strict=True):
                 assert np.array_equal(values, np.full(100, float(factor) ** 200))
 
+    def test_a_thread_may_begin_with_a_launch(self, cuda):
+        values = cuda.zeros(100, np.int64)
+        cuda.parallel_for(100, add_one, values)
+        failures = []
+
+        def launch() -> None:
+            try:
+                cuda.parallel_for(100, add_one, values)
+            except Exception as problem:
+                failures.append(problem)
+
+        thread = threading.Thread(target=launch)
+        thread.start()
+        thread.join()
+        assert not failures
+        assert cuda.to_host(values).tolist() == 100 * [2]
+
     @pytest.mark.parametrize("n", [0, 1, 100_000])
     def test_arrays_come_back_from_the_stream_that_wrote_them(self, cuda, n):
         with cuda.cupy.cuda.Stream(non_blocking=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from types import ModuleType
@@ -99,6 +100,7 @@ class CudaSpace(ExecutionSpace):
         self.current_stream = self.cupy.cuda.get_current_stream
         self._functions: dict[tuple[Any, ...], Direct] = {}
         self._transfer = device_transfer(self.cupy)
+        self._threads = threading.local()
         self.program_mode = self.program_modes()[0]
         self.profiling = False
 
@@ -256,8 +258,11 @@ class CudaSpace(ExecutionSpace):
         return address
 
     def active(self) -> Any:
-        """Context in which this space's device is CuPy's current one."""
+        """Context in which this space's device is CuPy's current one, for any thread."""
         if self._is_only_one or self._current_device() == self.device_id:
+            if not hasattr(self._threads, "has_begun"):
+                self._threads.has_begun = True
+                self.cupy.cuda.runtime.free(0)  # a thread has no context before CUDA's first call
             return _NOTHING
         return self.cupy.cuda.Device(self.device_id)
 
