@@ -141,6 +141,7 @@ class _Rank:
 
     def post(self, send: Array, numbers: np.ndarray,
              room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        publish([send])
         posting = Posting(send, numbers, room)
         self._turns.step(self.rank, posting)
         return posting.recv, posting.told
