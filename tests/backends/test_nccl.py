@@ -16,13 +16,15 @@ pytestmark = pytest.mark.gpu
 
 def ranks() -> Any:
     """What MPI's tests do on a rank; skips where there is no MPI, or no NCCL."""
-    cupy = require_cupy()
+    require_cupy()
+    from cupy.cuda import nccl
+
+    if not nccl.available:
+        pytest.skip("CuPy finds no NCCL")
     try:
         from tests.backends import mpi_ranks
     except Exception as problem:
         pytest.skip(f"there is no MPI: {problem}")
-    if not cupy.cuda.nccl.available:
-        pytest.skip("CuPy finds no NCCL")
     return mpi_ranks
 
 
