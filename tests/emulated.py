@@ -51,11 +51,12 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement import refiner, sizes
+from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.refinement import lanes, sizes
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
-from portpart.algorithms.refinement.options import SequenceOptions
+from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
 from portpart.api.bounds import bounds_for
 from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by
@@ -103,7 +104,7 @@ IMPROVED = ClusteringOptions(improve_rounds=1)
 
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
-    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (refiner, sizes)),
+    "degrees": [*((module, "max_arcs", lambda team: 6) for module in (lanes, sizes)),
                 (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
     "little scratch": [(row_pieces, "MAX_SCRATCH", 40_000)],
@@ -159,6 +160,7 @@ def cases() -> dict[Case, int]:
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
         **{Case(graph, "ranks"): 2 + i % 2 for i, graph in enumerate((*GRAPHS, "star"))},
+        Case("weighted", "blocks of ranks"): 2, Case("skewed", "blocks of ranks", "degrees"): 3,
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
         Case("circuit", "critical pins"): 3,
@@ -174,6 +176,7 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"rows": _contracted, "ranks": _coarsened_by_ranks, "nets": _coarsened,
+              "blocks of ranks": _divided_by_ranks,
               "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
               "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
               **dict.fromkeys(EDITS, _edited)}
@@ -263,6 +266,24 @@ def _coarsened_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
         return [oracles.host(level.cluster) for level in levels if level.cluster is not None]
 
     return np.concatenate([each for found in Local(3).run(main) for each in found])
+
+
+def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """The blocks of a graph that belongs to three ranks, within limits that are hard to keep."""
+    graph = GRAPHS[case.graph]()
+    first = borders(graph.num_vertices, 3, 1)
+    config = changed(PortpartConfig(), {
+        "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
+        "refinement.coarse": RefinementOptions(weak_limit=1, iteration_limit=6),
+        "refinement.finest": RefinementOptions(weak_limit=1, iteration_limit=6)})
+
+    def main(comm: Communicator) -> np.ndarray:
+        part = distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space))
+        blocks, _ = partition_ranks(part, balance_of(graph, 3, 0.0), config, 1,
+                                    Trace(space, part, None), Fold(8, 100))
+        return oracles.host(blocks)
+
+    return np.concatenate(Local(3).run(main))
 
 
 def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:

@@ -25,6 +25,7 @@ FILES = {
     "algorithms/refinement/nets": "tests/algorithms/test_net_refinement.py",
     "algorithms/refinement/prefix": "tests/algorithms/test_best_prefix.py",
     "algorithms/refinement/propagation": "tests/test_seam_rule.py",
+    "algorithms/refinement/ranks": "tests/test_rank_refinement.py",
     "algorithms/refinement/rebalancing": "tests/algorithms/test_eviction.py",
     "api": "tests/test_api.py",
     "backends": "tests/backends/test_table.py",
