@@ -76,7 +76,7 @@ def test_rounds_of_improvement_are_refused():
              cluster_ranks(graph, 9, 0, ClusteringOptions(improve_rounds=1)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(cut_graphs(graphs(25, loops=False)), st.integers(1, 30), st.integers(0, 2**40),
        st.sampled_from(list(OPTIONS)))
 def test_clusters_of_any_graph(drawn, limit, seed, options):

@@ -119,7 +119,7 @@ def test_graphs_that_are_no_levels_are_passed_over(size):
     check(whole, borders(whole.num_vertices, size, 2), 1, stop_dense_at=5)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40), st.sampled_from([0, 0, 9]))
 def test_levels_of_any_graph(drawn, seed, fold):
     check(*drawn, seed, stop_at=3, fold=fold)
