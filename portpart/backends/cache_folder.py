@@ -17,6 +17,7 @@ import re
 import stat
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -40,6 +41,9 @@ _MODE = 0o644
 _OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
                    r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
 """Names of files in the folder that this library has made, now or in an earlier version."""
+
+MAX_WAIT, BETWEEN_LOOKS = 1.0, 0.002
+"""Seconds to wait for a file that another process makes, and between two looks."""
 
 _mine = threading.local()
 
@@ -156,6 +160,40 @@ def write(name: str, code: bytes) -> None:
         except OSError as problem:
             problems.append(problem)
     warn_once("kernels", VARIABLE, str(folders[0]), problems[0])
+
+
+@contextmanager
+def claimed(name: str) -> Iterator[None]:
+    """Begin when no other process is making a file, which may be there then.
+
+    Ranks that start together need the same kernels in the same order.  A claim that is there for
+    long is one of a process that has ended.
+    """
+    claim = _claim_of(name)
+    end = time.monotonic() + MAX_WAIT
+    mine = False
+    while claim is not None and not mine and time.monotonic() < end:
+        try:
+            os.close(os.open(claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE))
+            mine = True
+        except FileExistsError:
+            time.sleep(BETWEEN_LOOKS)
+        except OSError:  # nothing can be kept there
+            break
+    try:
+        yield
+    finally:
+        if claim is not None:
+            with suppress(OSError):
+                os.unlink(claim)
+
+
+def _claim_of(name: str) -> Path | None:
+    """The file that says that another one is being made."""
+    try:
+        return cache_folders()[0] / f"{UNFINISHED}{name}.tmp"
+    except OSError:
+        return None
 
 
 @contextmanager

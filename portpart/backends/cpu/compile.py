@@ -77,7 +77,7 @@ def _compile_waiting(number: int) -> int:
         kernel, tags, job = _waiting[-number - 1]
         if job is None:
             return _addresses[id(kernel), tags][1]
-        code = helper.queue.taken(job) or _made(job.file, job.text())
+        code = helper.queue.taken(job) or _made(job.file, job.text)
         address = _keep(kernel, tags, addresses_in(code, [_stem(job.file)])[0])
         _waiting[-number - 1] = (kernel, tags, None)
         return address
@@ -107,7 +107,7 @@ def loaded(name: str, text: Callable[[str], str], endings: tuple[str, ...]) -> l
     file = cache_folder.file_of(name, compiler())
     code = cache_folder.read(file)
     if code is None:
-        code = _made(file, text(_stem(file)))
+        code = _made(file, lambda: text(_stem(file)))
     return addresses_in(code, [_stem(file) + ending for ending in endings])
 
 
@@ -145,10 +145,14 @@ def _text(typed: TypedFunction, file: str) -> str:
     return module_text(typed, _stem(file))
 
 
-def _made(file: str, text: str) -> bytes:
-    code = object_code(text)
-    cache_folder.write(file, code)
-    return code
+def _made(file: str, text: Callable[[], str]) -> bytes:
+    """The code of a module, of which another process may just make the same."""
+    with cache_folder.claimed(file):
+        code = cache_folder.read(file)
+        if code is None:
+            code = object_code(text())
+            cache_folder.write(file, code)
+        return code
 
 
 def _file_of(kernel: Kernel, tags: tuple[str, ...]) -> str:

@@ -98,8 +98,10 @@ class Queue:
                 if read_frame(self._process.stdout).decode() != code.fingerprint():
                     raise OSError("another compiler")
                 while (job := self._next()) is not None:
-                    job.code = answer(self._process, job.text().encode())
-                    cache_folder.write(job.file, job.code)
+                    job.code = cache_folder.read(job.file)  # another process may have made it
+                    if job.code is None:
+                        job.code = answer(self._process, job.text().encode())
+                        cache_folder.write(job.file, job.code)
                     job.done.set()
                 self._process.kill()
         except Exception:  # whatever it is: the kernel can be compiled here, which tells

@@ -1,0 +1,369 @@
+"""Faults of MPI ranks, many times each: ``python -m tests.mpi_faults --runs 20``.
+
+Every fault must end as the same typed error on all ranks within ten seconds, leave nothing half
+written and the caller's communicator in working order.  Where a rank is killed the job must end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import portpart
+from portpart import generators
+from tests.mpi_jobs import answers_of, run_job
+
+SECONDS = 10
+RANKS = 3
+
+Case = Callable[["Run"], Any]
+
+
+class Run:
+    """One run of a fault.
+
+    Attributes
+    ----------
+    number, culprit : int
+        Of the run, and of the rank at which it goes wrong.
+    is_here : bool
+        Whether this is that rank.
+    rows : RankGraph
+    folder : Path
+    rng : numpy.random.Generator
+        The same on all ranks.
+    """
+
+    def __init__(self, number: int, world: Any, rows: Any, folder: Path) -> None:
+        self.number, self.culprit = number, number % world.size
+        self.world, self.rows, self.folder = world, rows, folder
+        self.is_here = world.rank == self.culprit
+        self.rng = np.random.default_rng(number)
+
+    def arrays(self) -> list[Any]:
+        """Rows of this rank of a mesh, which may be changed."""
+        graph = generators.delaunay(600)
+        begin, end = (graph.num_vertices * (self.world.rank + i) // self.world.size for i in (0, 1))
+        offsets = np.asarray(graph.offsets[begin : end + 1]).astype(np.int64)
+        return [offsets - offsets[0], np.array(graph.targets[offsets[0] : offsets[-1]])]
+
+    def make(self, *arrays: Any, comm: Any = None) -> None:
+        portpart.distributed_graph(*arrays, comm=self.world if comm is None else comm).free()
+
+    def read(self, name: str) -> None:
+        portpart.read_distributed(self.folder / name, comm=self.world).free()
+
+
+class Exploding:
+    """An array that cannot be read."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("it explodes")
+
+
+def raises(run: Run) -> None:
+    """An argument of a rank raises."""
+    offsets, targets = run.arrays()
+    run.make(offsets, Exploding() if run.is_here else targets)
+
+
+def raises_amid(run: Run) -> None:
+    """A rank raises amid the steps of a partition."""
+    place = ["cluster_ranks", "contract_ranks"][run.number % 2]
+    with patched(f"portpart.algorithms.coarsening.rank_hierarchy.{place}",
+                 explode if run.is_here else None):
+        portpart.partition(run.rows, 4)
+
+
+def explode(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("it explodes")
+
+
+def reports_badly(run: Run) -> None:
+    """Rank 0 cannot tell about progress."""
+    portpart.partition(run.rows, 4, progress=explode)
+
+
+def memory(run: Run) -> None:
+    """A rank runs out of memory, anywhere in a partition."""
+    from portpart.backends.cpu import space
+
+    allocate, left = space.allocate, [int(run.rng.integers(1, 250))]
+
+    def allocate_or_not(*given: Any) -> Any:
+        left[0] -= 1
+        if left[0] <= 0:
+            raise MemoryError
+        return allocate(*given)
+
+    with patched("portpart.backends.cpu.space.allocate",
+                 allocate_or_not if run.is_here else None):
+        portpart.partition(run.rows, 4)
+
+
+def other_k(run: Run) -> None:
+    portpart.partition(run.rows, 4 + run.is_here)
+
+
+def above_n(run: Run) -> None:
+    portpart.partition(run.rows, 2**30)
+
+
+def asymmetric(run: Run) -> None:
+    """The weight of an arc differs from that of its reverse."""
+    offsets, targets = run.arrays()
+    weights = np.full(len(targets), 7)
+    weights[run.rng.integers(len(weights) // 2)] += run.is_here
+    run.make(offsets, targets, weights)
+
+
+def no_reverse(run: Run) -> None:
+    """An arc has no reverse arc."""
+    offsets, targets = run.arrays()
+    place = int(run.rng.integers(len(targets) // 2))
+    if run.is_here:
+        targets[place] = (targets[place] + 300) % 600
+    run.make(offsets, targets)
+
+
+def out_of_range(run: Run) -> None:
+    offsets, targets = run.arrays()
+    targets[int(run.rng.integers(len(targets) // 2))] += 600 * run.is_here
+    run.make(offsets, targets)
+
+
+def other_types(run: Run) -> None:
+    """One rank has weights, the others have none, or the other way round."""
+    offsets, targets = run.arrays()
+    run.make(offsets, targets, np.ones(len(targets)) if run.is_here else None)
+
+
+def freed(run: Run) -> None:
+    comm = run.world.Dup()
+    comm.Free()
+    run.make(*run.arrays(), comm=comm)
+
+
+def interrupted(run: Run) -> None:
+    """Ctrl-C reaches one rank, anywhere in a partition."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
+    delay = float(run.rng.uniform(0, 0.15))
+    timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
+    if run.is_here:
+        timer.start()
+    while True:
+        portpart.partition(run.rows, 4)
+
+
+def short_file(run: Run) -> None:
+    """A file ends too early."""
+    run.read(["short.parhip", "short.npz", "short.graph"][run.number % 3])
+
+
+def damaged_file(run: Run) -> None:
+    """A file has a number that is none, or a wrong one, in the lines of one rank."""
+    run.read([f"word{run.culprit}.graph", f"target{run.culprit}.parhip"][run.number // 3 % 2])
+
+
+def unwritable(run: Run) -> None:
+    """A rank cannot write its lines."""
+    result = portpart.partition(run.rows, 4)
+    from portpart.errors import InputError
+
+    def full(*_: Any) -> None:
+        raise InputError("x.part cannot be written: No space left on device")
+
+    before = sorted(path.name for path in run.folder.iterdir())
+    with patched("portpart.io.rank_partition_file._write", full if run.is_here else None):
+        try:
+            result.save(run.folder / "x.part")
+        finally:
+            run.world.Barrier()
+            assert sorted(path.name for path in run.folder.iterdir()) == before
+
+
+class patched:  # noqa: N801 - like those of contextlib
+    """Put something in the place of a name of a module, unless it is None."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        module, _, self._name = name.rpartition(".")
+        self._module, self._value = sys.modules[module], value
+
+    def __enter__(self) -> None:
+        self._before = getattr(self._module, self._name)
+        if self._value is not None:
+            setattr(self._module, self._name, self._value)
+
+    def __exit__(self, *_: object) -> None:
+        setattr(self._module, self._name, self._before)
+
+
+FAULTS: dict[Case, tuple[str, str]] = {
+    raises: ("RankFailed", "rank {}: ZeroDivisionError: it explodes"),
+    raises_amid: ("RankFailed", "rank {}: ZeroDivisionError: it explodes"),
+    reports_badly: ("RankFailed", "rank 0: ZeroDivisionError: it explodes"),
+    memory: ("OutOfMemory", "rank {}: "),
+    other_k: ("InputError", "rank [12]: k is [45], and [45] on rank 0"),
+    above_n: ("InputError", "rank 0: k is 1073741824 for a graph of 4000 vertices"),
+    asymmetric: ("InputError", "rank [0-2]: vertex .* of weight [78] .*rows are not symmetric"),
+    no_reverse: ("InputError", "rank [0-2]: .*rows are not symmetric"),
+    out_of_range: ("InputError", "rank {}: [0-9]+, a neighbour of vertex"),
+    other_types: ("InputError", "rank [0-2]: there are (no|some) edge weights"),
+    freed: ("CommunicationError", "comm is MPI.COMM_NULL: it has been freed"),
+    interrupted: ("KeyboardInterrupt", ""),
+    short_file: ("GraphFormatError", "rank [0-2]: .*short"),
+    damaged_file: ("GraphFormatError", "rank {}: .*(word|target)"),
+    unwritable: ("InputError", "rank {}: x.part cannot be written"),
+}
+"""What each fault ends as; {} stands for the rank at which it goes wrong."""
+
+BY_NAME = {case.__name__: case for case in FAULTS}
+
+
+def outcome(case: Case, run: Run) -> list[Any]:
+    """Class, text and seconds of what a fault raises on this rank."""
+    begin = time.monotonic()
+    try:
+        case(run)
+    except BaseException as problem:
+        return [type(problem).__name__, str(problem), time.monotonic() - begin]
+    return ["nothing", "", time.monotonic() - begin]
+
+
+def on_rank(names: list[str], runs: int, folder: Path) -> None:
+    """Be a rank: print the outcomes of all faults."""
+    from mpi4py import MPI
+
+    from portpart.algorithms import portpart_ranks
+    from portpart.algorithms.coarsening.rank_hierarchy import Fold
+
+    portpart_ranks.fold_for = lambda space: Fold(500, 2**30)
+    world = MPI.COMM_WORLD
+    rows = portpart.read_distributed(folder / "whole.parhip", comm=world)
+    wanted = portpart.partition(rows, 4).cut
+    answers: dict[str, list[Any]] = {name: [] for name in names}
+    for name in names:
+        for number in range(runs):
+            answers[name].append(outcome(BY_NAME[name], Run(number, world, rows, folder)))
+            assert world.allreduce(1) == world.size
+        assert portpart.partition(rows, 4).cut == wanted, name
+    print(json.dumps([world.rank, answers]), flush=True)
+
+
+def write_files(folder: Path) -> None:
+    """Files that are whole, that end too early, and that have one bad number."""
+    whole = generators.delaunay(4000)
+    for suffix in ("parhip", "npz", "graph"):
+        portpart.io.write(whole, folder / f"whole.{suffix}")
+        data = (folder / f"whole.{suffix}").read_bytes()
+        (folder / f"short.{suffix}").write_bytes(data[: len(data) * 2 // 3])
+    text, binary = ((folder / f"whole.{suffix}").read_bytes() for suffix in ("graph", "parhip"))
+    targets = 24 + 4 * (whole.num_vertices + 1)
+    for rank in range(RANKS):
+        middle = len(text) * (2 * rank + 1) // (2 * RANKS)
+        line = text.index(b"\n", middle) + 1
+        (folder / f"word{rank}.graph").write_bytes(text[:line] + b"x" + text[line + 1 :])
+        arc = whole.num_arcs * (2 * rank + 1) // (2 * RANKS)
+        place = targets + 4 * arc
+        (folder / f"target{rank}.parhip").write_bytes(
+            binary[:place] + b"\xff\xff\xff\x7f" + binary[place + 4 :])
+
+
+def survived(runs: int, names: list[str] | None = None) -> dict[str, int]:
+    """How many runs of each fault end as they must."""
+    names = [*BY_NAME] if names is None else names
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder))
+        code, answers = answers_of(RANKS, "tests.mpi_faults", "--rank", folder, "--runs", str(runs),
+                                   *names, seconds=60 + SECONDS * runs * len(names))
+        assert code == 0, f"the job ends with {code}"
+    return {name: sum(is_as_wanted(name, number, [answers[rank][name][number]
+                                                  for rank in range(RANKS)])
+                      for number in range(runs)) for name in names}
+
+
+def is_as_wanted(name: str, number: int, outcomes: list[Any]) -> bool:
+    """Whether all ranks have ended as they must; prints what is otherwise."""
+    kind, text = FAULTS[BY_NAME[name]]
+    pattern = text.replace("{}", str(number % RANKS))
+    good = (all(found == kind and re.match(pattern, said) and seconds < SECONDS
+                for found, said, seconds in outcomes)
+            and len({said for _, said, _ in outcomes}) == 1)
+    if not good:
+        print(f"{name}, run {number}: {outcomes}", file=sys.stderr)
+    return good
+
+
+def killed(folder: Path, number: int) -> bool:
+    """Whether a job ends as it must in which a rank is killed amid a partition that is saved."""
+    code = ("import os, sys, threading, portpart; from mpi4py import MPI; "
+            f"rows = portpart.read_distributed('whole.parhip', comm=MPI.COMM_WORLD)\n"
+            f"if rows.rank == {number % RANKS}:\n"
+            f"    threading.Timer({(number + 1) * 0.03:.2f}, os.kill, (os.getpid(), 9)).start()\n"
+            "while True:\n    portpart.partition(rows, 4).save('killed.part')")
+    begin = time.monotonic()
+    try:
+        done = run_job(RANKS, "-c", code, cwd=folder, PORTPART_MARK=str(folder), seconds=60)
+    except subprocess.TimeoutExpired:
+        return False
+    seconds = time.monotonic() - begin
+    part = folder / "killed.part"
+    whole = not part.exists() or len(part.read_text().splitlines()) == 4000
+    left = orphans(str(folder))
+    good = done.returncode != 0 and seconds < SECONDS + 5 and whole and not left
+    if not good:
+        print(f"killed, run {number}: code {done.returncode}, {seconds:.1f} s, whole {whole}, "
+              f"left {left}", file=sys.stderr)
+    return good
+
+
+def orphans(mark: str) -> list[int]:
+    """Processes of a job that have not ended, by a variable of their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                if f"PORTPART_MARK={mark}\0".encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def survived_killing(runs: int) -> int:
+    """How many jobs end as they must in which a rank is killed."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder))
+        return sum(killed(Path(folder), number) for number in range(runs))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--rank", metavar="FOLDER", type=Path, help="be a rank of a job")
+    parser.add_argument("names", nargs="*", metavar="FAULT")
+    given = parser.parse_args()
+    if given.rank is not None:
+        on_rank(given.names, given.runs, given.rank)
+        return
+    for name, count in survived(given.runs, given.names or None).items():
+        print(f"{name:<14} {count} of {given.runs}")
+    if not given.names:
+        print(f"{'killed':<14} {survived_killing(given.runs)} of {given.runs}")
+
+
+if __name__ == "__main__":
+    main()
