@@ -29,6 +29,7 @@ def partition(
     algorithm: str | None = None,
     preset: Any = "default",
     device: str = "auto",
+    devices: Any = None,
     seed: int | None = 0,
     threads: int | None = None,
     starts: int | None = None,
@@ -83,6 +84,10 @@ def partition(
         algorithm too, such as `portpart.PortpartConfig` or `portpart.JetConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
+    devices : sequence of int or str, or "all", optional
+        GPUs that work on the graph together, each on a range of its rows: their numbers, which may
+        come several times, or ``"all"``.  The partition is that of one device.  As with graphs of
+        several ranks, some options are refused (:doc:`/howto/distributed`).
     seed : int, default 0
         None is 0: there is no call whose result cannot be repeated.
     threads : int, optional
@@ -149,6 +154,11 @@ def partition(
         from portpart.api.rank_call import partition_of_ranks  # kernels that others do without
 
         return partition_of_ranks(**given)
+    if devices is not None:
+        from portpart.api.devices import partition_on_devices
+
+        return partition_on_devices(**given)
+    del given["devices"]
     call = call_of(**given)
     part, block_weights = call.partition(call.problem)
     return PartitionResult(**call.facts(part, block_weights, call.problem.trace))

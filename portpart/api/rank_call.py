@@ -93,8 +93,9 @@ class RankCall:
 
 def partition_of_ranks(graph: RankGraph, **given: Any) -> RankPartitionResult:
     """Partition a graph of several ranks; takes the options of `portpart.partition`."""
-    begin = time.perf_counter()
-    result, problem = graph.call(lambda rows: _partitioned(rows, graph, {**given, "begin": begin}))
+    facts, problem = graph.call(lambda rows: divided(rows, given))
+    result = RankPartitionResult(**facts, first=graph.first, num_vertices=graph.num_vertices,
+                                 calls=graph.calls)
     if graph.rank == 0:
         warn_of_percents(given["imbalance"], 5)
         if problem:
@@ -102,11 +103,18 @@ def partition_of_ranks(graph: RankGraph, **given: Any) -> RankPartitionResult:
     return result
 
 
-def _partitioned(rows: DistributedGraph, graph: RankGraph,
-                 given: dict[str, Any]) -> tuple[RankPartitionResult, str]:
-    """The result, and why bounds are broken if they are."""
-    comm = rows.comm
-    call = planned(comm, lambda: _checked(rows, given))
+def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Partition a graph as the options of `portpart.partition` say.  All ranks call it.
+
+    Returns
+    -------
+    facts : dict
+        The fields of a result, equal on all ranks but for ``part``, the blocks of own vertices.
+    problem : str
+        Why bounds are broken, if they are.
+    """
+    comm, begin = rows.comm, time.perf_counter()
+    call = planned(comm, lambda: _checked(rows, given, begin))
     agree(comm, call.agreed)
     if call.threads is not None:
         space = planned(comm, lambda: backends.space("cpu", threads=call.threads))
@@ -122,15 +130,14 @@ def _partitioned(rows: DistributedGraph, graph: RankGraph,
                                                call.target)
     told = json.loads(from_first_rank(comm, json.dumps(
         {"stats": trace.summary(), "seconds": time.perf_counter() - call.begin}, default=int)))
-    return RankPartitionResult(
-        part=rows.space.to_host(part), cut=cut, imbalance=imbalance_of(weights, call.target),
-        block_weights=weights, max_block_weight_allowed=bounds.max_limit,
-        block_weight_limits=bounds.limits, feasible=feasible, k=call.k, first=graph.first,
-        num_vertices=graph.num_vertices, calls=graph.calls, seconds=told["seconds"],
-        stats={**told["stats"], "ranks": comm.size}), problem
+    return {
+        "part": rows.space.to_host(part), "cut": cut, "k": call.k, "feasible": feasible,
+        "imbalance": imbalance_of(weights, call.target), "block_weights": weights,
+        "max_block_weight_allowed": bounds.max_limit, "block_weight_limits": bounds.limits,
+        "seconds": told["seconds"], "stats": {**told["stats"], "ranks": comm.size}}, problem
 
 
-def _checked(rows: DistributedGraph, given: dict[str, Any]) -> RankCall:
+def _checked(rows: DistributedGraph, given: Mapping[str, Any], begin: float) -> RankCall:
     """The options, checked; refuses what ranks cannot do."""
     check_options(given)
     k = checked_integer("k", given["k"], 1, MAX_BLOCKS)
@@ -144,28 +151,28 @@ def _checked(rows: DistributedGraph, given: dict[str, Any]) -> RankCall:
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
     _, config = lookup(given["algorithm"], given["preset"], starts, k)
     return RankCall(k, seed, imbalance, target, config, threads,
-                    checked_progress(given["progress"]), given["begin"])
+                    checked_progress(given["progress"]), begin)
 
 
-def check_options(given: Mapping[str, Any]) -> None:
-    """Raise for options of `portpart.partition` that graphs of several ranks do not have."""
+def check_options(given: Mapping[str, Any], instead: str = INSTEAD) -> None:
+    """Raise for options of `portpart.partition` that several ranks do not have; say what does."""
     for name in OF_ROWS:
         if given.get(name) is not None and given[name] is not False:
             raise InputError(f"{name} is for a graph that is made by the call; rows of several "
                              "ranks have what portpart.distributed_graph was given")
     for name in NOT_YET:
         if given.get(name) is not None:
-            raise InputError(f"{name} is not for graphs of several ranks; {INSTEAD}")
+            raise InputError(f"{name} is not for graphs of several ranks; {instead}")
     if given["objective"] not in (None, "cut"):
         raise InputError(f"objective is {shown(given['objective'])}; for graphs of several ranks "
-                         f"it must be 'cut'; {INSTEAD}")
+                         f"it must be 'cut'; {instead}")
     if given["device"] not in ("auto", "cpu", "cpu:0"):
         raise InputError(f"device is {shown(given['device'])}; graphs of several ranks are "
-                         f"partitioned on the CPU; {INSTEAD}")
+                         f"partitioned on the CPU; {instead}")
     found, config = find(given["algorithm"], given["preset"])
     if found.name != DEFAULT:
         raise InputError(f"algorithm {shown(found.name)} is not for graphs of several ranks, which "
-                         f"have {DEFAULT!r}; {INSTEAD}")
+                         f"have {DEFAULT!r}; {instead}")
     require_one_walk(config)
 
 

@@ -62,6 +62,13 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     return _known(f"cuda:{chosen}", None, lambda: CudaSpace(chosen))
 
 
+def gpus() -> list[ExecutionSpace]:
+    """The spaces of all GPUs of this machine, of which there must be one at least."""
+    from portpart.backends.cuda.space import num_devices
+
+    return [space(f"cuda:{number}") for number in range(num_devices())]
+
+
 def as_space(given: ExecutionSpace | str) -> ExecutionSpace:
     """The space itself, or that of a device's name."""
     from portpart.backends.interface import ExecutionSpace

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_ROWS = 2**62
 """Vertices that a graph may have of which only ranges are in memory."""
 
+VERTEX_COST = 4
+"""A vertex counts as much as so many arcs, where ranges are to be of equal cost."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:

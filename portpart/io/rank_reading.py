@@ -21,11 +21,11 @@ from portpart.graphs.distributed import degrees_of
 from portpart.graphs.from_ranks import graph_of_ranks
 from portpart.graphs.graph import Graph
 from portpart.graphs.rank_graph import RankGraph
-from portpart.graphs.row_range import Rows, balanced_borders
+from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.metis_pieces import open_metis_piece
 from portpart.io.reading import read
-from portpart.io.row_files import VERTEX_COST, open_rows
+from portpart.io.row_files import open_rows
 from portpart.io.text.files import STREAM, PathLike
 from portpart.io.text.packed import FIRST_BYTES, is_packed
 from portpart.options import shown

@@ -12,7 +12,7 @@ from portpart import backends
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.row_checks import checked_rows
-from portpart.graphs.row_range import Rows, balanced_borders, checked_range
+from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders, checked_range
 from portpart.graphs.weights import integral
 from portpart.io.formats.npz import BARE_NAMES, OWN_NAMES
 from portpart.io.formats.parhip import HEADER_BYTES
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 MAX_RANGES = 2**20
 
-VERTEX_COST, MAX_VERTEX_COST = 4, 2**20
-"""A vertex counts as much as so many arcs."""
+MAX_VERTEX_COST = 2**20
 
 
 class RowFile:

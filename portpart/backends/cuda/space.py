@@ -319,17 +319,23 @@ def has_driver() -> bool:
     return True
 
 
-def usable_device(device: int | None) -> int:
-    """The number of a device that portpart can use; None asks for CuPy's current one."""
+def num_devices() -> int:
+    """Number of devices, one at least; raises DeviceUnavailable where there is none."""
     cupy = import_cupy()
     try:
-        count = cupy.cuda.runtime.getDeviceCount()
-        current = cupy.cuda.runtime.getDevice() if count else 0
+        count = int(cupy.cuda.runtime.getDeviceCount())
     except Exception as error:
         reason = f"the CUDA driver cannot be used: {error}" if has_driver() else NO_DRIVER
         raise DeviceUnavailable(reason) from error
     if count == 0:
         raise DeviceUnavailable("this machine has no CUDA device")
+    return count
+
+
+def usable_device(device: int | None) -> int:
+    """The number of a device that portpart can use; None asks for CuPy's current one."""
+    cupy, count = import_cupy(), num_devices()
+    current = cupy.cuda.runtime.getDevice()
     number = current if device is None else device
     if number >= count:
         raise DeviceUnavailable(f"there is no device cuda:{number}; the last is cuda:{count - 1}")

@@ -1,0 +1,125 @@
+"""A partition by several devices of one process, each of which has a range of the rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.api.device import graph_on_device, to_callers_memory, warn_of_percents
+from portpart.api.rank_call import check_options, divided
+from portpart.api.results import PartitionResult
+from portpart.backends.communication import Communicator, Local
+from portpart.backends.communication.plan import planned
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.errors import InputError, memory_errors
+from portpart.graphs.convert_nets import is_hypergraph
+from portpart.graphs.distribution import distributed
+from portpart.graphs.graph import Graph
+from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
+from portpart.options import checked_integer, shown
+
+ALL = "all"
+
+MAX_DEVICES = 1024
+
+PAYS_FROM = 10**8
+"""With fewer arcs one GPU is as fast as several."""
+
+ADVICE = "below 100 million arcs one GPU is as fast as several"
+
+INSTEAD = "one device does that: leave devices out"
+
+OF_GRAPH = ("vertex_weights", "edge_weights", "net_weights", "symmetrize", "weights",
+            "weight_scale")
+"""Options by which the graph is made."""
+
+
+def partition_on_devices(graph: Any, devices: Any, device: str, **given: Any) -> PartitionResult:
+    """Partition a graph by several devices; takes the options of `portpart.partition`."""
+    if device != "auto":
+        raise InputError(f"device is {shown(device)} and devices {shown(devices)}; give one of "
+                         "them")
+    spaces = spaces_of(devices)
+    if is_hypergraph(graph):
+        raise InputError(f"several devices divide graphs, not hypergraphs; {INSTEAD}")
+    options = {**given, **dict.fromkeys(OF_GRAPH), "device": "auto", "threads": None}
+    check_options(options, INSTEAD)
+    with memory_errors():
+        whole = graph_on_device(graph, "auto", given["threads"],
+                                **{name: given[name] for name in OF_GRAPH})
+        offsets = whole.space.to_host(whole.offsets)
+        first = balanced_borders(lambda v: int(offsets[v]), whole.num_vertices, whole.num_arcs,
+                                 len(spaces), VERTEX_COST)
+
+        def main(comm: Communicator) -> tuple[dict[str, Any], str]:
+            rows = planned(comm, lambda: _rows(whole, offsets, first[comm.rank],
+                                               first[comm.rank + 1], spaces[comm.rank]))
+            return divided(distributed(comm, rows), options)
+
+        found = Local(len(spaces)).run(main)
+    warn_of_percents(given["imbalance"], 5)
+    facts, problem = found[0]
+    if problem:
+        warnings.warn(problem, UserWarning, stacklevel=4)
+    part = whole.space.asarray(np.concatenate([each["part"] for each, _ in found]))
+    stats = {**facts["stats"], "devices": [space.name for space in spaces]}
+    if spaces[0].kind == "cuda" and whole.num_arcs < PAYS_FROM:
+        stats["advice"] = ADVICE
+    return PartitionResult(**{**facts, "part": to_callers_memory(part, graph, whole.space),
+                              "stats": stats, "labels": whole.names})
+
+
+def spaces_of(devices: Any) -> list[ExecutionSpace]:
+    """The spaces of devices.
+
+    Parameters
+    ----------
+    devices : sequence of (int or str), or "all"
+        Numbers of GPUs, or names of devices; a device may be there several times.
+
+    Raises
+    ------
+    InputError
+        If it is something else, empty, or of CPUs and GPUs.
+    DeviceUnavailable
+        If one cannot be used, or if there is none.
+    """
+    if isinstance(devices, str):
+        if devices != ALL:
+            raise InputError(f"devices is {shown(devices)}; it must be 'all' or a list such as "
+                             "[0, 1]")
+        return backends.gpus()
+    try:
+        names = list(devices)
+    except TypeError:
+        raise InputError(f"devices is {shown(devices)}; it must be 'all' or a list such as "
+                         "[0, 1]") from None
+    if not 0 < len(names) <= MAX_DEVICES:
+        raise InputError(f"there are {len(names)} devices; there must be 1 to {MAX_DEVICES}")
+    spaces = [backends.space(each if isinstance(each, str) else
+                             f"cuda:{checked_integer('a device', each, 0, MAX_DEVICES)}")
+              for each in names]
+    if len({space.kind for space in spaces}) > 1:
+        raise InputError(f"devices is {shown(names)}; they must be all GPUs, or all 'cpu'")
+    return spaces
+
+
+def _rows(graph: Graph, offsets: np.ndarray, first: int, last: int,
+          space: ExecutionSpace) -> Rows:
+    """Rows of a range of a graph, in the memory of a space."""
+    begin, end = int(offsets[first]), int(offsets[last])
+
+    def moved(values: Array | None, low: int, high: int) -> Array | None:
+        if values is None:
+            return None
+        part = values[low:high]
+        return part if space.name == graph.space.name else space.asarray(graph.space.to_host(part))
+
+    own = space.asarray(offsets[first : last + 1].astype(np.int64) - begin)
+    targets = moved(graph.targets, begin, end)
+    assert targets is not None
+    return Rows(first, graph.num_vertices, own, targets, moved(graph.weights, begin, end),
+                moved(graph.vertex_weights, first, last), space)

@@ -1,0 +1,108 @@
+"""Several devices of one process come to the partition of one device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import generators
+from portpart.errors import DeviceUnavailable, InputError
+from tests.conftest import cuda_space
+from tests.graphs import random_graph
+
+MESH = generators.delaunay(6000)
+CPUS = ["cpu"] * 3
+
+
+def check(graph: Any, k: int, devices: Any, **options: Any) -> Any:
+    one, several = (portpart.partition(graph, k, devices=each, **options)
+                    for each in (None, devices))
+    assert np.array_equal(several.part, one.part)
+    assert (several.cut, several.feasible) == (one.cut, one.feasible)
+    assert several.block_weights.tolist() == one.block_weights.tolist()
+    assert several.block_weight_limits.tolist() == one.block_weight_limits.tolist()
+    return several
+
+
+@pytest.mark.parametrize("preset", ["fast", "default"])
+def test_logical_devices_come_to_the_partition_of_one(preset):
+    result = check(MESH, 8, CPUS, preset=preset, seed=3)
+    assert result.stats["devices"] == CPUS
+    assert result.stats["ranks"] == 3
+    assert "advice" not in result.stats
+
+
+def test_weights_and_targets_are_those_of_the_call():
+    graph = random_graph(3000, 9000, 4, weighted=True, vertex_weighted=True)
+    check(graph, 3, CPUS, target=[1, 2, 3], imbalance=0.05)
+    weights = np.arange(MESH.num_vertices) % 5 + 1
+    check(MESH, 4, ["cpu", "cpu"], vertex_weights=weights)
+
+
+def test_names_of_vertices_are_kept():
+    import networkx
+
+    graph = networkx.relabel_nodes(networkx.grid_2d_graph(9, 9), lambda place: f"v{place}")
+    result = check(graph, 3, CPUS)
+    assert set(result.labels) == set(graph)
+
+
+def test_there_may_be_more_devices_than_vertices():
+    check(generators.grid_2d(2, 2), 2, ["cpu"] * 9)
+
+
+@pytest.mark.parametrize(("devices", "message"), [
+    ([], "there are 0 devices"), ("both", "devices is 'both'; it must be 'all' or a list"),
+    (3, "devices is 3; it must be 'all' or a list"), ([-1], "a device is -1"),
+    ([0.5], "a device is 0.5"), (["tpu"], "device must be 'cpu', 'cuda' or 'cuda:N'")])
+def test_what_are_no_devices_is_refused(devices, message):
+    with pytest.raises(InputError, match=message):
+        portpart.partition(MESH, 2, devices=devices)
+
+
+@pytest.mark.parametrize("options", [
+    {"fixed": {0: 1}}, {"preset": "strong"}, {"algorithm": "jet"}, {"time_limit": 1},
+    {"objective": "volume"}, {"min_block_weight": 3}])
+def test_what_one_device_has_alone_is_refused(options):
+    with pytest.raises(InputError, match="one device"):
+        portpart.partition(MESH, 2, devices=CPUS, **options)
+
+
+def test_hypergraphs_and_a_device_beside_devices_are_refused():
+    with pytest.raises(InputError, match="not hypergraphs"):
+        portpart.partition(generators.netlist(100), 2, devices=CPUS)
+    with pytest.raises(InputError, match="give one of them"):
+        portpart.partition(MESH, 2, devices=CPUS, device="cpu")
+
+
+def test_a_limit_that_cannot_be_kept_is_told_once():
+    weights = np.ones(400, int)
+    weights[5] = 300
+    with pytest.warns(UserWarning, match="vertex 5") as told:
+        portpart.partition(generators.grid_2d(20), 4, vertex_weights=weights, devices=CPUS)
+    assert len(told) == 1
+
+
+def test_no_gpu_is_a_typed_error():
+    try:
+        portpart.space("cuda")
+    except DeviceUnavailable:
+        for devices in ("all", [0, 1]):
+            with pytest.raises(DeviceUnavailable):
+                portpart.partition(MESH, 2, devices=devices)
+
+
+@pytest.mark.gpu
+def test_logical_devices_on_a_gpu_come_to_the_partition_of_one():
+    space = cuda_space()
+    for graph in (MESH, MESH.to(space)):
+        for devices in ("all", [0], [0, 0, 0]):
+            one = portpart.partition(graph, 8)
+            several = portpart.partition(graph, 8, devices=devices)
+            assert type(several.part) is type(one.part)
+            assert space.to_host(space.asarray(several.part)).tolist() == space.to_host(
+                space.asarray(one.part)).tolist()
+            assert several.stats["advice"]
