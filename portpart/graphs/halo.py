@@ -168,10 +168,11 @@ def count_foreign(v, offsets, targets, low, high, counts):
 def list_foreign(v, offsets, targets, low, high, places, result):
     """List where the arcs of v lead that leave the range."""
     place = kl.int64(places[v])
-    for arc in range(offsets[v], offsets[v + 1]):
-        if targets[arc] < low or targets[arc] >= high:
-            result[place] = targets[arc]
-            place += 1
+    if place < places[v + 1]:
+        for arc in range(offsets[v], offsets[v + 1]):
+            if targets[arc] < low or targets[arc] >= high:
+                result[place] = targets[arc]
+                place += 1
 
 
 @kl.kernel

@@ -13,8 +13,10 @@ from portpart.backends.interface import Array
 from portpart.backends.language import Record
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.runs import distinct
-from portpart.primitives.basic import copy_one
+from portpart.primitives.basic import copy_one, gather
 from portpart.primitives.bisection import lower_bound
+from portpart.primitives.name_index import NameIndex, name_index, place_of
+from portpart.primitives.select import positions_of
 from portpart.primitives.sort import sort_keys
 
 UNKNOWN = -1
@@ -25,8 +27,8 @@ class Known(Record):
 
     Attributes
     ----------
-    ghosts : array of int32 or int64
-        Global ids of ghosts, ascending.
+    ghosts : NameIndex
+        Global ids of ghosts.
     remote : array of int32 or int64
         Those of vertices further away, ascending.
     handles : array of int32
@@ -36,7 +38,7 @@ class Known(Record):
     num_ghosts, num_remote : int
     """
 
-    ghosts: Array
+    ghosts: NameIndex
     remote: Array
     handles: Array
     low: int = kl.word()
@@ -72,6 +74,7 @@ class Handles:
         if room:
             self.names = self.space.empty(self.capacity, ids.dtype)
             self.space.parallel_for(self.local, copy_one, ids, self.names)
+        self._ghosts = name_index(self.space, graph.ghost_names, graph.totals.num_vertices)
         self._list_remote()
 
     @property
@@ -82,11 +85,13 @@ class Handles:
     def of(self, names: Array) -> Array:
         """The handles of vertices; those that have none get one."""
         space, result = self.space, self.space.empty(len(names), np.int32)
-        space.parallel_for(len(names), find_handle, names, self._known, result)
-        new = names[result == UNKNOWN]
+        space.parallel_for(len(names), find_handle, names, None, self._known, result)
+        are_new = space.empty(len(names), np.int8)
+        space.parallel_for(len(names), mark_unknown, result, are_new)
+        new = positions_of(space, are_new)
         if len(new):
-            self._append(distinct(space, new))
-            space.parallel_for(len(names), find_handle, names, self._known, result)
+            self._append(distinct(space, gather(space, names, new)))
+            space.parallel_for(len(new), find_handle, names, new, self._known, result)
         return result
 
     def _append(self, names: Array) -> None:
@@ -102,11 +107,13 @@ class Handles:
 
     def _list_remote(self) -> None:
         graph, space = self.graph, self.space
-        ordered, order = sort_keys(space, self.remote)
+        ordered, order = self.remote, space.empty(len(self.remote), np.int32)
+        if len(ordered):
+            ordered, order = sort_keys(space, ordered)
         space.parallel_for(len(order), shift_number, order, self.local)
         words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, graph.num_ghosts,
                  len(ordered)]
-        self._known = Known(graph.ghost_names, ordered, order).over(
+        self._known = Known(self._ghosts, ordered, order).over(
             Known.own_words(space.asarray(np.array(words))))
 
 
@@ -119,16 +126,17 @@ def owned(graph: DistributedGraph, names: Array) -> Array:
 
 
 @kl.kernel
-def find_handle(i, names, known: Known, handles):
-    """handles[i] = the handle of a vertex, or UNKNOWN."""
+def find_handle(number, names, places, known: Known, handles):
+    """Write the handle of the vertex at this place, or UNKNOWN."""
+    i = kl.value_or(places, number, number)
     name = kl.int64(names[i])
     handle = kl.int64(UNKNOWN)
     if name >= known.low and name < known.low + known.own:
         handle = name - known.low
     else:
-        place = lower_bound(known.ghosts, 0, known.num_ghosts, name)
+        place = place_of(name, known.ghosts)
         if place < known.num_ghosts:
-            if known.ghosts[place] == name:
+            if known.ghosts.names[place] == name:
                 handle = known.own + place
         if handle == UNKNOWN:
             place = lower_bound(known.remote, 0, known.num_remote, name)
@@ -136,6 +144,12 @@ def find_handle(i, names, known: Known, handles):
                 if known.remote[place] == name:
                     handle = kl.int64(known.handles[place])
     handles[i] = kl.int32(handle)
+
+
+@kl.kernel
+def mark_unknown(i, handles, are_new):
+    """are_new[i] = whether there is no handle."""
+    are_new[i] = kl.int8(handles[i] == UNKNOWN)
 
 
 @kl.kernel

@@ -44,6 +44,8 @@ class Runs:
 
 def distinct(space: ExecutionSpace, keys: Array) -> Array:
     """The keys in ascending order, each once."""
+    if not len(keys):
+        return keys
     ordered, _ = sort_keys(space, keys)
     return Runs(space, ordered).first_of(ordered)
 

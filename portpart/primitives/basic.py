@@ -49,3 +49,9 @@ def write_index(i, result):
 def gather_one(i, values, indices, result):
     """result[i] = values[indices[i]]."""
     result[i] = values[indices[i]]
+
+
+@kl.kernel
+def put_one(i, places, values, result):
+    """result[places[i]] = values[i]; each place comes once."""
+    result[places[i]] = values[i]

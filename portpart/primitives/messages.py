@@ -10,6 +10,7 @@ two of them is raised on all ranks: the next message says so, and no step is spe
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record
+from portpart.backends.language import Kernel, Record
 from portpart.primitives.mail import (
     Fields,
     Layout,
@@ -59,8 +60,7 @@ class Part(NamedTuple):
     @property
     def layout(self) -> Layout:
         """Where the columns stand in a packed row."""
-        kinds = [np.dtype(each) for each in self.kinds or [each.dtype for each in self.columns]]
-        return layout_of_types(kinds[0], kinds[1:])
+        return _layout(*(self.kinds or [each.dtype for each in self.columns]))
 
 
 class Message(NamedTuple):
@@ -82,6 +82,12 @@ class Received(NamedTuple):
 
     parts: list[Part]
     words: np.ndarray
+
+
+@lru_cache
+def _layout(*kinds: Any) -> Layout:
+    types = [np.dtype(each) for each in kinds]
+    return layout_of_types(types[0], types[1:])
 
 
 Talk = Generator[Message, Received, Result]
@@ -123,11 +129,7 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
         numbers[:, 1] = message.parts[1].counts
     numbers[:, 2 : 2 + len(message.words)] = message.words
     words = space.empty(int(lengths.sum()), np.int32)
-    for part, places in zip(message.parts, _places(space, message.parts, lengths)):
-        total = int(part.counts.sum())
-        if total:
-            space.parallel_for(total, pack_row.bound(layout=part.layout), words, places,
-                               part.columns[0], fields_of(part.columns[1:]))
+    _for_rows(space, pack_row, words, message.parts, lengths)
     return words, numbers
 
 
@@ -142,11 +144,7 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
     lengths = np.array([each * part.layout.width for each, part in zip(counts, given)], np.int64)
     parts = [Part([space.empty(int(count.sum()), each.dtype) for each in part.columns], count,
                   part.kinds) for part, count in zip(given, counts)]
-    for part, places in zip(parts, _places(space, parts, lengths)):
-        total = int(part.counts.sum())
-        if total:
-            space.parallel_for(total, unpack_row.bound(layout=part.layout), words, places,
-                               part.columns[0], fields_of(part.columns[1:]))
+    _for_rows(space, unpack_row, words, parts, lengths)
     return Received(parts, told[:, 2:])
 
 
@@ -168,18 +166,19 @@ class RowPlaces(Record):
     size: int = kl.word()
 
 
-def _places(space: ExecutionSpace, parts: Sequence[Part],
-            lengths: np.ndarray) -> list[RowPlaces]:
-    """The places of each part, where words for a rank stand together."""
-    size = lengths.shape[-1]
-    ends = np.cumsum(lengths.T).reshape(size, -1).T  # behind each part for each rank
-    made = []
+def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequence[Part],
+              lengths: np.ndarray) -> None:
+    """Run a kernel for all rows of the parts, where words for a rank stand together."""
+    if not len(words):
+        return
+    ends = np.cumsum(lengths.T).reshape(-1, len(parts)).T  # behind each part for each rank
     for part, length, end in zip(parts, lengths, ends):
         first = np.concatenate([[0], np.cumsum(part.counts)])
         shift = end - length - first[:-1] * part.layout.width
-        made.append(RowPlaces(space.asarray(first), space.asarray(shift)).over(
-            RowPlaces.own_words(space.full(1, size, np.int64))))
-    return made
+        places = RowPlaces(space.asarray(first), space.asarray(shift)).over(
+            RowPlaces.own_words(space.full(1, len(shift), np.int64)))
+        space.parallel_for(int(first[-1]), kernel.bound(layout=part.layout), words, places,
+                           part.columns[0], fields_of(part.columns[1:]))
 
 
 @kl.device

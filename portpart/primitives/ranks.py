@@ -46,6 +46,8 @@ def grouped(space: ExecutionSpace, owners: Owners, size: int,
     numpy.ndarray of int64
     """
     ranks = space.empty(len(names), np.int32)
+    if not len(names):
+        return ranks, np.zeros(size, np.int64)
     space.parallel_for(len(names), find_owner, names, owners.first, size, ranks)
     ordered, order = sort_keys(space, ranks)
     return order, counted(space, ordered, size)

@@ -18,6 +18,8 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
     Synchronises once to learn how many there are.
     """
     n = len(flags)
+    if not n:
+        return space.empty(0, np.int32)
     tiles = tiles_of(n)
     counts = space.empty(tiles, np.int32)
     space.parallel_for(tiles, count_flagged, flags, counts, n, team=TEAM)

@@ -91,14 +91,14 @@ def walked(v, depth, graph: Csr, rounds: Rounds):
 
 
 @kl.device
-def moves_by(reached, name, seed):
-    """Whether a vertex moves whose chain has ended with the vertex of that name."""
+def moves_by(reached, names, at, seed):
+    """Whether a vertex moves whose chain has ended with the vertex that has a name there."""
     odd = kl.int64(reached) & DEPTH_MASK
     state = kl.int64(reached) >> STATE
     if state == JOINS:
         odd += 1
-    if state == IS_LONG:
-        odd += hash_of(name, seed) & 1
+    elif state == IS_LONG:
+        odd += hash_of(kl.value_or(names, at, at), seed) & 1
     return kl.int8(odd & 1)
 
 
@@ -114,7 +114,19 @@ def follow_wish(i, listed: VertexList, graph: Csr, rounds: Rounds, waiting: Wait
         waiting.exits[place] = kl.int32(chain >> AT)
         waiting.depths[place] = kl.int8(reached)
     else:
-        rounds.moves[v] = moves_by(reached, global_id(chain >> AT, graph), rounds.seed)
+        rounds.moves[v] = moves_by(reached, graph.global_ids, chain >> AT, rounds.seed)
+
+
+@kl.kernel
+def mark_exit(i, waiting: Waiting, are_exits):
+    """are_exits[i] = whether the chain of a vertex leaves the rank at once."""
+    are_exits[i] = kl.int8(waiting.vertices[i] == waiting.exits[i])
+
+
+@kl.kernel
+def mark_open(i, chains: Chains, are_open):
+    """are_open[i] = whether a chain goes on on another rank."""
+    are_open[i] = kl.int8(chains.reached[i] >> STATE == LEAVES)
 
 
 @kl.kernel
@@ -193,11 +205,11 @@ def end_chain(i, waiting: Waiting, rounds: Rounds, chains: Chains, slots, longer
         reached >> STATE == IS_LONG or depth + (reached & DEPTH_MASK) >= MAX_DEPTH)
     longer[i] = kl.int8(is_longer)
     if not is_longer:
-        rounds.moves[v] = moves_by(reached + depth, chains.last[known], rounds.seed)
+        rounds.moves[v] = moves_by(reached + depth, chains.last, known, rounds.seed)
 
 
 @kl.kernel
 def end_long_chain(i, ids, waiting: Waiting, rounds: Rounds, chains: Chains):
     """Mark a vertex whose chain has been followed by itself, if it moves."""
-    rounds.moves[waiting.vertices[ids[i]]] = moves_by(chains.reached[i], chains.last[i],
+    rounds.moves[waiting.vertices[ids[i]]] = moves_by(chains.reached[i], chains.last, i,
                                                       rounds.seed)

@@ -53,9 +53,9 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
             state.wish_among_single()
         else:
             state.wish_among_clusters(state.rounds)
-        moves, rooms = Moves(state), Rooms(state)
+        moves, rooms = Moves(state), Rooms(state, turn)
         arrived = yield from moves.settled(rooms.requests)
-        yield from rooms.admitted(arrived, turn)
+        yield from rooms.admitted(arrived)
         last = turn + 1 == options.join_rounds
         left = yield from rooms.told(list_leftovers if last else list_rest)
     are_many = 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.algorithms.coarsening.rank_chains import (
-    DEPTH_MASK,
     Chains,
     Waiting,
     begin_chain,
@@ -16,6 +15,8 @@ from portpart.algorithms.coarsening.rank_chains import (
     extend_chain,
     follow_on,
     follow_wish,
+    mark_exit,
+    mark_open,
 )
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.backends.interface import Array
@@ -44,9 +45,9 @@ class Moves:
         space.parallel_for(count, follow_wish, state.listed, state.csr, state.rounds,
                            self._waiting)
         self._count = int(space.to_host(self._waiting.own_words.array)[0])
-        waiting = self._waiting
-        self._exits = self._begun(positions_of(
-            space, waiting.vertices[: self._count] == waiting.exits[: self._count]))
+        are_exits = space.empty(self._count, np.int8)
+        space.parallel_for(self._count, mark_exit, self._waiting, are_exits)
+        self._exits = self._begun(positions_of(space, are_exits))
         self._asking, self._longer = self._exits, space.empty(0, np.int32)
 
     def settled(self, requests: Callable[[bool], Part]) -> Talk[Part]:
@@ -104,7 +105,9 @@ class Moves:
         return found
 
     def _open(self) -> Array:
-        return positions_of(self._space, self._asking.reached <= DEPTH_MASK)
+        are_open = self._space.empty(len(self._asking.reached), np.int8)
+        self._space.parallel_for(len(are_open), mark_open, self._asking, are_open)
+        return positions_of(self._space, are_open)
 
     def _asks(self, chains: Array) -> tuple[Part, Array]:
         """Questions to the owners of the vertices that come next, and the chains in their order."""

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import Rounds
+from portpart.algorithms.coarsening.rank_merging import mark_outside
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.ghost_values import values_for_ghosts
 from portpart.graphs.handles import owned
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.runs import distinct
-from portpart.primitives.basic import gather
-from portpart.primitives.bisection import lower_bound
+from portpart.primitives.basic import gather, put_one
 from portpart.primitives.messages import Message, Part, Talk
+from portpart.primitives.name_index import NameIndex, name_index, place_of
 from portpart.primitives.ranks import grouped
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
@@ -60,35 +61,53 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     space.parallel_for(state.own, mark_leader, rounds, leads)
     space.parallel_for(state.local if ghosts_know else state.own, mark_foreign, rounds, marks)
     before, leaders = offsets_from_counts(space, leads), positions_of(space, marks)
-    names = state.handles.names[state.own :][leaders]
+    names = gather(space, state.handles.names[state.own :], leaders)
     order, counts = grouped(space, graph.owners, graph.comm.size, names)
     received = yield Message([Part([gather(space, names, order)], counts)],
                              [int(space.to_host(before[-1:])[0])])
     first = np.concatenate([[0], np.cumsum(received.words[:, 0])])
     low, high = (int(each) for each in first[graph.comm.rank : graph.comm.rank + 2])
     asked = received.parts[0]
-    answers = gather(space, before, owned(graph, asked.columns[0])) + low
+    answers = space.empty(len(asked.columns[0]), np.int64)
+    space.parallel_for(len(answers), number_leader, owned(graph, asked.columns[0]), before, low,
+                       answers)
     kinds = [np.int32 if first[-1] <= MAX_INT32 else np.int64]
     received = yield Message([Part([answers], asked.counts, kinds)])
     numbers = space.empty(len(marks), np.int64)
-    numbers[leaders[order]] = received.parts[0].columns[0]
+    asked_of = gather(space, leaders, order)
+    space.parallel_for(len(asked_of), put_one, asked_of, received.parts[0].columns[0], numbers)
     cluster = space.empty(state.local, np.int64)
     space.parallel_for(state.local if ghosts_know else state.own, write_number, rounds, before,
                        low, numbers, cluster)
+    foreign = received.parts[0].columns[0]
     if not ghosts_know:
         received = yield Message([values_for_ghosts(space, graph.halo, cluster, kinds[0])])
         cluster[state.own :] = received.parts[0].columns[0]
-    foreign = distinct(space, cluster[(cluster < low) | (cluster >= high)])
+        foreign = _foreign(space, cluster, low, high)
+    foreign = distinct(space, foreign)
     members = space.empty(state.local, np.int32)
-    space.parallel_for(state.local, write_member, cluster, low, high, foreign, len(foreign),
-                       members)
+    space.parallel_for(state.local, write_member, cluster, low, high - low,
+                       name_index(space, foreign, int(first[-1])), members)
     return RankClusters(cluster, first, foreign, members)
+
+
+def _foreign(space: ExecutionSpace, cluster: Array, low: int, high: int) -> Array:
+    """The clusters of other ranks, as often as they come."""
+    outside = space.empty(len(cluster), np.int8)
+    space.parallel_for(len(cluster), mark_outside, cluster, low, high, outside)
+    return gather(space, cluster, positions_of(space, outside))
 
 
 @kl.kernel
 def mark_leader(v, rounds: Rounds, leads):
     """leads[v] = whether own vertex v leads a cluster."""
     leads[v] = kl.int8(rounds.cluster[v] == v)
+
+
+@kl.kernel
+def number_leader(i, leaders, before, low, numbers):
+    """numbers[i] = the number of the cluster that own vertex leaders[i] leads."""
+    numbers[i] = low + before[leaders[i]]
 
 
 @kl.kernel
@@ -109,9 +128,9 @@ def write_number(v, rounds: Rounds, before, low, numbers, cluster):
 
 
 @kl.kernel
-def write_member(v, cluster, low, high, foreign, num_foreign, members):
+def write_member(v, cluster, low, own, foreign: NameIndex, members):
     """members[v] = the number that the rank itself gives v's cluster."""
     number = kl.int64(cluster[v]) - low
-    if number < 0 or cluster[v] >= high:
-        number = high - low + lower_bound(foreign, 0, num_foreign, cluster[v])
+    if number < 0 or number >= own:
+        number = own + place_of(cluster[v], foreign)
     members[v] = kl.int32(number)

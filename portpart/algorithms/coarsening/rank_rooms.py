@@ -19,6 +19,7 @@ from portpart.algorithms.coarsening.rank_rounds import (
     enter_request,
     enter_weight,
     join_clusters,
+    list_changed,
     mark_changed,
     reply,
     reply_chosen,
@@ -30,7 +31,7 @@ from portpart.algorithms.coarsening.rank_rounds import (
 )
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.graphs.handles import owned
-from portpart.primitives.basic import gather
+from portpart.primitives.basic import gather, put_one
 from portpart.primitives.messages import Message, Part, Talk
 from portpart.primitives.ranks import grouped
 from portpart.primitives.select import positions_of
@@ -43,10 +44,12 @@ class Rooms:
     ----------
     state : State
         Vertices on the list have wished.
+    turn : int
+        The number of the round.
     """
 
-    def __init__(self, state: State) -> None:
-        self._state, self._space = state, state.space
+    def __init__(self, state: State, turn: int) -> None:
+        self._state, self._space, self._turn = state, state.space, turn
         self._size = state.graph.comm.size
 
     def requests(self, are_ready: bool) -> Part:
@@ -71,7 +74,7 @@ class Rooms:
         self._asked, self._names = asked, names
         return Part([names, weights], self._counts, kinds)
 
-    def admitted(self, requests: Part, turn: int) -> Talk[None]:
+    def admitted(self, requests: Part) -> Talk[None]:
         """Let vertices join the clusters that they wish for, as far as there is room."""
         state, space = self._state, self._space
         arrived = self._arrived = self._of(requests)
@@ -86,7 +89,7 @@ class Rooms:
         made = (space.zeros(len(totals), kind) for kind in (np.int64, np.int32, np.int64))
         replies = Replies(totals, *made)
         space.parallel_for(state.num_listed()[0], choose_requests, state.listed, state.csr,
-                           state.rounds, self._asked, replies, turn)
+                           state.rounds, self._asked, replies, self._turn)
         chosen = None
         if received.words[:, 0].any():
             chosen = yield from self._chosen(replies)
@@ -107,7 +110,8 @@ class Rooms:
         space.parallel_for(len(totals), enter_chosen, arrived, state.rounds)
         space.parallel_for(len(totals), reply_chosen, arrived, state.rounds, totals)
         received = yield Message([Part([totals], part.counts, [state.weight_kind])])
-        replies.chosen[places] = received.parts[0].columns[0]
+        space.parallel_for(len(places), put_one, places, received.parts[0].columns[0],
+                           replies.chosen)
         return arrived
 
     def _of(self, requests: Part) -> Arrived:
@@ -117,13 +121,12 @@ class Rooms:
     def _join(self, replies: Replies, chosen: Arrived | None) -> None:
         """Vertices of all ranks join own clusters, and own ones those of other ranks."""
         state, space = self._state, self._space
-        halo = state.graph.halo
         space.parallel_for(state.num_listed()[0], join_clusters, state.listed, state.csr,
-                           state.rounds, self._asked, replies, halo, state.joined)
+                           state.rounds, self._asked, replies, self._turn + 1)
         for arrived, of_chosen in ((self._arrived, 0), (chosen, 1)):
             if arrived is not None:
                 space.parallel_for(len(arrived.leaders), admit_request, arrived, state.rounds,
-                                   halo, state.joined, of_chosen)
+                                   of_chosen, self._turn + 1)
 
     def told(self, then: Any) -> Talk[int]:
         """Tell ghosts what has changed, and list the vertices of the next round by a kernel.
@@ -134,11 +137,10 @@ class Rooms:
             Their number on all ranks.
         """
         state, space = self._state, self._space
-        watched, items = self._watched(), items_of(state)
-        space.parallel_for(state.num_listed()[0], settle_listed, state.listed, state.rounds,
-                           state.joined)
+        space.parallel_for(state.num_listed()[0], settle_listed, state.listed, state.rounds)
         space.parallel_for(len(self._arrived.leaders), settle_requests, self._arrived,
-                           state.rounds, state.joined)
+                           state.rounds)
+        watched, items = self._watched(), self._items()
         received = yield Message([items, watched], [state.list_next(then)])
         items, watched = received.parts
         enter_items(state, items)
@@ -151,7 +153,8 @@ class Rooms:
         """Clusters of own leaders that other ranks watch, and that have been joined."""
         state, space, arrived = self._state, self._space, self._arrived
         changed = space.empty(len(arrived.leaders), np.int8)
-        space.parallel_for(len(changed), mark_changed, arrived, state.joined, changed)
+        space.parallel_for(len(changed), mark_changed, arrived, state.rounds,
+                           self._turn + 1, changed)
         places = positions_of(space, changed)
         leaders = gather(space, arrived.leaders, places)
         counts = np.bincount(self._arrived_from[space.to_host(places)], minlength=self._size)
@@ -159,23 +162,25 @@ class Rooms:
                      gather(space, state.rounds.cluster_weight, leaders)], counts,
                     [state.handles.names.dtype, state.weight_kind])
 
-
-def items_of(state: State) -> Part:
-    """What ghosts of vertices that have joined clusters are told; the list becomes empty."""
-    space, graph, joined = state.space, state.graph, state.joined
-    length = int(space.to_host(joined.own_words.array)[0])
-    counted = space.zeros(graph.comm.size, np.int64)
-    space.parallel_for(length, count_items, joined, graph.halo, counted)
-    counts = space.to_host(counted).copy()
-    total, kind = int(counts.sum()), state.handles.names.dtype
-    items = GhostItems(space.empty(total, np.int32), space.empty(total, kind),
-                       space.empty(total, np.int64))
-    next_item = space.asarray(np.cumsum(counts) - counts)
-    space.parallel_for(length, write_items, joined, graph.halo, state.csr, state.rounds,
-                       next_item, items)
-    joined.own_words.array[:] = 0
-    return Part([items.places, items.leaders, items.weights], counts,
-                [np.int32, kind, state.weight_kind])
+    def _items(self) -> Part:
+        """What ghosts of vertices that have joined clusters, or lead them, are told."""
+        state, space, graph, border = (self._state, self._space, self._state.graph,
+                                       self._state.border)
+        border.own_words.array[:] = 0
+        space.parallel_for(len(border.vertices), list_changed, border, state.rounds,
+                           self._turn + 1)
+        length = int(space.to_host(border.own_words.array)[0])
+        counted = space.zeros(self._size, np.int64)
+        space.parallel_for(length, count_items, border, graph.halo, counted)
+        counts = space.to_host(counted).copy()
+        total, kind = int(counts.sum()), state.handles.names.dtype
+        items = GhostItems(space.empty(total, np.int32), space.empty(total, kind),
+                           space.empty(total, np.int64))
+        next_item = space.asarray(np.cumsum(counts) - counts)
+        space.parallel_for(length, write_items, border, graph.halo, state.csr, state.rounds,
+                           next_item, items)
+        return Part([items.places, items.leaders, items.weights], counts,
+                    [np.int32, kind, state.weight_kind])
 
 
 def enter_items(state: State, part: Part) -> None:

@@ -28,6 +28,9 @@ from portpart.primitives.ranks import rank_of
 IS_WATCHED = -1
 """In place of a weight that asks for room: the cluster's weight is wanted if it changes."""
 
+HAS_JOINED = 3
+"""In place of what a vertex asks: it has found room."""
+
 REFUSED = -1
 """In place of what a cluster would weigh: its leader moves."""
 
@@ -87,20 +90,18 @@ class Arrived(Record):
     weights: Array
 
 
-class Joined(WorkRecord):
-    """What own vertices have done in a round; sizes are their number.
+class Border(WorkRecord):
+    """Own vertices that are ghosts elsewhere; sizes are their number.
 
     Attributes
     ----------
-    counts : array of int32
-        How often a cluster has been joined.
     vertices : array of int32
-        Those that have joined a cluster, or lead one that has been joined, and are ghosts
-        elsewhere.
+    changed : array of int32
+        Those that have joined a cluster in this round, or lead one that has been joined.
     """
 
-    counts: Array = work(np.int32, int, zeros=True)
-    vertices: Array = work(np.int32, int)
+    vertices: Array
+    changed: Array = work(np.int32, int)
 
     length: int = kl.word()
 
@@ -120,6 +121,12 @@ def begin_ghost(i, graph: Csr, rounds: Rounds):
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
     rounds.others[v] = kl.int32(0)
+
+
+@kl.kernel
+def mark_border(v, halo: Halo, marks):
+    """marks[v] = whether v is a ghost elsewhere."""
+    marks[v] = kl.int8(halo.begin[v + 1] > halo.begin[v])
 
 
 @kl.kernel
@@ -218,23 +225,10 @@ def reply_chosen(i, arrived: Arrived, rounds: Rounds, totals):
     totals[i] = rounds.chosen[arrived.leaders[i]]
 
 
-@kl.device
-def note_joined(c, rounds: Rounds, halo: Halo, joined: Joined):
-    """Own vertex c leads others; it is listed once if it is a ghost elsewhere.  Atomic."""
-    rounds.others[c] = kl.int32(1)
-    before = kl.atomic_add(joined.counts, c, 1)
-    if before == 0 and halo.begin[c + 1] > halo.begin[c]:
-        joined.vertices[kl.atomic_next(joined, Joined.length)] = kl.int32(c)
-    return before
-
-
 @kl.kernel
 def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
-                  replies: Replies, halo: Halo, joined: Joined):
-    """Move v if there is room for all that ask, or for all that are chosen.
-
-    Atomic, order-free but for the list.
-    """
+                  replies: Replies, round_number):
+    """Move v if there is room for all that ask, or for all that are chosen; atomic, order-free."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
         c = kl.int64(rounds.wish[v])
@@ -250,18 +244,16 @@ def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Aske
         fits = total <= rounds.max_weight
         if fits or (rounds.asks[v] == IS_CHOSEN and chosen <= rounds.max_weight):
             rounds.cluster[v] = kl.int32(c)
+            rounds.others[c] = kl.int32(round_number)
+            rounds.asks[v] = kl.int8(HAS_JOINED)
             if c >= rounds.vertices:
                 rounds.cluster_weight[c] = total if fits else chosen
-                rounds.others[c] = kl.int32(1)
             else:
                 kl.atomic_add(rounds.cluster_weight, c, kl.value_or(graph.vertex_weights, v, 1))
-                note_joined(c, rounds, halo, joined)
-            if halo.begin[v + 1] > halo.begin[v]:
-                joined.vertices[kl.atomic_next(joined, Joined.length)] = kl.int32(v)
 
 
 @kl.kernel
-def admit_request(i, arrived: Arrived, rounds: Rounds, halo: Halo, joined: Joined, of_chosen):
+def admit_request(i, arrived: Arrived, rounds: Rounds, of_chosen, round_number):
     """Vertices of another rank join an own cluster: all that ask, or those that are chosen."""
     c = arrived.leaders[i]
     fits = rounds.asked[c] <= rounds.max_weight
@@ -269,50 +261,59 @@ def admit_request(i, arrived: Arrived, rounds: Rounds, halo: Halo, joined: Joine
         fits = not fits and rounds.chosen[c] <= rounds.max_weight
     if fits and arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
         kl.atomic_add(rounds.cluster_weight, c, arrived.weights[i])
-        note_joined(c, rounds, halo, joined)
+        rounds.others[c] = kl.int32(round_number)
 
 
 @kl.kernel
-def mark_changed(i, arrived: Arrived, joined: Joined, changed):
+def mark_changed(i, arrived: Arrived, rounds: Rounds, round_number, changed):
     """changed[i] = whether a cluster is watched and has been joined."""
     changed[i] = kl.int8(arrived.weights[i] == IS_WATCHED
-                         and joined.counts[arrived.leaders[i]] > 0)
+                         and rounds.others[arrived.leaders[i]] == round_number)
 
 
 @kl.kernel
-def settle_requests(i, arrived: Arrived, rounds: Rounds, joined: Joined):
+def list_changed(i, border: Border, rounds: Rounds, round_number):
+    """List a vertex of the border if it has joined a cluster, or leads one that was joined."""
+    v = border.vertices[i]
+    if rounds.asks[v] == HAS_JOINED or rounds.others[v] == round_number:
+        border.changed[kl.atomic_next(border, Border.length)] = v
+    if rounds.asks[v] == HAS_JOINED:
+        rounds.asks[v] = kl.int8(0)
+
+
+@kl.kernel
+def settle_requests(i, arrived: Arrived, rounds: Rounds):
     """Make a cluster that other ranks have asked ready for the next round."""
     c = arrived.leaders[i]
     rounds.asked[c] = rounds.cluster_weight[c]
     rounds.chosen[c] = rounds.cluster_weight[c]
-    joined.counts[c] = kl.int32(0)
 
 
 @kl.kernel
-def settle_listed(i, listed: VertexList, rounds: Rounds, joined: Joined):
+def settle_listed(i, listed: VertexList, rounds: Rounds):
     """Make v, and the own cluster that it has asked, ready for the next round."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(0)
-    c = kl.int64(rounds.wish[v])
-    if rounds.asks[v] != 0 and c < rounds.vertices:
-        rounds.asked[c] = rounds.cluster_weight[c]
-        rounds.chosen[c] = rounds.cluster_weight[c]
-        joined.counts[c] = kl.int32(0)
+    if rounds.asks[v] != 0:
+        c = kl.int64(rounds.wish[v])
+        if c < rounds.vertices:
+            rounds.asked[c] = rounds.cluster_weight[c]
+            rounds.chosen[c] = rounds.cluster_weight[c]
 
 
 @kl.kernel
-def count_items(i, joined: Joined, halo: Halo, counts):
+def count_items(i, border: Border, halo: Halo, counts):
     """Count the ranks that have a vertex as a ghost; atomic."""
-    v = joined.vertices[i]
+    v = border.changed[i]
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         kl.atomic_add(counts, halo.ranks[entry], 1)
 
 
 @kl.kernel
-def write_items(i, joined: Joined, halo: Halo, graph: Csr, rounds: Rounds, next_item,
+def write_items(i, border: Border, halo: Halo, graph: Csr, rounds: Rounds, next_item,
                 items: GhostItems):
     """What the ghosts of a vertex are told; atomic, in any order."""
-    v = joined.vertices[i]
+    v = border.changed[i]
     leader = rounds.cluster[v]
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         item = kl.atomic_add(next_item, halo.ranks[entry], 1)

@@ -22,7 +22,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     list_rest,
     list_singles,
 )
-from portpart.algorithms.coarsening.rank_rounds import Joined, begin_ghost
+from portpart.algorithms.coarsening.rank_rounds import Border, begin_ghost, mark_border
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.language import int32, int64
 from portpart.graphs.distributed import DistributedGraph
@@ -31,6 +31,7 @@ from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for_all
 from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.select import positions_of
 
 NO_DEGREE = 2**31
 WIDE_TEAM, TEAM = 32, 8
@@ -48,7 +49,7 @@ class State:
         vertices wish and ask, and who asks them.
     listed : VertexList
         Own vertices that take part in the round.
-    joined : Joined
+    border : Border
     weight_kind : dtype
         For weights of clusters on their way.
     """
@@ -73,15 +74,19 @@ class State:
                              **made).over(Rounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()
-        self.joined = Joined.allocate(space, own).over(
-            Joined.own_words(space.zeros(1, np.int64)))
+        marks = space.zeros(own if len(graph.halo.ranks) else 0, np.int8)
+        space.parallel_for(len(marks), mark_border, graph.halo, marks)
+        border = positions_of(space, marks)
+        self.border = Border.allocate(space, len(border), vertices=border).over(
+            Border.own_words(space.zeros(1, np.int64)))
         space.parallel_for(own, begin_single, self.csr, self.rounds)
         space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
 
     @property
     def csr(self) -> Csr:
-        """Rows whose global ids are those of handles."""
-        return self.graph.local.csr.replaced(global_ids=self.handles.names)
+        """Rows whose global ids are those of handles; a rank that is alone has handles for ids."""
+        names = None if self.graph.comm.size == 1 else self.handles.names
+        return self.graph.local.csr.replaced(global_ids=names)
 
     def _list(self) -> VertexList:
         return VertexList.allocate(self.space, self.sizes).over(
