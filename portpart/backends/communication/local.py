@@ -8,7 +8,7 @@ run can be tested, and debugged, in one process without races.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -102,7 +102,16 @@ class _Vote(NamedTuple):
     problem: Exception | None
 
 
-_Call = ReducedWords | Parcel | Posting | _Vote
+class _Program(NamedTuple):
+    """What a program comes to, and some of its arrays."""
+
+    calls: Iterator[ReducedWords | Parcel | None]
+    arrays: Sequence[Array]
+
+
+_Exchange = ReducedWords | Parcel | Posting
+
+_Call = _Exchange | _Program | _Vote
 
 
 def described(call: _Call) -> str:
@@ -111,7 +120,9 @@ def described(call: _Call) -> str:
         return f"all_reduce of {call.count} words by {call.op}"
     if isinstance(call, Posting):
         return f"post of {call.send.dtype} and {call.numbers.shape[-1]} numbers"
-    return f"all_to_all of {call.send.dtype}" if isinstance(call, Parcel) else "vote"
+    if isinstance(call, Parcel):
+        return f"all_to_all of {call.send.dtype}"
+    return "a program" if isinstance(call, _Program) else "vote"
 
 
 class _Failure(NamedTuple):
@@ -145,6 +156,12 @@ class _Rank:
         posting = Posting(send, numbers, room)
         self._turns.step(self.rank, posting)
         return posting.recv, posting.told
+
+    def follow(self, calls: Iterator[ReducedWords | Parcel | None],
+               arrays: Sequence[Array]) -> None:
+        """Carry out what programs of all ranks come to, without a turn of theirs in between."""
+        publish(arrays)
+        self._turns.step(self.rank, _Program(calls, arrays))
 
     def vote(self, problem: Exception | None) -> None:
         self._turns.step(self.rank, _Vote(problem))
@@ -220,20 +237,54 @@ class _Turns(Generic[Result]):
             return _Failure(refused.rank, refused.problem)
 
     def _done(self, calls: list[_Call]) -> _Failure | None:
-        doing = ["has ended" if call is None else f"is at {described(call)}"
-                 for call in self._calls]
-        other = next((rank for rank in range(self.size) if doing[rank] != doing[0]), None)
-        if other is not None:
-            raise Refused(ALL, CommunicationError(
-                f"rank 0 {doing[0]}, and rank {other} {doing[other]}"))
+        _require_same(["has ended" if call is None else f"is at {described(call)}"
+                       for call in self._calls])
         if isinstance(calls[0], _Vote):
             votes = enumerate(cast("list[_Vote]", calls))
             return next((_Failure(rank, each.problem) for rank, each in votes if each.problem),
                         None)
+        if isinstance(calls[0], _Program):
+            self._lead(cast("list[_Program]", calls))
+        else:
+            self._exchange(cast("list[_Exchange]", calls))
+        return None
+
+    def _exchange(self, calls: list[_Exchange]) -> None:
         if isinstance(calls[0], ReducedWords):
             reduce_words(cast("list[ReducedWords]", calls))
         elif isinstance(calls[0], Posting):
             post(cast("list[Posting]", calls), self._max_count)
         else:
             exchange(cast("list[Parcel]", calls), self._max_count)
-        return None
+
+    def _lead(self, programs: list[_Program]) -> None:
+        """Run programs of all ranks side by side, until they end, or a rank has failed."""
+        while self.failure is None:
+            calls = [_next(rank, each.calls) for rank, each in enumerate(programs)]
+            _require_same([each if isinstance(each, str) else f"is at {described(each)}"
+                           for each in calls])
+            if calls[0] is ENDED:
+                break
+            if calls[0] is not WAITS:
+                self._exchange(calls)
+        publish([array for each in programs for array in each.arrays])
+
+
+ENDED, WAITS = "has ended its program", "reads flags"
+
+
+def _next(rank: int, calls: Iterator[ReducedWords | Parcel | None]) -> Any:
+    """What the program of a rank comes to, or what there is to say of it."""
+    try:
+        call = next(calls, ENDED)
+    except Exception as problem:
+        raise Refused(rank, problem) from problem
+    return WAITS if call is None else call
+
+
+def _require_same(doing: list[str]) -> None:
+    """Refuse that ranks are at different steps."""
+    other = next((rank for rank, each in enumerate(doing) if each != doing[0]), None)
+    if other is not None:
+        raise Refused(ALL, CommunicationError(
+            f"rank 0 {doing[0]}, and rank {other} {doing[other]}"))

@@ -7,15 +7,20 @@ together, and reads one anew only if a step may have changed it since.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from portpart.backends.bound import Bindings, add_numbers
-from portpart.backends.communication.carry_out import carry_out, communicator_of
-from portpart.backends.communication.protocol import Communicator
+from portpart.backends.communication.carry_out import (
+    Calls,
+    call_of,
+    communicator_of,
+    follow,
+)
 from portpart.backends.cuda.segments import (
     Elements,
     Exchange,
@@ -26,7 +31,7 @@ from portpart.backends.cuda.segments import (
 )
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
-from portpart.backends.steps import AllReduce, Communication, Element, Slot
+from portpart.backends.steps import AllReduce, Communication, Element, Slot, slots_of
 from portpart.backends.table import LINE
 
 
@@ -56,6 +61,7 @@ class SegmentedExecutable:
         self.segments = Segments(program)
         self._executables = {id(each): compiled(each) for each in self.segments.programs()}
         self._bindings = Bindings(program.used_slots())
+        self._exchanged = list(slots_of(program.communication()))[:1]
         self._scratch = [slot for slot in self.segments.own if slot.scratch]
         self._words = [slot for slot in self.segments.own if slot.words]
 
@@ -69,7 +75,8 @@ class SegmentedExecutable:
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
         known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
                  if each.slot in numbers}
-        _Run(self, comm, {**bindings, **given}, bound, known, size).walk(self.segments.parts)
+        run = _Run(self, {**bindings, **given}, bound, known, size)
+        follow(run.walk(self.segments.parts), comm, [bound[slot.name] for slot in self._exchanged])
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -116,30 +123,30 @@ class _Run:
         What the host knows of the words that belong to the run.
     """
 
-    def __init__(self, executable: SegmentedExecutable, comm: Communicator,
-                 given: dict[str, Any], bound: Mapping[str, Any], known: dict[Element, int],
-                 size: int) -> None:
-        self.executable, self.comm, self.size = executable, comm, size
+    def __init__(self, executable: SegmentedExecutable, given: dict[str, Any],
+                 bound: Mapping[str, Any], known: dict[Element, int], size: int) -> None:
+        self.executable, self.size = executable, size
         self.given, self.bound = given, bound
         self._known = known
         self._segments: dict[int, Callable[[], None]] = {}
         self._wanted: list[Element] = sorted(executable.segments.read_by_host,
                                              key=lambda each: (each.slot.name, each.index))
 
-    def walk(self, parts: list[Part]) -> None:
-        """Run these parts."""
+    def walk(self, parts: list[Part]) -> Calls:
+        """Run these parts; what they exchange is left to the caller."""
         for part in parts:
             if isinstance(part, Segment):
                 self._execute(part.program)
                 self._forget(part.changes)
             elif isinstance(part, Exchange):
-                self._exchange(part.step)
+                yield call_of((yield from self._counted(part.step)), self.bound)
                 self._forget(part.changes)
             elif isinstance(part, HostLoop):
-                while self._value(part.flag):
-                    self.walk(part.parts)
+                while (yield from self._value(part.flag)):
+                    yield from self.walk(part.parts)
             else:
-                self.walk(part.then if self._value(part.flag) else part.orelse)
+                is_set = yield from self._value(part.flag)
+                yield from self.walk(part.then if is_set else part.orelse)
 
     def _execute(self, program: Program) -> None:
         """Run a segment, which is bound once."""
@@ -148,28 +155,33 @@ class _Run:
             self._segments[key] = self.executable.repeated(program, self.given, self.size)
         self._segments[key]()
 
-    def _exchange(self, step: Communication) -> None:
+    def _counted(self, step: Communication) -> Generator[None, None, Communication]:
+        """The step with a number of words in place of an element."""
         if isinstance(step, AllReduce) and isinstance(step.count, Element):
-            step = replace(step, count=self._value(step.count))
-        carry_out(step, self.comm, self.bound)
+            step = replace(step, count=(yield from self._value(step.count)))
+        return step
 
     def _forget(self, changes: Elements) -> None:
         for element in changes:
             self._known.pop(element, None)
 
-    def _value(self, element: Element) -> int:
+    def _value(self, element: Element) -> Generator[None, None, int]:
         """An element, which is read with all others that may have changed."""
         if element not in self._known:
-            self._read([each for each in self._wanted if each not in self._known])
+            reads = self._begun([each for each in self._wanted if each not in self._known])
+            yield None
+            for read in reads:
+                read()
         return self._known[element]
 
-    def _read(self, elements: list[Element]) -> None:
-        """Read elements, of each array those between the first and the last."""
+    def _begun(self, elements: list[Element]) -> list[Callable[[], None]]:
+        """Begin to read elements, of each array those between the first and the last."""
         places: dict[Slot, list[int]] = {}
         for each in elements:
             places.setdefault(each.slot, []).append(each.index)
-        begun = [(slot, found, self.executable.space.fetch(
+        return [partial(self._arrived, slot, found, self.executable.space.fetch(
             self.bound[slot.name][found[0] : found[-1] + 1])) for slot, found in places.items()]
-        for slot, found, wait in begun:
-            words = wait()
-            self._known.update({slot[index]: int(words[index - found[0]]) for index in found})
+
+    def _arrived(self, slot: Slot, places: list[int], wait: Callable[[], np.ndarray]) -> None:
+        words = wait()
+        self._known.update({slot[place]: int(words[place - places[0]]) for place in places})
