@@ -7,11 +7,12 @@ the host here, for others by their space.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from portpart.backends.interface import Array
+from portpart.backends.steps import Parcel
 
 
 class Transfer(Protocol):
@@ -35,6 +36,42 @@ class Transfer(Protocol):
     def publish(self, arrays: Sequence[Array]) -> None:
         """Make sure that other threads, and other devices, find what this thread has launched."""
 
+    def together(self, arrays: Sequence[Array], ranks: int) -> Together | None:
+        """Who exchanges elements of these arrays where they are; None if the host has to."""
+
+
+class Together(Protocol):
+    """Steps of communication between ranks whose arrays are on one device: nothing waits."""
+
+    def exchange(self, parcels: Sequence[Parcel]) -> None:
+        """Copy what each rank sends to where it arrives, unless numbers of elements are wrong."""
+
+    def reduce(self, parts: Sequence[Array], op: str) -> None:
+        """Replace the words of all ranks by their sum, minimum or maximum."""
+
+    def wrong(self) -> Callable[[], Wrong | None]:
+        """Begin to look for wrong numbers in what was exchanged; what tells them waits."""
+
+
+class Wrong(NamedTuple):
+    """Wrong numbers of elements.
+
+    Attributes
+    ----------
+    rank : int
+    counts : numpy.ndarray of int64
+        What it sends to each rank.
+    arriving : int
+        What arrives, if that is too much; else -1.
+    length : int
+        Of its array.
+    """
+
+    rank: int
+    counts: np.ndarray
+    arriving: int
+    length: int
+
 
 class HostTransfer:
     """Arrays of the host: reading them copies nothing."""
@@ -57,6 +94,9 @@ class HostTransfer:
 
     def publish(self, arrays: Sequence[np.ndarray]) -> None:
         """All work is done when it returns."""
+
+    def together(self, arrays: Sequence[np.ndarray], ranks: int) -> None:
+        """The host does it."""
 
 
 HOST = HostTransfer()
@@ -84,3 +124,11 @@ def publish(arrays: Sequence[Array]) -> None:
     """Make sure that other threads, and other devices, find what was launched for these arrays."""
     for transfer in {transfer_of(array): None for array in arrays}:
         transfer.publish([array for array in arrays if transfer_of(array) is transfer])
+
+
+def together(arrays: Sequence[Array], ranks: int) -> Together | None:
+    """Who exchanges elements of these arrays where they are; None if the host has to."""
+    transfer = transfer_of(arrays[0])
+    if any(transfer_of(array) is not transfer for array in arrays):
+        return None
+    return transfer.together(arrays, ranks)

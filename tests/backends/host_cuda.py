@@ -60,13 +60,14 @@ def translated(
 def compiled(symbol: str, text: str) -> Any:
     """The compiled function `symbol` of `text`, which takes one address."""
     if symbol not in _entries:
-        entry = getattr(ctypes.CDLL(str(_library(text))), symbol)
+        entry = getattr(ctypes.CDLL(str(library_of(text))), symbol)
         entry.argtypes, entry.restype = [ctypes.c_void_p], None
         _entries[symbol] = entry
     return _entries[symbol]
 
 
-def _library(text: str) -> Path:
+def library_of(text: str) -> Path:
+    """The compiled library of a text."""
     assert COMPILER is not None, NO_COMPILER
     source = HOST_PRELUDE + text
     digest = hashlib.sha256(f"{COMPILER}{FLAGS}{source}".encode()).hexdigest()[:24]

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import operator
 import threading
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -23,7 +24,13 @@ from portpart.backends.cuda.translate import packed_name
 from portpart.backends.language import Kernel
 from portpart.backends.packing import bits_of, tag_of
 from portpart.backends.program import Program
-from tests.backends.host_cuda import COMPILER, NO_COMPILER, compiled, translated
+from tests.backends.host_cuda import (
+    COMPILER,
+    NO_COMPILER,
+    compiled,
+    library_of,
+    translated,
+)
 
 DEVICE = 0
 
@@ -185,6 +192,32 @@ def asarray(values: Any, dtype: Any = None) -> ndarray:
     return ndarray.of(np.array(values, dtype))
 
 
+GRID = """
+struct Place { unsigned int x; };
+static Place threadIdx, blockIdx, blockDim, gridDim;
+extern "C" void set_place(const unsigned int* places)
+{
+    Place* all[] = {&threadIdx, &blockIdx, &blockDim, &gridDim};
+    for (int i = 0; i < 4; ++i) all[i]->x = places[i];
+}
+"""
+
+
+class RawModule:
+    """CUDA C++, compiled by the host's compiler; three blocks of five threads, one at a time."""
+
+    def __init__(self, code: str) -> None:
+        self.library = ctypes.CDLL(str(library_of(GRID + code)))
+
+    def get_function(self, name: str) -> Any:
+        def launch(grid: tuple[int], block: tuple[int], given: tuple[Any, ...]) -> None:
+            for index, thread in product(range(3), range(5)):
+                self.library.set_place((ctypes.c_uint * 4)(thread, index, 5, 3))
+                self.library[name](*(ctypes.c_int64(int(each)) for each in given))
+
+        return launch
+
+
 _threads = threading.local()
 
 
@@ -214,7 +247,7 @@ def cupy() -> Any:
         __version__="0", ndarray=ndarray, asarray=asarray, array=asarray, empty=ndarray, cuda=cuda,
         ascontiguousarray=lambda array: ndarray.of(np.ascontiguousarray(array.inner)),
         zeros=lambda n, dtype: ndarray.of(np.zeros(n, dtype)),
-        asnumpy=lambda array: array.inner.copy(),
+        asnumpy=lambda array: array.inner.copy(), RawModule=RawModule,
         argsort=lambda keys, kind: ndarray.of(np.argsort(keys.inner, kind=kind)),
         get_default_memory_pool=lambda: pool)
 

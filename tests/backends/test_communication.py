@@ -231,6 +231,33 @@ def test_a_caught_error_lets_the_ranks_go_on():
 
 
 @pytest.mark.parametrize("place", DEVICES)
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.int64])
+@pytest.mark.parametrize("size", [2, 17])
+def test_elements_of_every_width_arrive_on_a_device(place, kind, size):
+    """Also where there are too many ranks for one kernel."""
+    space = space_of(place)
+    got = Local(size).run(lambda comm: exchanged(
+        comm, [part.astype(kind) for part in parts_for(size, comm.rank)], put=space.asarray))
+    for target, parts in enumerate(got):
+        for source, part in enumerate(parts):
+            assert part.tolist() == parts_for(size, source)[target].astype(kind).tolist()
+
+
+@pytest.mark.parametrize("place", DEVICES)
+def test_numbers_of_elements_may_be_overwritten(place):
+    """The same array tells what is sent, and what arrives."""
+    space = space_of(place)
+
+    def main(comm):
+        counts, recv = space.asarray(np.arange(3) + comm.rank), space.zeros(12, np.int32)
+        comm.all_to_all(Parcel(send=space.full(12, comm.rank, np.int32), send_counts=counts,
+                               recv=recv, recv_counts=counts))
+        return host(counts).tolist(), np.bincount(host(recv)[: host(counts).sum()]).tolist()
+
+    assert Local(3).run(main) == [([r, r + 1, r + 2],) * 2 for r in range(3)]
+
+
+@pytest.mark.parametrize("place", DEVICES)
 @pytest.mark.parametrize(("counts", "capacity", "message"), [
     ([4, 4, 4], 11, "rank 0: 12 elements arrive at an array of 11"),
     ([4, 9, 4], 99, "rank 0: parts of [4, 9, 4] elements are sent, from an array of 15"),

@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.protocol import (
+    MAX_COUNT,
     require_numbers,
     require_parcel,
     require_parts,
     require_space,
     require_words,
     rounds_of,
+    too_little_space,
+    wrong_parts,
 )
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import publish, read, transfer_of
+from portpart.backends.transfer import Together, publish, read, together, transfer_of
 from portpart.errors import PortpartError
 
 UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
@@ -46,20 +50,48 @@ def reduce_words(ranks: Sequence[ReducedWords]) -> None:
     for rank, words in enumerate(ranks):
         _check(rank, require_words, words.array, words.first, words.count)
     parts = [words.array[words.first : words.first + words.count] for words in ranks]
+    device = together(parts, len(parts))
+    if device is not None:
+        device.reduce(parts, ranks[0].op)
+        return
     result = UFUNCS[ranks[0].op].reduce(read(parts))
     for part in parts:
         transfer_of(part).write(part, result)
     publish(parts)
 
 
-def exchange(parcels: Sequence[Parcel], max_count: int) -> None:
+def exchange(parcels: Sequence[Parcel], max_count: int) -> Together | None:
     """Copy what each rank sends to where it arrives.
 
     A part of more than ``max_count`` elements takes several rounds.
+
+    Returns
+    -------
+    Together or None
+        Who has to be asked by `require_right` whether numbers of elements were right.
     """
     size = len(parcels)
     for rank, parcel in enumerate(parcels):
         _check(rank, require_parcel, parcel, size)
+    arrays = [each for parcel in parcels for _, each in parcel.named()]
+    device = together(arrays, size) if max_count == MAX_COUNT else None
+    if device is not None:
+        device.exchange(parcels)
+    else:
+        _exchange_by_host(parcels, max_count)
+    return device
+
+
+def require_right(device: Together | None) -> None:
+    """Refuse what was exchanged on a device with wrong numbers; waits."""
+    wrong = None if device is None else device.wrong()()
+    if wrong is not None:
+        raise Refused(wrong.rank, CommunicationError(
+            wrong_parts(wrong.counts, wrong.length) if wrong.arriving < 0
+            else too_little_space(wrong.arriving, wrong.length)))
+
+
+def _exchange_by_host(parcels: Sequence[Parcel], max_count: int) -> None:
     counts = np.array(read([parcel.send_counts for parcel in parcels]))
     for rank, parcel in enumerate(parcels):
         _check(rank, require_parts, counts[rank], parcel)
@@ -98,8 +130,9 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
     for rank, each in enumerate(postings):
         each.told = numbers[:, rank].copy()
         each.recv = _check(rank, each.room, int(each.told[:, 0].sum()))
-    exchange([Parcel(send=each.send, send_counts=each.numbers[:, 0], recv=each.recv,
-                     recv_counts=np.zeros(size, np.int64)) for each in postings], max_count)
+    _exchange_by_host([Parcel(send=each.send, send_counts=each.numbers[:, 0], recv=each.recv,
+                              recv_counts=np.zeros(size, np.int64)) for each in postings],
+                      max_count)
 
 
 def _check(rank: int, require: Callable[..., Any], *given: Any) -> Any:

@@ -21,11 +21,12 @@ from portpart.backends.communication.exchange import (
     exchange,
     post,
     reduce_words,
+    require_right,
 )
 from portpart.backends.communication.protocol import MAX_COUNT, Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
-from portpart.backends.transfer import publish
+from portpart.backends.transfer import Together, publish
 
 Result = TypeVar("Result")
 
@@ -246,27 +247,36 @@ class _Turns(Generic[Result]):
         if isinstance(calls[0], _Program):
             self._lead(cast("list[_Program]", calls))
         else:
-            self._exchange(cast("list[_Exchange]", calls))
+            require_right(self._exchange(cast("list[_Exchange]", calls)))
         return None
 
-    def _exchange(self, calls: list[_Exchange]) -> None:
+    def _exchange(self, calls: list[_Exchange]) -> Together | None:
+        """Do a step; returns who has to be asked whether numbers were right."""
         if isinstance(calls[0], ReducedWords):
             reduce_words(cast("list[ReducedWords]", calls))
         elif isinstance(calls[0], Posting):
             post(cast("list[Posting]", calls), self._max_count)
         else:
-            exchange(cast("list[Parcel]", calls), self._max_count)
+            return exchange(cast("list[Parcel]", calls), self._max_count)
+        return None
 
     def _lead(self, programs: list[_Program]) -> None:
-        """Run programs of all ranks side by side, until they end, or a rank has failed."""
+        """Run programs of all ranks side by side, until they end, or a rank has failed.
+
+        Where they wait for flags, numbers of elements are looked at, too.
+        """
+        asked: Together | None = None
         while self.failure is None:
             calls = [_next(rank, each.calls) for rank, each in enumerate(programs)]
             _require_same([each if isinstance(each, str) else f"is at {described(each)}"
                            for each in calls])
-            if calls[0] is ENDED:
-                break
-            if calls[0] is not WAITS:
-                self._exchange(calls)
+            if isinstance(calls[0], str):
+                require_right(asked)
+                asked = None
+                if calls[0] is ENDED:
+                    break
+            else:
+                asked = self._exchange(calls) or asked
         publish([array for each in programs for array in each.arrays])
 
 

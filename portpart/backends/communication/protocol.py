@@ -108,8 +108,7 @@ def require_parcel(parcel: Parcel, size: int) -> None:
 def require_parts(counts: np.ndarray, parcel: Parcel) -> None:
     """Raise CommunicationError unless an array has parts of so many elements for the ranks."""
     if (counts < 0).any() or counts.sum() > len(parcel.send):
-        raise CommunicationError(f"parts of {counts.tolist()} elements are sent, from an array of "
-                                 f"{len(parcel.send)}")
+        raise CommunicationError(wrong_parts(counts, len(parcel.send)))
 
 
 def require_numbers(send: Array, numbers: np.ndarray, size: int) -> None:
@@ -119,14 +118,23 @@ def require_numbers(send: Array, numbers: np.ndarray, size: int) -> None:
                                  f"{size} rows of int64 are needed")
     lengths = numbers[:, 0]
     if (lengths < 0).any() or lengths.sum() > len(send):
-        raise CommunicationError(f"parts of {lengths.tolist()} elements are sent, from an array "
-                                 f"of {len(send)}")
+        raise CommunicationError(wrong_parts(lengths, len(send)))
 
 
 def require_space(arriving: int, parcel: Parcel) -> None:
     """Raise CommunicationError if more elements arrive than an array takes."""
     if arriving > len(parcel.recv):
-        raise CommunicationError(f"{arriving} elements arrive at an array of {len(parcel.recv)}")
+        raise CommunicationError(too_little_space(arriving, len(parcel.recv)))
+
+
+def wrong_parts(counts: np.ndarray, length: int) -> str:
+    """What is wrong with parts of so many elements, or a negative number of them."""
+    return f"parts of {counts.tolist()} elements are sent, from an array of {length}"
+
+
+def too_little_space(arriving: int, length: int) -> str:
+    """What is wrong if more elements arrive than an array takes."""
+    return f"{arriving} elements arrive at an array of {length}"
 
 
 def rounds_of(count: int, limit: int) -> Iterator[slice]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.landing import Landing
+from portpart.backends.cuda.together import MAX_RANKS, Together
 from portpart.backends.interface import Array
 from portpart.backends.packing import address_of
 from portpart.backends.transfer import register
@@ -34,6 +35,7 @@ class DeviceTransfer:
         self._cupy = cupy
         self._current_stream = cupy.cuda.get_current_stream
         self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
+        self._together: dict[int, Together] = {}
         self._landings: defaultdict[int, list[Landing]] = defaultdict(list)
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
@@ -102,6 +104,20 @@ class DeviceTransfer:
                 stream = self._current_stream()
                 if stream.ptr or len(somewhere) > 1:
                     stream.synchronize()
+
+    def together(self, arrays: Sequence[Array], ranks: int) -> Together | None:
+        """Kernels, on the default stream of one device; they need arrays of different memory."""
+        number = arrays[0].data.device_id
+        places = [each.data.ptr for each in arrays if each.size]
+        if (ranks > MAX_RANKS or len(set(places)) < len(places)
+                or any(each.data.device_id != number for each in arrays)):
+            return None
+        with self._at(arrays[0]):
+            if self._current_stream().ptr:
+                return None
+            if number not in self._together:
+                self._together[number] = Together(self._cupy, self.write, self.fetch)
+        return self._together[number]
 
 
 @cache

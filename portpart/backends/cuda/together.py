@@ -1,0 +1,175 @@
+"""Steps of communication between ranks of one GPU, as kernels: the host waits for no number.
+
+What is wrong with numbers of elements is found by the kernel, which then moves nothing and tells
+that nothing arrives.  The host looks at that when it waits the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cuda.cpp_words import TYPES
+from portpart.backends.interface import Array
+from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.steps import MAX, MIN, SUM, Parcel
+from portpart.backends.transfer import Wrong
+
+MAX_RANKS = 16
+
+MAX_BLOCKS = 256
+
+CODES = {SUM: 0, MIN: 1, MAX: 2}
+
+SPACE = 2
+"""What may be wrong: more arrives than there is space for.  Else (1) parts are too long."""
+
+HEAD = 5
+"""Words that tell what is wrong, in front of the numbers of elements for all ranks."""
+
+SOURCE = TYPES + """
+namespace {
+
+const int FIELDS = 6;  // of a rank: send, its counts, recv, its counts, lengths of send and recv
+
+__device__ __forceinline__ int64 thread() { return int64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ int64 threads() { return int64(gridDim.x) * blockDim.x; }
+
+template <class T> __device__ __forceinline__ T* at(int64 address)
+{
+    return reinterpret_cast<T*>(address);
+}
+
+__device__ __forceinline__ int64 part(const int64* ranks, int source, int target)
+{
+    return at<int64>(ranks[FIELDS * source + 1])[target];
+}
+
+__device__ bool is_wrong(const int64* ranks, int size, int rank, int kind, int64* problem)
+{
+    int64 sum = 0;
+    bool wrong = false;
+    for (int other = 0; other < size; ++other) {
+        const int64 count = kind == 1 ? part(ranks, rank, other) : part(ranks, other, rank);
+        wrong = wrong || count < 0;
+        sum += count;
+    }
+    wrong = wrong || sum > ranks[FIELDS * rank + (kind == 1 ? 4 : 5)];
+    if (wrong && thread() == 0) {
+        problem[0] = kind;
+        problem[1] = rank;
+        problem[2] = sum;
+        problem[3] = ranks[FIELDS * rank + (kind == 1 ? 4 : 5)];
+        problem[4] = size;
+        for (int other = 0; other < size; ++other) problem[5 + other] = part(ranks, rank, other);
+    }
+    return wrong;
+}
+
+template <class T> __device__ void copy(int64 target, int64 source, int64 bytes)
+{
+    const int64 count = bytes / int64(sizeof(T));
+    for (int64 i = thread(); i < count; i += threads()) at<T>(target)[i] = at<T>(source)[i];
+}
+
+}  // namespace
+
+extern "C" __global__ void exchange_parts(const int64* ranks, int64 size, int64 width,
+                                          int64* problem)
+{
+    bool wrong = false;
+    for (int kind = 1; kind <= 2 && !wrong; ++kind)
+        for (int rank = 0; rank < size && !wrong; ++rank)
+            wrong = is_wrong(ranks, size, rank, kind, problem);
+    for (int64 i = thread(); i < size * size; i += threads())
+        at<int64>(ranks[FIELDS * (i % size) + 3])[i / size]
+            = wrong ? 0 : part(ranks, i / size, i % size);
+    if (wrong) return;
+    for (int source = 0; source < size; ++source) {
+        int64 here = ranks[FIELDS * source];
+        for (int target = 0; target < size; ++target) {
+            const int64 bytes = width * part(ranks, source, target);
+            int64 there = ranks[FIELDS * target + 2];
+            for (int before = 0; before < source; ++before)
+                there += width * part(ranks, before, target);
+            if (width == 8) copy<int64>(there, here, bytes);
+            else if (width == 4) copy<int32>(there, here, bytes);
+            else copy<int8>(there, here, bytes);
+            here += bytes;
+        }
+    }
+}
+
+extern "C" __global__ void reduce_words(const int64* ranks, int64 size, int64 count, int64 code)
+{
+    for (int64 i = thread(); i < count; i += threads()) {
+        int64 result = at<int64>(ranks[0])[i];
+        for (int rank = 1; rank < size; ++rank) {
+            const int64 word = at<int64>(ranks[rank])[i];
+            if (code == 0) result = int64(uint64(result) + uint64(word));
+            else if (code == 1) result = word < result ? word : result;
+            else result = word > result ? word : result;
+        }
+        for (int rank = 0; rank < size; ++rank) at<int64>(ranks[rank])[i] = result;
+    }
+}
+"""
+
+
+class Together:
+    """What ranks of one GPU exchange; on its default stream, by one thread at a time.
+
+    Parameters
+    ----------
+    cupy : module
+    write, fetch : callable
+        Copy to the device, and begin to copy from it.
+    """
+
+    def __init__(self, cupy: ModuleType, write: Callable[[Array, np.ndarray], None],
+                 fetch: Callable[[Array], Callable[[], np.ndarray]]) -> None:
+        module = cupy.RawModule(code=SOURCE)
+        self._exchange = module.get_function("exchange_parts")
+        self._reduce = module.get_function("reduce_words")
+        self._write, self._fetch = write, fetch
+        self._table = cupy.empty(6 * MAX_RANKS, np.int64)
+        self._problem = cupy.zeros(HEAD + MAX_RANKS, np.int64)
+
+    def exchange(self, parcels: Sequence[Parcel]) -> None:
+        """Copy what each rank sends to where it arrives."""
+        words = [[*(each.data.ptr for each in (parcel.send, parcel.send_counts, parcel.recv,
+                                               parcel.recv_counts)),
+                  len(parcel.send), len(parcel.recv)] for parcel in parcels]
+        width = parcels[0].send.itemsize
+        longest = max(parcel.recv.nbytes for parcel in parcels)
+        self._launch(self._exchange, words, longest // max(4, width),
+                     np.int64(len(parcels)), np.int64(width), np.uint64(self._problem.data.ptr))
+
+    def reduce(self, parts: Sequence[Array], op: str) -> None:
+        """Replace the words of all ranks by their sum, minimum or maximum."""
+        self._launch(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
+                     np.int64(len(parts)), np.int64(len(parts[0])), np.int64(CODES[op]))
+
+    def _launch(self, function: Any, words: Any, items: int, *given: Any) -> None:
+        table = np.array(words, np.int64).reshape(-1)
+        self._write(self._table[: len(table)], table)
+        blocks = max(1, min(MAX_BLOCKS, -(-items // BLOCK)))
+        function((blocks,), (BLOCK,), (np.uint64(self._table.data.ptr), *given))
+
+    def wrong(self) -> Callable[[], Wrong | None]:
+        """Begin to look for wrong numbers in what was exchanged; what tells them waits."""
+        wait = self._fetch(self._problem)
+
+        def found() -> Wrong | None:
+            numbers = wait()
+            kind, rank, total, length, ranks = map(int, numbers[:HEAD])
+            if not kind:
+                return None
+            self._write(self._problem, np.zeros(len(numbers), np.int64))
+            return Wrong(rank, numbers[HEAD : HEAD + ranks], total if kind == SPACE else -1,
+                         length)
+
+        return found
