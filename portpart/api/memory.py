@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from portpart.algorithms.partitioners import OF_NETS, find
+from portpart.algorithms.partitioners import DEFAULT, OF_NETS, find
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.api.mapping_memory import mapping_estimate
 from portpart.api.memory_levels import levels_for
@@ -12,7 +13,7 @@ from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_
 from portpart.api.memory_model import offset_bytes as offset_bytes_for
 from portpart.api.memory_net_levels import net_estimate
 from portpart.api.memory_nets import NET_MODELS, net_level_size, size_of_nets
-from portpart.api.memory_search import Search
+from portpart.api.memory_search import Levels, Search
 from portpart.api.memory_session import with_session
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -41,6 +42,8 @@ def memory_estimate(
     num_pins: int | None = None,
     objective: str | None = None,
     session: bool = False,
+    ranks: int = 1,
+    ghosts: int = 0,
 ) -> MemoryEstimate:
     """Memory that a partition or a mapping takes on its device, the graph included.
 
@@ -74,6 +77,12 @@ def memory_estimate(
     session : bool, default False
         Whether it is for a :class:`portpart.Session`: what that keeps is there beside each of its
         partitions, and the graph twice while it makes one.
+    ranks : int, default 1
+        MPI ranks that partition the graph together; the estimate is that of each of them.
+    ghosts : int, default 0
+        Vertices of other ranks with a neighbour on a rank: `RankGraph.num_ghosts`.  A mesh whose
+        vertices are numbered in layers has two layers; in random order nearly all neighbours
+        of a rank's vertices are on other ranks.
 
     Returns
     -------
@@ -85,7 +94,7 @@ def memory_estimate(
     InputError
         If a size is missing or negative, k below 1, a share not between 0 and 1, a name unknown, a
         graph is said to have weights of nets or a hypergraph those of edges, or a session is to map
-        or to minimise the volume.
+        or to minimise the volume; or if ranks are to do what they cannot.
 
     Examples
     --------
@@ -101,6 +110,8 @@ def memory_estimate(
     36272
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, session=True).peak // 2**20
     422
+    >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, ranks=4).peak // 2**20
+    84
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
         raise InputError(f"like is of type {type(like).__name__}; it must be a Graph or "
@@ -112,6 +123,10 @@ def memory_estimate(
     if session and (objective == "volume" or isinstance(k, Topology)):
         raise InputError("a session neither maps nor minimises the volume")
     of_nets = isinstance(like, Hypergraph) or num_nets is not None
+    ranks, ghosts = (checked_integer("ranks", ranks, 1, MAX_BLOCKS),
+                     checked_integer("ghosts", ghosts, 0, MAX_BLOCKS))
+    if ranks > 1 and (session or of_nets or isinstance(k, Topology) or objective == "volume"):
+        raise InputError("several ranks partition graphs, and minimise the cut")
     if (edge_weights and of_nets) or (net_weights and not of_nets):
         raise InputError(NOT_OF_NETS if of_nets else NOT_OF_GRAPHS)
     if objective == "volume":
@@ -144,11 +159,24 @@ def memory_estimate(
         return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
     found, config = find(algorithm, preset)
     search = Search(found.name, config, k)
-    estimate = search.estimate(levels_for(graph, search, arc_shrink, like))
+    levels = levels_for(graph, search, arc_shrink, like)
+    if ranks > 1:
+        return _of_ranks(levels, search, ranks, ghosts)
+    estimate = search.estimate(levels)
     if not session:
         return estimate
     weighted = edge_weights or getattr(like, "weights", None) is not None
     return with_session(estimate, graph, k, search.model, weighted)
+
+
+def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int) -> MemoryEstimate:
+    """The estimate for a rank, if ranks can do so."""
+    from portpart.api.memory_ranks import rank_estimate
+
+    if search.algorithm != DEFAULT or not search.search.is_one_walk:
+        raise InputError(f"several ranks have the algorithm {DEFAULT!r} with one walk: "
+                         "preset='default' or 'fast'")
+    return rank_estimate(levels, search, ranks, ghosts)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

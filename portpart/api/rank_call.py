@@ -48,7 +48,7 @@ OF_ROWS = ("vertex_weights", "edge_weights", "net_weights", "symmetrize", "weigh
            "weight_scale")
 """What is said of a graph when it is made."""
 
-NOT_YET = ("fixed", "initial", "min_block_weight", "vertex_sizes", "time_limit")
+NOT_YET = ("devices", "fixed", "initial", "min_block_weight", "vertex_sizes", "time_limit")
 
 LONGEST = 200
 """Characters of a value that ranks compare as it is; of others they compare a digest."""

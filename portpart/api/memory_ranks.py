@@ -1,0 +1,64 @@
+"""How much memory a rank takes of several that partition a graph together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from portpart.algorithms.coarsening.rank_hierarchy import CPU_FOLD
+from portpart.algorithms.refinement.ranks.state import NUM_LENGTHS
+from portpart.algorithms.refinement.sizes import BUCKETS, Sizes
+from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate
+from portpart.api.memory_search import Levels, Search
+from portpart.primitives.reduce import STRIPES
+
+OF_OWN, OF_GHOST = 10, 28
+"""Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
+other ranks know and are told of them.  Measured, by ``python -m bench.rank_memory``."""
+
+
+def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int,
+                  ghosts: int) -> MemoryEstimate:
+    """The estimate for the largest rank, each of which has its share of the vertices and arcs.
+
+    Parameters
+    ----------
+    levels : sequence of Levels
+        Of the whole graph.
+    search : Search
+    ranks : int
+    ghosts : int
+        Those of the rank, of the finest level.
+    """
+    finest = levels[0].walk[0]
+    beside = OF_OWN * -(-finest.num_vertices // ranks) + OF_GHOST * ghosts
+    if _is_folded(finest):  # the rows, and the whole graph
+        return search.estimate(levels).beside(beside + -(-finest.own_bytes // ranks))
+    share = ghosts / finest.num_vertices
+    divided = [replace(each, walk=[_of_rank(level, ranks, share) for level in each.walk])
+               for each in levels]
+    return search.estimate(divided).beside(
+        beside + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
+
+
+def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
+    """Bytes of what ranks add up while they refine a graph of so many vertices."""
+    sizes = Sizes(num_vertices, 0, num_blocks, num_vertices)
+    k, per_bucket = num_blocks, sizes.sub_buckets
+    words = k * sizes.stripes + STRIPES + NUM_LENGTHS
+    return OF_WORD * (words + k * (BUCKETS * (1 + per_bucket) + per_bucket) + ranks + 2)
+
+
+def _is_folded(level: LevelSize) -> bool:
+    """Whether every rank has a level as a whole."""
+    return level.num_vertices <= CPU_FOLD.max_vertices and level.num_arcs <= CPU_FOLD.max_arcs
+
+
+def _of_rank(level: LevelSize, ranks: int, ghosts: float) -> LevelSize:
+    """What a rank has of a level, with so many ghosts for each vertex of all ranks."""
+    if _is_folded(level):
+        return level
+    own = -(-level.num_vertices // ranks)
+    return replace(level, num_vertices=own + int(ghosts * level.num_vertices),
+                   num_arcs=-(-level.num_arcs // ranks),
+                   own_bytes=-(-level.own_bytes // ranks))

@@ -1,0 +1,64 @@
+"""Estimates of the memory of several ranks, against what their arrays take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import portpart
+from bench.rank_memory import GRAPHS, peaks_of_ranks, whole_of
+from portpart import space
+from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.refinement.ranks.state import totals_for
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.api import memory_ranks
+from portpart.api.memory_ranks import sums_bytes
+from portpart.errors import InputError
+
+SOME = Fold(20_000, 10**7)
+"""The finest level belongs to ranks, the next ones are folded."""
+
+
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize(("family", "side"), [("mesh", 220), ("cube", 37), ("random", 220)])
+def test_a_rank_takes_what_is_estimated_within_a_tenth(
+    family: str, side: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_ranks, "CPU_FOLD", SOME)
+    drawn = GRAPHS[family](side)
+    real, ghosts = max(peaks_of_ranks(drawn, 8, "fast", size, SOME))
+    estimate = portpart.memory_estimate(k=8, preset="fast", like=whole_of(drawn), ranks=size,
+                                        ghosts=ghosts)
+    assert 0.9 < estimate.peak / real < 1.1
+
+
+@pytest.mark.parametrize(("n", "k", "size"), [(810_000, 64, 2), (5000, 7, 3), (10**6, 1000, 4)])
+def test_sums_take_what_is_allocated_for_them(n: int, k: int, size: int) -> None:
+    made = totals_for(space("cpu"), Sizes(n // size, 3 * n, k, n), size)
+    arrays = (made.words, made.buckets, made.slots, made.sub_buckets, made.shares, made.before)
+    assert sums_bytes(n, k, size) == sum(array.nbytes for array in arrays)
+
+
+def test_ranks_share_what_a_graph_takes_and_ghosts_add_to_it() -> None:
+    one, two, four, crossing = (
+        portpart.memory_estimate(2**26, 6 * 2**26, 64, **options).peak
+        for options in ({}, {"ranks": 2}, {"ranks": 4}, {"ranks": 4, "ghosts": 2**24}))
+    assert 0.5 < two / one < 0.6
+    assert 0.5 < four / two < 0.6
+    assert 40 < (crossing - four) / 2**24 < 250
+
+
+def test_small_graphs_are_held_by_every_rank() -> None:
+    one, many = (portpart.memory_estimate(10_000, 60_000, 4, ranks=ranks).peak
+                 for ranks in (1, 8))
+    assert one < many < 1.3 * one
+
+
+@pytest.mark.parametrize("options", [
+    {"preset": "strong"}, {"algorithm": "jet"}, {"session": True}, {"objective": "volume"},
+    {"k": portpart.Topology("2:2", "1:10")}, {"ranks": 0}, {"ghosts": -1}])
+def test_what_ranks_cannot_do_has_no_estimate(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        portpart.memory_estimate(**{"num_vertices": 1000, "num_arcs": 6000, "k": 4, "ranks": 2,
+                                    **options})
