@@ -19,11 +19,19 @@ from portpart.graphs.runs import distinct
 from portpart.options import shown
 from portpart.primitives.basic import converted
 from portpart.primitives.bisection import lower_bound
+from portpart.primitives.name_index import NameIndex, name_index, place_of
 from portpart.primitives.owners import Halo
 from portpart.primitives.ranks import Owners, counted, rank_of
-from portpart.primitives.reduce import max_of, min_of
+from portpart.primitives.reduce import max_of, min_of, sum_of
 from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.select import positions_of
 from portpart.primitives.sort import sort_keys
+
+MARKS_AN_ARC = 4
+"""So many vertices are marked sooner than an arc is sorted, and in less memory."""
+
+MAX_MASKED = 62
+"""So many ranks are the bits of a number."""
 
 
 class LocalRows(NamedTuple):
@@ -63,14 +71,13 @@ def local_rows(rows: Rows, owners: Owners, size: int) -> LocalRows:
     """
     space, low, high = rows.space, rows.first, rows.last
     _check_targets(rows)
-    foreign, _ = _foreign(space, rows.offsets, rows.targets, low, high)
-    ghosts = converted(space, distinct(space, foreign), id_dtype(rows.num_vertices))
+    ghosts = converted(space, _ghosts(rows), id_dtype(rows.num_vertices))
     if high - low + len(ghosts) > MAX_INT32:
         raise InputError(f"{high - low} vertices and copies of {len(ghosts)} neighbours are "
                          f"{high - low + len(ghosts)}; a rank holds {MAX_INT32}")
     targets = space.empty(rows.num_arcs, np.int32)
-    space.parallel_for(rows.num_arcs, number_target, rows.targets, low, high, ghosts, len(ghosts),
-                       targets)
+    space.parallel_for(rows.num_arcs, number_target, rows.targets, low, high,
+                       name_index(space, ghosts, rows.num_vertices), targets)
     return LocalRows(targets, ghosts, *halo_of(space, rows.offsets, targets, ghosts,
                                                owners.first, size))
 
@@ -101,24 +108,48 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
     own = len(offsets) - 1
     first = space.empty(size + 1, np.int64)
     space.parallel_for(size + 1, begin_ghosts, ghosts, len(ghosts), own, firsts, first)
+    counts = space.zeros(own, np.int32)
     if not len(ghosts):
-        return _halo(space, own, space.empty(0, np.int64), first, size)
-    entries, places = _foreign(space, offsets, targets, 0, own)
+        return _halo(space, counts, space.empty(0, np.int32), first, size)
+    if size <= MAX_MASKED:
+        space.parallel_for(own, count_ranks, offsets, targets, own, first, size, counts)
+        places = offsets_from_counts(space, counts)
+        ranks = space.empty(int(space.to_host(places[-1:])[0]), np.int32)
+        space.parallel_for(own, list_ranks, offsets, targets, first, size, places, ranks)
+        return _halo(space, counts, ranks, first, size)
+    space.parallel_for(own, count_foreign, offsets, targets, 0, own, counts)
+    entries, places = _foreign(space, offsets, targets, 0, own, counts)
     entries = converted(space, entries, np.int64)
     space.parallel_for(own, pack_entries, places, first, size, entries)
-    return _halo(space, own, distinct(space, entries), first, size)
+    entries = distinct(space, entries)
+    ranks = space.empty(len(entries), np.int32)
+    space.parallel_for(own, count_entries, entries, len(entries), size, counts)
+    space.parallel_for(len(entries), unpack_rank, entries, size, ranks)
+    return _halo(space, counts, ranks, first, size)
 
 
-def _foreign(space: ExecutionSpace, offsets: Array, targets: Array, low: int,
-             high: int) -> tuple[Array, Array]:
+def _ghosts(rows: Rows) -> Array:
+    """The vertices of other ranks that are targets, ascending and each once.
+
+    Where they are few their arcs are listed and sorted, where they are many all vertices marked.
+    """
+    space, low, high, n = rows.space, rows.first, rows.last, rows.num_vertices
+    own = high - low
+    counts = space.empty(own, np.int32)
+    space.parallel_for(own, count_foreign, rows.offsets, rows.targets, low, high, counts)
+    if n <= min(MAX_INT32, MARKS_AN_ARC * sum_of(space, counts)):
+        marks = space.zeros(n, np.int8)
+        space.parallel_for(own, mark_foreign, rows.offsets, rows.targets, low, high, counts, marks)
+        return positions_of(space, marks)
+    return distinct(space, _foreign(space, rows.offsets, rows.targets, low, high, counts)[0])
+
+
+def _foreign(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
+             counts: Array) -> tuple[Array, Array]:
     """Targets below `low` or from `high` on, in the order of the rows, and where these begin."""
-    rows = len(offsets) - 1
-    counts = space.empty(rows, np.int32)
-    space.parallel_for(rows, count_foreign, offsets, targets, low, high, counts)
     places = offsets_from_counts(space, counts)
     result = space.empty(int(space.to_host(places[-1:])[0]), targets.dtype)
-    if len(result):
-        space.parallel_for(rows, list_foreign, offsets, targets, low, high, places, result)
+    space.parallel_for(len(counts), list_foreign, offsets, targets, low, high, places, result)
     return result, places
 
 
@@ -130,27 +161,24 @@ def _check_targets(rows: Rows) -> None:
                                  f"{rows.num_vertices - 1}")
 
 
-def _halo(space: ExecutionSpace, own: int, entries: Array, first: Array,
+def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
           size: int) -> tuple[Halo, np.ndarray]:
-    """The halo of sorted entries, and how many there are of each rank."""
-    count = len(entries)
-    begin = space.empty(own + 1, np.int32)
-    ranks, places = space.empty(count, np.int32), space.empty(count, np.int32)
-    space.parallel_for(own + 1, begin_entries, entries, count, size, begin)
-    space.parallel_for(count, unpack_rank, entries, size, ranks)
+    """The halo of entries, as many for each vertex, and how many there are of each rank."""
+    begin = offsets_from_counts(space, counts, np.int32)
+    places = space.empty(len(ranks), np.int32)
     by_rank, order = sort_keys(space, ranks)
-    space.parallel_for(count, place_entry, by_rank, order, count, places)
+    space.parallel_for(len(ranks), place_entry, by_rank, order, len(ranks), places)
     return (Halo(begin=begin, ranks=ranks, places=places, ghost_first=first),
             counted(space, by_rank, size))
 
 
 @kl.kernel
-def number_target(arc, targets, low, high, ghosts, num_ghosts, result):
+def number_target(arc, targets, low, high, ghosts: NameIndex, result):
     """result[arc] = the local number of the target."""
     target = kl.int64(targets[arc])
     number = target - low
     if target < low or target >= high:
-        number = high - low + lower_bound(ghosts, 0, num_ghosts, target)
+        number = high - low + place_of(target, ghosts)
     result[arc] = kl.int32(number)
 
 
@@ -183,9 +211,47 @@ def pack_entries(v, places, first, size, entries):
 
 
 @kl.kernel
-def begin_entries(v, entries, count, size, begin):
-    """begin[v] = the first entry of v, or of what comes after it."""
-    begin[v] = kl.int32(lower_bound(entries, 0, count, v * size))
+def mark_foreign(v, offsets, targets, low, high, counts, marks):
+    """Mark where the arcs of v lead that leave the range; all who do so store the same."""
+    if counts[v] > 0:
+        for arc in range(offsets[v], offsets[v + 1]):
+            if targets[arc] < low or targets[arc] >= high:
+                marks[targets[arc]] = kl.int8(1)
+
+
+@kl.device
+def ranks_beside(v, offsets, targets, own, first, size):
+    """Bit r is set if v has an arc to a ghost from rank r."""
+    ranks = kl.int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        if targets[arc] >= own:
+            ranks |= kl.int64(1) << rank_of(first, kl.int64(targets[arc]), size)
+    return ranks
+
+
+@kl.kernel
+def count_ranks(v, offsets, targets, own, first, size, counts):
+    """counts[v] = ranks that have v as a ghost."""
+    counts[v] = kl.int32(kl.popcount(ranks_beside(v, offsets, targets, own, first, size)))
+
+
+@kl.kernel
+def list_ranks(v, offsets, targets, first, size, places, ranks):
+    """List the ranks that have v as a ghost, ascending."""
+    place = kl.int64(places[v])
+    if place < places[v + 1]:
+        left = ranks_beside(v, offsets, targets, kl.int64(first[0]), first, size)
+        while left != 0:
+            ranks[place] = kl.int32(kl.ctz(left))
+            left &= left - 1
+            place += 1
+
+
+@kl.kernel
+def count_entries(v, entries, count, size, counts):
+    """counts[v] = sorted entries of v."""
+    begin = lower_bound(entries, 0, count, v * size)
+    counts[v] = kl.int32(lower_bound(entries, begin, count, (v + 1) * size) - begin)
 
 
 @kl.kernel

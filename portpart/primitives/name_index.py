@@ -1,7 +1,6 @@
 """Places in ascending names, sooner than by bisection of all of them.
 
-Names are divided into buckets, about as many as there are names.  Where names lie evenly, as in
-random order, a bucket has one or two.
+Names are divided into buckets.  Where names lie evenly, as in random order, each has a few.
 """
 
 from __future__ import annotations
@@ -12,6 +11,9 @@ from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record
 from portpart.primitives.bisection import lower_bound
+
+FILL = 4
+"""Names of a bucket, about: they are near each other in memory."""
 
 
 class NameIndex(Record):
@@ -43,7 +45,7 @@ def name_index(space: ExecutionSpace, names: Array, end: int) -> NameIndex:
         They are from 0 to end - 1.
     """
     count = len(names)
-    shift = max(0, (end // max(1, count)).bit_length() - 1)
+    shift = max(0, (FILL * end // max(1, count)).bit_length() - 1)
     buckets = (max(0, end - 1) >> shift) + 1
     first = space.empty(buckets + 1, np.int32)
     space.parallel_for(buckets + 1, begin_bucket, names, count, shift, first)
