@@ -261,15 +261,15 @@ def test_offsets_are_short_where_arcs_turn_out_to_be_few(monkeypatch: pytest.Mon
 
 def test_samples_count_as_the_arcs_around_them() -> None:
     """A mean over all arcs, each of which asks its tile: exact if few tiles have all of them."""
-    sizes = FineSizes(9 * TILE, 32_000, 3 * TILE + 5)
-    arcs = [2000, 0, 29_000, 1000]
+    sizes = FineSizes(9 * TILE, 12_000, 3 * TILE + 5)
+    arcs = [2000, 0, 9000, 1000]
     chosen = row_pieces.samples(sizes, arcs)
     assert [(each.weight, each.first, each.sizes.arcs, each.sizes.clusters) for each in chosen] == [
-        (2, 0, 2000, TILE), (29, 2 * TILE, 29_000, TILE), (1, 3 * TILE, 1000, 5)]
-    coarse = [1500, 20_300, 100]
-    spread = np.repeat([0.75, 0.7, 0.1], [2, 29, 1])
-    spare = min(3 * float(spread.std()) / 32**0.5, sum(coarse) / 32_000 / 32)
-    expected = sum(coarse) + spare * 32_000
+        (2, 0, 2000, TILE), (9, 2 * TILE, 9000, TILE), (1, 3 * TILE, 1000, 5)]
+    coarse = [1500, 6300, 100]
+    spread = np.repeat([0.75, 0.7, 0.1], [2, 9, 1])
+    spare = min(3 * float(spread.std()) / 12**0.5, sum(coarse) / 12_000 / 32)
+    expected = sum(coarse) + spare * 12_000
     assert abs(row_pieces.expected_arcs(sizes, chosen, coarse) - expected) <= 1
 
 

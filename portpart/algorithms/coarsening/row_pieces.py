@@ -29,8 +29,8 @@ MAX_SCRATCH = 2**30
 than it takes to read how large it has become, and that is little beside any graph of more."""
 
 
-SAMPLES = 32
-"""Tiles whose rows tell how many arcs there will be."""
+SAMPLES = 12
+"""Tiles whose rows tell how many arcs there will be: few, for a GPU waits for the host meanwhile."""
 
 MIN_SPARE, MAX_SPARE = 1 / 256, 1 / 32
 """Shares of more arcs that there is room for: three standard errors of what the samples tell, and
