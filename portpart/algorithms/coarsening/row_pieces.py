@@ -30,7 +30,7 @@ than it takes to read how large it has become, and that is little beside any gra
 
 
 SAMPLES = 12
-"""Tiles whose rows tell how many arcs there will be: few, for a GPU waits for the host meanwhile."""
+"""Tiles whose rows tell how many arcs there will be: few, for a GPU waits for them."""
 
 MIN_SPARE, MAX_SPARE = 1 / 256, 1 / 32
 """Shares of more arcs that there is room for: three standard errors of what the samples tell, and
