@@ -30,14 +30,17 @@ FORMATS = ("parhip", "npz", "graph", "graph.gz")
 
 
 def rows_of_rank(graph: Graph, first: list[int]) -> RankGraph:
-    """The graph of ranks that have the rows between borders."""
+    """The graph of ranks that have the rows between borders; the communicator is freed at once."""
+    comm = WORLD.Dup()
     begin, end = first[WORLD.rank], first[WORLD.rank + 1]
     offsets = np.asarray(graph.offsets[begin : end + 1]).astype(np.int64)
     arcs = slice(offsets[0], offsets[-1])
-    return portpart.distributed_graph(
+    rows = portpart.distributed_graph(
         offsets - offsets[0], graph.targets[arcs],
         None if graph.weights is None else graph.weights[arcs],
-        None if graph.vertex_weights is None else graph.vertex_weights[begin:end], comm=WORLD)
+        None if graph.vertex_weights is None else graph.vertex_weights[begin:end], comm=comm)
+    comm.Free()
+    return rows
 
 
 def digest(part: Any) -> str:

@@ -114,6 +114,16 @@ def memory(run: Run) -> None:
         portpart.partition(run.rows, 4)
 
 
+def memory_of_numpy(run: Run) -> None:
+    """NumPy finds no memory on a rank while a graph is made."""
+    with patched("portpart.graphs.from_ranks.checked_rows", no_memory if run.is_here else None):
+        run.make(*run.arrays())
+
+
+def no_memory(*_: Any, **__: Any) -> Any:
+    raise MemoryError("Unable to allocate 8.00 EiB")
+
+
 def other_k(run: Run) -> None:
     portpart.partition(run.rows, 4 + run.is_here)
 
@@ -216,6 +226,7 @@ FAULTS: dict[Case, tuple[str, str]] = {
     raises_amid: ("RankFailed", "rank {}: ZeroDivisionError: it explodes"),
     reports_badly: ("RankFailed", "rank 0: ZeroDivisionError: it explodes"),
     memory: ("OutOfMemory", "rank {}: "),
+    memory_of_numpy: ("OutOfMemory", "rank {}: main memory does not suffice"),
     other_k: ("InputError", "rank [12]: k is [45], and [45] on rank 0"),
     above_n: ("InputError", "rank 0: k is 1073741824 for a graph of 4000 vertices"),
     asymmetric: ("InputError", "rank [0-2]: vertex .* of weight [78] .*rows are not symmetric"),
@@ -360,9 +371,9 @@ def main() -> None:
         on_rank(given.names, given.runs, given.rank)
         return
     for name, count in survived(given.runs, given.names or None).items():
-        print(f"{name:<14} {count} of {given.runs}")
+        print(f"{name:<16} {count} of {given.runs}")
     if not given.names:
-        print(f"{'killed':<14} {survived_killing(given.runs)} of {given.runs}")
+        print(f"{'killed':<16} {survived_killing(given.runs)} of {given.runs}")
 
 
 if __name__ == "__main__":

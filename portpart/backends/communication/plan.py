@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from portpart.backends.communication.protocol import Communicator
+from portpart.errors import memory_errors
 
 Result = TypeVar("Result")
 
@@ -26,7 +27,8 @@ def planned(comm: Communicator, plan: Callable[[], Result]) -> Result:
     """
     result, problem = None, None
     try:
-        result = plan()
+        with memory_errors():
+            result = plan()
     except Exception as error:
         problem = error
     comm.vote(problem)
