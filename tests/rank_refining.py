@@ -64,6 +64,9 @@ class Watching:
     def all_to_all(self, parcel: Any) -> None:
         self.comm.all_to_all(parcel)
 
+    def post(self, send: Array, numbers: np.ndarray, room: Any) -> tuple[Array, np.ndarray]:
+        return self.comm.post(send, numbers, room)
+
     def vote(self, problem: Exception | None) -> None:
         self.comm.vote(problem)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError
@@ -21,12 +19,11 @@ from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
 from portpart.graphs.row_range import Rows, id_dtype
 from portpart.graphs.totals import Totals
 from portpart.primitives.basic import converted, gather
-from portpart.primitives.messages import Message, Talk
+from portpart.primitives.messages import Message, Part, Talk, held
 from portpart.primitives.ranks import Owners
 from portpart.primitives.reduce import longest_row, sum_of
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
-from portpart.primitives.ship import exchanged
 
 __all__ = ["DistributedGraph", "distributed"]
 
@@ -56,18 +53,48 @@ def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     OutOfMemory
         On all ranks, if one of them has too little memory.
     """
-    planned(comm, partial(_check_arrays, rows))
-    first, wide = _agreed(comm, rows)
-    owners = _owners(comm, rows.space, first)
-    found = planned(comm, partial(local_rows, rows, owners, comm.size))
-    _check_lengths(comm, rows.space, found)
-    graph, sums = planned(comm, partial(_local_graph, rows, found, wide))
-    graph = replace(graph, totals=_totals(comm, rows, sums))
-    return _with_ids(DistributedGraph(comm, first, graph, found.ghost_names, found.halo))
+    return held(comm, rows.space, _distributed(comm, rows))
 
 
-def _owners(comm: Communicator, space: ExecutionSpace, first: np.ndarray) -> Owners:
-    return Owners(first=space.asarray(first)).with_words(size=comm.size, rank=comm.rank)
+def _distributed(comm: Communicator, rows: Rows) -> Talk[DistributedGraph]:
+    _check_arrays(rows)
+    space = rows.space
+    mine = [len(rows.offsets) - 1, rows.first, rows.num_vertices,
+            0 if rows.weights is None else rows.weights.dtype.itemsize,
+            rows.vertex_weights is not None]
+    received = yield Message([_numbers(space, np.tile(mine, (comm.size, 1)))])
+    first, wide = _agreed(comm, _told(space, received.parts[0]))
+    found = local_rows(rows, Owners(first=space.asarray(first)), comm.size)
+    graph, sums = _local_graph(rows, found, wide)
+    names = space.empty(len(found.ghost_names) + graph.num_vertices, found.ghost_names.dtype)
+    space.parallel_for(graph.num_vertices, write_name, int(first[comm.rank]), names)
+    masses = graph.vertex_weights
+    ghosts = np.diff(space.to_host(found.halo.ghost_first))
+    received = yield Message([
+        values_for_ghosts(space, found.halo, [names] if masses is None else [names, masses]),
+        _numbers(space, np.column_stack([ghosts, np.tile(sums, (comm.size, 1))]))])
+    values, told = received.parts[0], _told(space, received.parts[1])
+    _check_lengths(found, told[:, 0])
+    totals = _totals(rows.num_vertices, told[:, 1:])
+    if (values.counts == ghosts).all():  # else another rank complains
+        own = graph.num_vertices
+        _check_names(comm.rank, space, found.ghost_names, values.columns[0])
+        names[own:] = values.columns[0]
+        if masses is not None:
+            masses[own:] = values.columns[1]
+    return DistributedGraph(comm, first, replace(graph, totals=totals, global_ids=names),
+                            found.ghost_names, found.halo)
+
+
+def _numbers(space: ExecutionSpace, numbers: np.ndarray) -> Part:
+    """A row of numbers for each rank."""
+    return Part([space.asarray(np.ascontiguousarray(numbers, np.int64).reshape(-1))],
+                np.full(len(numbers), numbers.shape[1]))
+
+
+def _told(space: ExecutionSpace, part: Part) -> np.ndarray:
+    """The row of numbers from each rank."""
+    return space.to_host(part.columns[0]).reshape(len(part.counts), -1)
 
 
 def _check_arrays(rows: Rows) -> None:
@@ -91,45 +118,28 @@ def _check_arrays(rows: Rows) -> None:
                              "needed")
 
 
-def _agreed(comm: Communicator, rows: Rows) -> tuple[np.ndarray, bool]:
+def _agreed(comm: Communicator, told: np.ndarray) -> tuple[np.ndarray, bool]:
     """The borders of all ranges, and whether weights are wide."""
-    mine = [len(rows.offsets) - 1, rows.first, rows.num_vertices,
-            0 if rows.weights is None else rows.weights.dtype.itemsize,
-            rows.vertex_weights is not None]
-    words = np.zeros((len(mine), comm.size), np.int64)
-    words[:, comm.rank] = mine
-    shared = rows.space.asarray(words.ravel())
-    comm.all_reduce(shared, 0, words.size, "sum")
-    counts, firsts, totals, sizes, heavy = rows.space.to_host(shared).reshape(words.shape)
-    first = np.concatenate([[0], np.cumsum(counts)])
-
-    def check() -> None:
-        rank = comm.rank
-        if firsts[rank] != first[rank]:
-            raise InputError(f"rows begin with vertex {firsts[rank]}, and the ranks before have "
-                             f"rows up to vertex {first[rank]}")
-        if totals[rank] != first[-1]:
-            raise InputError(f"rows are of a graph of {totals[rank]} vertices, and all ranks have "
-                             f"{first[-1]} rows")
-        for name, given in (("edge", sizes > 0), ("vertex", heavy > 0)):
-            if given[rank] != given[0]:
-                here, there = ("some", "none") if given[rank] else ("no", "some")
-                raise InputError(f"there are {here} {name} weights, and {there} on rank 0")
-
-    planned(comm, check)
+    counts, firsts, totals, sizes, heavy = told.T
+    first, rank = np.concatenate([[0], np.cumsum(counts)]), comm.rank
+    if firsts[rank] != first[rank]:
+        raise InputError(f"rows begin with vertex {firsts[rank]}, and the ranks before have "
+                         f"rows up to vertex {first[rank]}")
+    if totals[rank] != first[-1]:
+        raise InputError(f"rows are of a graph of {totals[rank]} vertices, and all ranks have "
+                         f"{first[-1]} rows")
+    for name, given in (("edge", sizes > 0), ("vertex", heavy > 0)):
+        if given[rank] != given[0]:
+            here, there = ("some", "none") if given[rank] else ("no", "some")
+            raise InputError(f"there are {here} {name} weights, and {there} on rank 0")
     return first, bool((sizes == np.dtype(np.int64).itemsize).any())
 
 
-def _check_lengths(comm: Communicator, space: ExecutionSpace, found: LocalRows) -> None:
+def _check_lengths(found: LocalRows, elsewhere: np.ndarray) -> None:
     """Refuse rows of which another number of vertices are ghosts elsewhere than is known here."""
-    elsewhere = exchanged(comm, np.diff(space.to_host(found.halo.ghost_first)))
-
-    def check() -> None:
-        for rank in np.flatnonzero(elsewhere != found.listed):
-            raise InputError(f"{found.listed[rank]} vertices have arcs to rank {rank}, which has "
-                             f"arcs to {elsewhere[rank]}: rows are not symmetric")
-
-    planned(comm, check)
+    for rank in np.flatnonzero(elsewhere != found.listed):
+        raise InputError(f"{found.listed[rank]} vertices have arcs to rank {rank}, which has "
+                         f"arcs to {elsewhere[rank]}: rows are not symmetric")
 
 
 def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[int]]:
@@ -144,46 +154,33 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
         masses = space.zeros(own + len(found.ghost_names), np.int64)
         masses[:own] = rows.vertex_weights
     longest = int(space.to_host(longest_row(space, offsets))[0])
-    sums = [longest, own if masses is None else sum_of(space, masses),
-            rows.num_arcs if weights is None else sum_of(space, weights)]
+    weights_of_all = (own if masses is None else sum_of(space, masses),
+                      rows.num_arcs if weights is None else sum_of(space, weights))
+    sums = [longest, rows.num_arcs,
+            *(half for each in weights_of_all for half in (each >> HALF, each & (1 << HALF) - 1))]
     return Graph(offsets, found.targets, weights, masses, space), sums
 
 
-def _totals(comm: Communicator, rows: Rows, sums: list[int]) -> Totals:
-    longest, *weights = sums
-    halves = [half for each in weights for half in (each >> HALF, each & (1 << HALF) - 1)]
-    words = rows.space.asarray(np.array([longest, rows.num_arcs, *halves], np.int64))
-    comm.all_reduce(words, 0, 1, "max")
-    comm.all_reduce(words, 1, 1 + len(halves), "sum")
-    longest, arcs, *parts = rows.space.to_host(words).tolist()
+def _totals(num_vertices: int, told: np.ndarray) -> Totals:
+    """Sizes of the whole graph from those of all ranks, weights of which are told in halves."""
+    _, arcs, *parts = told.sum(axis=0).tolist()
     masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
-
-    def check() -> None:
-        for name, total in (("vertex", masses), ("edge", weight)):
-            if total > MAX_TOTAL_WEIGHT:
-                raise InputError(f"{name} weights of all ranks add up to {total}; "
-                                 f"{MAX_TOTAL_WEIGHT} is the most")
-
-    planned(comm, check)
-    return Totals(rows.num_vertices, arcs, longest, masses, weight)
+    for name, total in (("vertex", masses), ("edge", weight)):
+        if total > MAX_TOTAL_WEIGHT:
+            raise InputError(f"{name} weights of all ranks add up to {total}; "
+                             f"{MAX_TOTAL_WEIGHT} is the most")
+    return Totals(num_vertices, arcs, int(told[:, 0].max()), masses, weight)
 
 
-def _with_ids(graph: DistributedGraph) -> DistributedGraph:
-    """Tell ghosts their ids and weights; the ids are checked, then the local graph has them."""
-    space, own, comm = graph.space, graph.local.num_vertices, graph.comm
-    names = planned(comm, lambda: space.full(own + graph.num_ghosts, -1, graph.ghost_names.dtype))
-    space.parallel_for(own, write_name, int(graph.first[comm.rank]), names)
-    masses = graph.local.vertex_weights
-    graph.push([names] if masses is None else [names, masses])
-
-    def check() -> None:
-        wrong = np.flatnonzero(space.to_host(names[own:] != graph.ghost_names))
-        if len(wrong):
-            _refuse(comm.rank, *(int(space.to_host(each)[wrong[0]])
-                                 for each in (graph.ghost_names, names[own:])))
-
-    planned(comm, check)
-    return replace(graph, local=replace(graph.local, global_ids=names))
+def _check_names(rank: int, space: ExecutionSpace, expected: Array, told: Array) -> None:
+    """Refuse ghosts that their owners do not know as such."""
+    differ = space.empty(len(told), np.int8)
+    space.parallel_for(len(told), mark_difference, expected, told, differ)
+    wrong = positions_of(space, differ)
+    if len(wrong):
+        place = int(space.to_host(wrong[:1])[0])
+        _refuse(rank, *(int(space.to_host(each[place : place + 1])[0])
+                        for each in (expected, told)))
 
 
 class LocalPart(NamedTuple):
@@ -235,7 +232,7 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
             sum_of(space, part.weights)]
     received = yield Message([values_for_ghosts(
-        space, halo, masses, np.int32 if vertex_weight <= MAX_INT32 else np.int64)], sums)
+        space, halo, [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64])], sums)
     masses[own:] = received.parts[0].columns[0]
     longest, arcs, weight = received.words.T
     totals = Totals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
@@ -271,6 +268,12 @@ def _refuse(rank: int, expected: int, told: int) -> None:
 def write_name(v, first, names):
     """names[v] = the global id of own vertex v."""
     names[v] = first + v
+
+
+@kl.kernel
+def mark_difference(i, expected, told, differ):
+    """differ[i] = whether two values differ."""
+    differ[i] = kl.int8(expected[i] != told[i])
 
 
 @kl.kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,31 +13,34 @@ from portpart.primitives.messages import Part
 from portpart.primitives.owners import Halo
 
 
-def values_for_ghosts(space: ExecutionSpace, halo: Halo, values: Array, kind: Any = None) -> Part:
+def values_for_ghosts(space: ExecutionSpace, halo: Halo, arrays: Sequence[Array],
+                      kinds: Sequence[Any] | None = None) -> Part:
     """The values of own vertices, once for each rank that has them as ghosts.
 
     Parameters
     ----------
     space : ExecutionSpace
     halo : Halo
-    values : array of integers
+    arrays : sequence of array of integers
         With an element for each own vertex, and perhaps more.
-    kind : dtype, optional
-        On the way; by default that of the values.
+    kinds : sequence of dtype, optional
+        On the way; by default those of the arrays.
 
     Returns
     -------
     Part
         What arrives of it has the values of all ghosts in their order.
     """
-    size = len(halo.ghost_first) - 1
+    size, own = len(halo.ghost_first) - 1, len(halo.begin) - 1
     counted = space.zeros(size, np.int64)
     space.parallel_for(len(halo.ranks), count_entry, halo, counted)
-    counts = space.to_host(counted)
-    result = space.empty(len(halo.ranks), values.dtype)
-    space.parallel_for(len(halo.begin) - 1, write_values, halo, values,
-                       space.asarray(np.cumsum(counts) - counts), result)
-    return Part([result], counts, None if kind is None else [kind])
+    counts = space.to_host(counted).copy()
+    firsts, columns = space.asarray(np.cumsum(counts) - counts), []
+    for values in arrays:
+        columns.append(space.empty(len(halo.ranks), values.dtype))
+        space.parallel_for(own if len(columns[-1]) else 0, write_values, halo, values, firsts,
+                           columns[-1])
+    return Part(columns, counts, kinds)
 
 
 @kl.kernel

@@ -81,7 +81,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
                        low, numbers, cluster)
     foreign = received.parts[0].columns[0]
     if not ghosts_know:
-        received = yield Message([values_for_ghosts(space, graph.halo, cluster, kinds[0])])
+        received = yield Message([values_for_ghosts(space, graph.halo, [cluster], kinds)])
         cluster[state.own :] = received.parts[0].columns[0]
         foreign = _foreign(space, cluster, low, high)
     foreign = distinct(space, foreign)
