@@ -78,7 +78,8 @@ def test_options_carry_the_names_of_the_api(cycle: str, calls: list) -> None:
     assert calls == [
         {"k": 3, "imbalance": 0.05, "preset": "strong", "device": "cpu", "seed": 7, "threads": 2,
          "algorithm": "jet", "objective": "cut", "progress": None, "target": None, "fixed": None,
-         "initial": None, "min_block_weight": None, "starts": None, "time_limit": None}
+         "initial": None, "min_block_weight": None, "starts": None, "time_limit": None,
+         "devices": None}
     ]  # fmt: skip
 
 

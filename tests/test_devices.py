@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import portpart
 from portpart import generators
+from portpart.cli import main
 from portpart.errors import DeviceUnavailable, InputError
 from tests.conftest import cuda_space
 from tests.graphs import random_graph
@@ -106,3 +108,17 @@ def test_logical_devices_on_a_gpu_come_to_the_partition_of_one():
             assert space.to_host(space.asarray(several.part)).tolist() == space.to_host(
                 space.asarray(one.part)).tolist()
             assert several.stats["advice"]
+
+
+def test_the_command_line_takes_devices(tmp_path, capsys):
+    path = tmp_path / "mesh.graph"
+    portpart.io.write(MESH, path)
+    found = []
+    for devices in ([], ["--devices", "cpu,cpu,cpu"]):
+        output = tmp_path / "part"
+        arguments = ["partition", str(path), "-k", "8", "-q", "--json", "-o", str(output), *devices]
+        assert main(arguments) == 0
+        found.append((output.read_text(), json.loads(capsys.readouterr().out)["cut"]))
+    assert found[0] == found[1]
+    assert main(["partition", str(path), "-k", "8", "--devices", "tpu"]) != 0
+    assert "device must be" in capsys.readouterr().err

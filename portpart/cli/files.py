@@ -297,6 +297,13 @@ def read_shares(text: str | None) -> list[str] | None:
     return read_source(text[1:]).data.decode(errors="replace").replace(",", " ").split()
 
 
+def list_of_devices(text: str | None) -> Any:
+    """The devices of ``all`` or ``0,1,cuda:2``, as `portpart.partition` takes them."""
+    if text is None or text == "all":
+        return text
+    return [int(each) if each.isdecimal() else each for each in map(str.strip, text.split(","))]
+
+
 def write_partition(part: Any, name: str, names: Sequence[Any] | None = None) -> None:
     """Write one block number a line to file `name`, after the vertex's name if there are names."""
     from portpart import io

@@ -64,6 +64,10 @@ min_block_weight_option = click.option(
 device_option = click.option(
     "--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...",
 )
+devices_option = click.option(
+    "--devices", metavar="LIST",
+    help="GPUs that work together: all, or numbers such as 0,1.",
+)
 seed_option = click.option("--seed", type=int, default=0, show_default=True)
 threads_option = click.option(
     "--threads", type=click.IntRange(min=1),

@@ -29,6 +29,7 @@ from portpart.cli.results import as_facts, as_object
 @click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
               tell=options.presets, task="partition")
 @options.device_option
+@options.devices_option
 @options.seed_option
 @options.threads_option
 @options.starts_option
@@ -56,11 +57,13 @@ def command(
         raise click.UsageError("--json and -o - both write to standard output; pass one of them")
     files.one_standard_input(GRAPH=graph, fixed=fixed, initial=initial, target=settings["target"])
     settings["target"] = files.read_shares(settings["target"])
+    settings["devices"] = files.list_of_devices(settings["devices"])
     files.check_output(output, graph, fixed)
     if not alone and ranks.is_launched() and (comm := ranks.world()) is not None:
         from portpart.cli.rank_partition import partition_on_ranks, refuse_option
 
-        for name, value in (("--fixed", fixed), ("--initial", initial), ("--names", names)):
+        for name, value in (("--fixed", fixed), ("--initial", initial), ("--names", names),
+                            ("--devices", settings.pop("devices"))):
             refuse_option(name, value)
         return partition_on_ranks(comm, graph, k, output, reading, settings, as_json, quiet)
     # only a command that partitions pays for importing the library
