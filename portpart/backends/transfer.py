@@ -41,12 +41,15 @@ class Transfer(Protocol):
 
 
 class Together(Protocol):
-    """Steps of communication between ranks whose arrays are on one device: nothing waits."""
+    """Steps of communication between ranks whose arrays are on one device: nothing waits.
 
-    def exchange(self, parcels: Sequence[Parcel]) -> None:
+    They are prepared once, and done whenever what is returned is called.
+    """
+
+    def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
         """Copy what each rank sends to where it arrives, unless numbers of elements are wrong."""
 
-    def reduce(self, parts: Sequence[Array], op: str) -> None:
+    def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
         """Replace the words of all ranks by their sum, minimum or maximum."""
 
     def wrong(self) -> Callable[[], Wrong | None]:

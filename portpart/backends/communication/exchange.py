@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,41 +46,48 @@ class ReducedWords:
     op: str
 
 
-def reduce_words(ranks: Sequence[ReducedWords]) -> None:
-    """Replace the words of all ranks by their sum, minimum or maximum."""
+def reducing(ranks: Sequence[ReducedWords]) -> Callable[[], None]:
+    """What replaces the words of all ranks by their sum, minimum or maximum, when it is called."""
     for rank, words in enumerate(ranks):
         _check(rank, require_words, words.array, words.first, words.count)
     parts = [words.array[words.first : words.first + words.count] for words in ranks]
     device = together(parts, len(parts))
     if device is not None:
-        device.reduce(parts, ranks[0].op)
-        return
-    result = UFUNCS[ranks[0].op].reduce(read(parts))
+        return device.reduce(parts, ranks[0].op)
+    return partial(_reduce_by_host, parts, ranks[0].op)
+
+
+def _reduce_by_host(parts: Sequence[Array], op: str) -> None:
+    result = UFUNCS[op].reduce(read(parts))
     for part in parts:
         transfer_of(part).write(part, result)
     publish(parts)
 
 
-def exchange(parcels: Sequence[Parcel], max_count: int) -> Together | None:
-    """Copy what each rank sends to where it arrives.
+def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], Together | None]:
+    """What copies what each rank sends to where it arrives, when it is called.
 
     A part of more than ``max_count`` elements takes several rounds.
 
     Returns
     -------
-    Together or None
-        Who has to be asked by `require_right` whether numbers of elements were right.
+    callable
+        Returns who has to be asked by `require_right` whether numbers of elements were right.
     """
     size = len(parcels)
     for rank, parcel in enumerate(parcels):
         _check(rank, require_parcel, parcel, size)
     arrays = [each for parcel in parcels for _, each in parcel.named()]
     device = together(arrays, size) if max_count == MAX_COUNT else None
-    if device is not None:
-        device.exchange(parcels)
-    else:
-        _exchange_by_host(parcels, max_count)
-    return device
+    if device is None:
+        return partial(_exchange_by_host, parcels, max_count)
+    launch = device.exchange(parcels)
+
+    def exchange() -> Together | None:
+        launch()
+        return device
+
+    return exchange
 
 
 def require_right(device: Together | None) -> None:

@@ -18,9 +18,9 @@ from portpart.backends.communication.exchange import (
     Posting,
     ReducedWords,
     Refused,
-    exchange,
+    exchanging,
     post,
-    reduce_words,
+    reducing,
     require_right,
 )
 from portpart.backends.communication.protocol import MAX_COUNT, Communicator
@@ -110,9 +110,7 @@ class _Program(NamedTuple):
     arrays: Sequence[Array]
 
 
-_Exchange = ReducedWords | Parcel | Posting
-
-_Call = _Exchange | _Program | _Vote
+_Call = ReducedWords | Parcel | Posting | _Program | _Vote
 
 
 def described(call: _Call) -> str:
@@ -246,38 +244,47 @@ class _Turns(Generic[Result]):
                         None)
         if isinstance(calls[0], _Program):
             self._lead(cast("list[_Program]", calls))
-        else:
-            require_right(self._exchange(cast("list[_Exchange]", calls)))
-        return None
-
-    def _exchange(self, calls: list[_Exchange]) -> Together | None:
-        """Do a step; returns who has to be asked whether numbers were right."""
-        if isinstance(calls[0], ReducedWords):
-            reduce_words(cast("list[ReducedWords]", calls))
         elif isinstance(calls[0], Posting):
             post(cast("list[Posting]", calls), self._max_count)
         else:
-            return exchange(cast("list[Parcel]", calls), self._max_count)
+            require_right(self._prepared(calls)())
         return None
+
+    def _prepared(self, calls: Sequence[Any]) -> Callable[[], Together | None]:
+        """What does a step; it returns who has to be asked whether numbers were right."""
+        if isinstance(calls[0], ReducedWords):
+            return reducing(cast("list[ReducedWords]", calls))
+        return exchanging(cast("list[Parcel]", calls), self._max_count)
 
     def _lead(self, programs: list[_Program]) -> None:
         """Run programs of all ranks side by side, until they end, or a rank has failed.
 
-        Where they wait for flags, numbers of elements are looked at, too.
+        A step with arrays that have been seen is ready.  Where programs wait for flags, numbers of
+        elements are looked at, too.
         """
         asked: Together | None = None
+        known: dict[tuple[int, ...], tuple[list[Any], Callable[[], Together | None]]] = {}
         while self.failure is None:
             calls = [_next(rank, each.calls) for rank, each in enumerate(programs)]
-            _require_same([each if isinstance(each, str) else f"is at {described(each)}"
-                           for each in calls])
+            key = tuple(map(id, calls))
+            if key not in known:
+                _require_same([each if isinstance(each, str) else f"is at {described(each)}"
+                               for each in calls])
+                # it keeps the calls, so that no other gets the id of one
+                known[key] = calls, (_nothing if isinstance(calls[0], str)
+                                     else self._prepared(calls))
             if isinstance(calls[0], str):
                 require_right(asked)
                 asked = None
                 if calls[0] is ENDED:
                     break
             else:
-                asked = self._exchange(calls) or asked
+                asked = known[key][1]() or asked
         publish([array for each in programs for array in each.arrays])
+
+
+def _nothing() -> None:
+    """There is nothing to do."""
 
 
 ENDED, WAITS = "has ended its program", "reads flags"

@@ -16,6 +16,7 @@ import numpy as np
 
 from portpart.backends.bound import Bindings, add_numbers
 from portpart.backends.communication.carry_out import (
+    Call,
     Calls,
     call_of,
     communicator_of,
@@ -129,6 +130,7 @@ class _Run:
         self.given, self.bound = given, bound
         self._known = known
         self._segments: dict[int, Callable[[], None]] = {}
+        self._calls: dict[tuple[int, Any], Call] = {}
         self._wanted: list[Element] = sorted(executable.segments.read_by_host,
                                              key=lambda each: (each.slot.name, each.index))
 
@@ -139,7 +141,7 @@ class _Run:
                 self._execute(part.program)
                 self._forget(part.changes)
             elif isinstance(part, Exchange):
-                yield call_of((yield from self._counted(part.step)), self.bound)
+                yield self._call(part, (yield from self._counted(part.step)))
                 self._forget(part.changes)
             elif isinstance(part, HostLoop):
                 while (yield from self._value(part.flag)):
@@ -154,6 +156,13 @@ class _Run:
         if key not in self._segments:
             self._segments[key] = self.executable.repeated(program, self.given, self.size)
         self._segments[key]()
+
+    def _call(self, part: Exchange, step: Communication) -> Call:
+        """The same call each time that the step comes: communicators know it again."""
+        key = id(part), step.count if isinstance(step, AllReduce) else None
+        if key not in self._calls:
+            self._calls[key] = call_of(step, self.bound)
+        return self._calls[key]
 
     def _counted(self, step: Communication) -> Generator[None, None, Communication]:
         """The step with a number of words in place of an element."""

@@ -134,30 +134,36 @@ class Together:
         module = cupy.RawModule(code=SOURCE)
         self._exchange = module.get_function("exchange_parts")
         self._reduce = module.get_function("reduce_words")
-        self._write, self._fetch = write, fetch
-        self._table = cupy.empty(6 * MAX_RANKS, np.int64)
+        self._cupy, self._write, self._fetch = cupy, write, fetch
         self._problem = cupy.zeros(HEAD + MAX_RANKS, np.int64)
 
-    def exchange(self, parcels: Sequence[Parcel]) -> None:
-        """Copy what each rank sends to where it arrives."""
+    def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
+        """See `portpart.backends.transfer.Together`."""
         words = [[*(each.data.ptr for each in (parcel.send, parcel.send_counts, parcel.recv,
                                                parcel.recv_counts)),
                   len(parcel.send), len(parcel.recv)] for parcel in parcels]
         width = parcels[0].send.itemsize
         longest = max(parcel.recv.nbytes for parcel in parcels)
-        self._launch(self._exchange, words, longest // max(4, width),
-                     np.int64(len(parcels)), np.int64(width), np.uint64(self._problem.data.ptr))
+        return self._prepared(self._exchange, words, longest // max(4, width),
+                              np.int64(len(parcels)), np.int64(width),
+                              np.uint64(self._problem.data.ptr))
 
-    def reduce(self, parts: Sequence[Array], op: str) -> None:
-        """Replace the words of all ranks by their sum, minimum or maximum."""
-        self._launch(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
-                     np.int64(len(parts)), np.int64(len(parts[0])), np.int64(CODES[op]))
+    def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
+        """See `portpart.backends.transfer.Together`."""
+        return self._prepared(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
+                              np.int64(len(parts)), np.int64(len(parts[0])),
+                              np.int64(CODES[op]))
 
-    def _launch(self, function: Any, words: Any, items: int, *given: Any) -> None:
-        table = np.array(words, np.int64).reshape(-1)
-        self._write(self._table[: len(table)], table)
+    def _prepared(self, function: Any, words: Any, items: int,
+                  *given: Any) -> Callable[[], None]:
+        table = self._cupy.empty(np.size(words), np.int64)
+        self._write(table, np.array(words, np.int64).reshape(-1))
         blocks = max(1, min(MAX_BLOCKS, -(-items // BLOCK)))
-        function((blocks,), (BLOCK,), (np.uint64(self._table.data.ptr), *given))
+
+        def launch() -> None:
+            function((blocks,), (BLOCK,), (np.uint64(table.data.ptr), *given))
+
+        return launch
 
     def wrong(self) -> Callable[[], Wrong | None]:
         """Begin to look for wrong numbers in what was exchanged; what tells them waits."""
