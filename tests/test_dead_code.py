@@ -19,8 +19,8 @@ PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
           "portpart.backends.language", "portpart.backends.communication",
           "portpart.backends.communication.mpi", "portpart.primitives.owners",
           "portpart.graphs.distribution", "portpart.algorithms.coarsening.rank_hierarchy",
-          "portpart.algorithms.portpart_ranks", "portpart.backends.cuda.nccl")
-"""What these export is for users; those of the last eight write kernels, and programs for several
+          "portpart.backends.cuda.nccl")
+"""What these export is for users; those of the last seven write kernels, and programs for several
 ranks."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},
