@@ -16,6 +16,7 @@ from portpart.backends.cuda import nvrtc
 from portpart.backends.cuda.compile import (
     WORTH_RESIDENT,
     ResidentKernel,
+    Walked,
     ask,
     ask_together,
     keys_of,
@@ -142,6 +143,16 @@ def test_a_resident_kernel_is_compiled_beside_other_work_once_that_pays(asked):
     assert len(asked) == 1
     other = ResidentKernel(Loaded(), Modules(90, "14.0"), Text())  # another process
     assert other.ready() == RESIDENT
+    assert len(asked) == 1
+
+
+def test_launches_of_the_segments_of_a_program_count_together(asked):
+    walked, modules = Walked(), Modules(90, "14.0")
+    one, other = (ResidentKernel(Loaded(), modules, Text(), walked=walked) for _ in range(2))
+    one.walked(WORTH_RESIDENT - 1)
+    other.walked(1)
+    until(lambda: one.ready() is not None)
+    assert one.ready() == other.ready() == RESIDENT
     assert len(asked) == 1
 
 

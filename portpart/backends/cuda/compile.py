@@ -52,9 +52,10 @@ class KernelCache:
         return {id(step): self._function(key, PACKED, quick)
                 for step, key in zip(program.launches(), keys, strict=True)}
 
-    def resident(self, text: ProgramText, waits: bool) -> ResidentKernel:
+    def resident(self, text: ProgramText, waits: bool,
+                 walked: Walked | None = None) -> ResidentKernel:
         """The kernel of a resident program."""
-        return ResidentKernel(self.cupy, self.modules, text, waits)
+        return ResidentKernel(self.cupy, self.modules, text, waits, walked)
 
     def _function(self, key: Key, entry: str, quick: bool) -> Any:
         with self._lock:
@@ -67,6 +68,13 @@ class KernelCache:
             return self._functions[key, entry]
 
 
+class Walked:
+    """How many launches from Python there will be before resident kernels are compiled."""
+
+    def __init__(self) -> None:
+        self.left = WORTH_RESIDENT
+
+
 class ResidentKernel:
     """The kernel of a resident program, which is compiled in the background once that pays.
 
@@ -77,24 +85,26 @@ class ResidentKernel:
     text : ProgramText
     waits : bool
         Whether the program must not run without it.
+    walked : Walked, optional
+        Counts launches of several programs that run in turn.
     """
 
     def __init__(self, cupy: ModuleType, modules: Modules, text: ProgramText,
-                 waits: bool = False) -> None:
+                 waits: bool = False, walked: Walked | None = None) -> None:
         self._cupy, self._modules, self._text = cupy, modules, text
         self._waits = waits or not modules.quick
         self._code = modules.kept(text.words)
-        self._left = WORTH_RESIDENT
+        self._walked = walked or Walked()
         self._function: Any = None
 
     def walked(self, launches: int) -> None:
         """Count a run without it."""
-        self._left -= launches
+        self._walked.left -= launches
 
     def ready(self) -> Any:
         """The function; None while it is not there."""
         if self._function is None:
-            if self._code is None and (self._waits or self._left <= 0):
+            if self._code is None and (self._waits or self._walked.left <= 0):
                 self._code = ask_resident(self._modules, self._text)
             if self._code is not None and (self._waits or self._code.is_there):
                 module = loaded(self._cupy, self._code.wait())

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cuda.compile import ResidentKernel, blocks_for
+from portpart.backends.cuda.compile import ResidentKernel, Walked, blocks_for
 from portpart.backends.cuda.cooperative import Given, Resident
 from portpart.backends.cuda.graph import capture
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, Device
@@ -45,10 +45,18 @@ def resident_blocks(size: int, max_blocks: int) -> int:
 
 
 class CudaExecutable:
-    """A program compiled for one device."""
+    """A program compiled for one device.
 
-    def __init__(self, space: Device, program: Program) -> None:
-        self.space = space
+    Parameters
+    ----------
+    space : CudaSpace
+    program : Program
+    walked : Walked, optional
+        Counts launches until its resident kernel is compiled, and those of others that share it.
+    """
+
+    def __init__(self, space: Device, program: Program, walked: Walked | None = None) -> None:
+        self.space, self._walked = space, walked
         self.program = program
         self.laps = None
         if space.profiling:
@@ -152,7 +160,8 @@ class CudaExecutable:
         """The resident kernel; None while it is not there."""
         if self._resident is None:
             if self._kernel is None:
-                self._kernel = self.space.kernels.resident(self.text, self.laps is not None)
+                self._kernel = self.space.kernels.resident(self.text, self.laps is not None,
+                                                           self._walked)
             function = self._kernel.ready()
             if function is not None:
                 self._resident = Resident(function, self.space, self.layout)

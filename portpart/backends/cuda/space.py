@@ -12,6 +12,7 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.cache import do_without_folder
-from portpart.backends.cuda.compile import KernelCache, blocks_for
+from portpart.backends.cuda.compile import KernelCache, Walked, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.direct import Direct
 from portpart.backends.cuda.graph import missing_for_graphs
@@ -240,12 +241,12 @@ class CudaSpace(ExecutionSpace):
 
     def executable(self, program: Program) -> Executable:
         if program.communication():
-            return SegmentedExecutable(self, program, self._compiled)
+            return SegmentedExecutable(self, program, partial(self._compiled, walked=Walked()))
         return self._compiled(program)
 
-    def _compiled(self, program: Program) -> CudaExecutable:
+    def _compiled(self, program: Program, walked: Walked | None = None) -> CudaExecutable:
         with self.active():
-            return CudaExecutable(self, program)
+            return CudaExecutable(self, program, walked)
 
     def address_of(self, array: Any) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""
