@@ -21,12 +21,11 @@ from portpart.algorithms import portpart_ranks
 from portpart.algorithms.coarsening.rank_hierarchy import Fold
 from portpart.graphs.graph import Graph
 from portpart.graphs.rank_graph import RankGraph
-from tests.mpi_jobs import GRAPHS
+from tests.mpi_jobs import FILES, GRAPHS
 from tests.ranks import borders
 
 WORLD = MPI.COMM_WORLD
 
-FORMATS = ("parhip", "npz", "graph", "graph.gz")
 
 
 def rows_of_rank(graph: Graph, first: list[int]) -> RankGraph:
@@ -69,26 +68,24 @@ def partitions() -> Any:
             first = borders(graph.num_vertices, WORLD.size, seed)
             first[1:-1] = [0] * (WORLD.size - 1) if seed == 1 else first[1:-1]
             with rows_of_rank(graph, first) as rows:
-                answers[f"{name} {seed}"] = [found(rows, k, preset=preset)
-                                             for k, preset in ((2, "fast"), (9, "default"))]
+                k, preset = ((9, "default"), (2, "fast"))[seed]
+                answers[f"{name} {seed}"] = found(rows, k, preset=preset)
     return answers
 
 
 def files(folder: str) -> Any:
     """Partitions of graphs of files, and what rank 0 has warned of."""
     answers = {}
-    for name in GRAPHS:
-        for suffix in FORMATS:
-            with warnings.catch_warnings(record=True) as warned:
-                warnings.simplefilter("always")
-                path = Path(folder) / f"{name}.{suffix}"
-                with portpart.read_distributed(path, comm=WORLD) as rows:
-                    result = portpart.partition(rows, 4, preset="fast")
-                    result.save(path.with_suffix(".part"))
-                    whole = facts_of(result, result.gather(None))
-            answers[f"{name}.{suffix}"] = [whole, [str(each.message) for each in warned],
-                                           digest(portpart.io.read_partition(
-                                               path.with_suffix(".part")))]
+    for file in FILES:
+        path = Path(folder) / file
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with portpart.read_distributed(path, comm=WORLD) as rows:
+                result = portpart.partition(rows, 4, preset="fast")
+                result.save(path.with_suffix(".part"))
+                whole = facts_of(result, result.gather(None))
+        saved = digest(portpart.io.read_partition(path.with_suffix(".part")))
+        answers[file] = [whole, [str(each.message) for each in warned], saved]
     return answers
 
 

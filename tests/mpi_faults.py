@@ -244,6 +244,12 @@ FAULTS: dict[Case, tuple[str, str]] = {
 BY_NAME = {case.__name__: case for case in FAULTS}
 
 
+def numbers_of(name: str, runs: int) -> range:
+    """Numbers of the runs of a fault; those of a few runs begin with another rank each."""
+    first = [*BY_NAME].index(name)
+    return range(first, first + runs)
+
+
 def outcome(case: Case, run: Run) -> list[Any]:
     """Class, text and seconds of what a fault raises on this rank."""
     begin = time.monotonic()
@@ -267,7 +273,7 @@ def on_rank(names: list[str], runs: int, folder: Path) -> None:
     wanted = portpart.partition(rows, 4).cut
     answers: dict[str, list[Any]] = {name: [] for name in names}
     for name in names:
-        for number in range(runs):
+        for number in numbers_of(name, runs):
             answers[name].append(outcome(BY_NAME[name], Run(number, world, rows, folder)))
             assert world.allreduce(1) == world.size
         assert portpart.partition(rows, 4).cut == wanted, name
@@ -301,9 +307,9 @@ def survived(runs: int, names: list[str] | None = None) -> dict[str, int]:
         code, answers = answers_of(RANKS, "tests.mpi_faults", "--rank", folder, "--runs", str(runs),
                                    *names, seconds=60 + SECONDS * runs * len(names))
         assert code == 0, f"the job ends with {code}"
-    return {name: sum(is_as_wanted(name, number, [answers[rank][name][number]
+    return {name: sum(is_as_wanted(name, number, [answers[rank][name][place]
                                                   for rank in range(RANKS)])
-                      for number in range(runs)) for name in names}
+                      for place, number in enumerate(numbers_of(name, runs))) for name in names}
 
 
 def is_as_wanted(name: str, number: int, outcomes: list[Any]) -> bool:

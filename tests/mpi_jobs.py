@@ -30,6 +30,10 @@ GRAPHS = {
 }
 """Graphs that jobs partition."""
 
+FILES = ("mesh.parhip", "mesh.graph", "weighted.parhip", "weighted.npz", "weighted.graph",
+         "weighted.graph.gz", "skewed.graph")
+"""Files of them that jobs read."""
+
 
 def run_job(size: int, *arguments: str, cwd: Path = ROOT,
             seconds: float = 120, **variables: str) -> subprocess.CompletedProcess[str]:

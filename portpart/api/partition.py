@@ -43,9 +43,12 @@ def partition(
 
     Parameters
     ----------
-    graph : Graph, Hypergraph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
+    graph : Graph, Hypergraph, RankGraph, sparse matrix, tuple, edge list, network, frame or path
         Anything :func:`portpart.as_graph` takes, or a hypergraph, which
         :func:`portpart.as_hypergraph` makes; a path is one by its suffix (``.hgr``, ``.nets`` ...).
+        Or a graph of several MPI ranks, which :func:`portpart.distributed_graph` makes: then all
+        ranks make the call with the same options, some of which are refused
+        (:doc:`/howto/distributed`).
     k : int
         Number of blocks, at least 1.  No block stays empty if there are as many vertices of
         positive weight, unless `target` or `fixed` make it so.
@@ -115,6 +118,7 @@ def partition(
     Returns
     -------
     PartitionResult
+        On ranks a `RankPartitionResult`, with the blocks of the rank's vertices.
 
     Raises
     ------
