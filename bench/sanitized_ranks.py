@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-RANKS = 3
+RANKS, BLOCKS = 3, 3
 
 
 def ranks(space: Any, graphs: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield graphs that are cut into rows, gathered, and asked for vertices of all ranks."""
+    """Yield graphs that are cut into rows, gathered, divided, and asked for all vertices."""
     from portpart.backends.communication import Local
 
     for name, graph in {**graphs, "path": heavier_path(space)}.items():
@@ -54,7 +54,27 @@ def _exchange(graph: Any, space: Any, comm: Any) -> None:
     made.gather()
     coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(0, 0), stop_at=9,
                   max_kept=0.99, skip_above=0.1)
+    _divide(made)
     _ask(made)
+
+
+def _divide(graph: Any) -> None:
+    """Partition a graph within limits that are hard to keep, so that all rebalancing is done."""
+    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.coarsening.rank_hierarchy import Fold
+    from portpart.algorithms.multilevel.trace import Trace
+    from portpart.algorithms.portpart import PortpartConfig
+    from portpart.algorithms.portpart_ranks import partition_ranks
+    from portpart.algorithms.refinement.options import RefinementOptions
+    from portpart.options import changed
+
+    mean = graph.totals.total_vertex_weight // BLOCKS
+    config = changed(PortpartConfig(), {
+        "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
+        "refinement.coarse": RefinementOptions(weak_limit=1),
+        "refinement.finest": RefinementOptions(weak_limit=1)})
+    partition_ranks(graph, Balance(BLOCKS, mean + 1, mean), config, 1,
+                    Trace(graph.space, graph, None), Fold(8, 100))
 
 
 def _ask(graph: Any) -> None:
