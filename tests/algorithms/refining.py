@@ -102,7 +102,7 @@ class Phases:
         self.space, self.k, self.objective = space, k, objective
         refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
         self.rows = refiner.rows(self.graph)
-        self.n, self.counter = graph.num_vertices, refiner.counter
+        self.n, self.counter = graph.num_vertices, refiner.lanes.counter
         self.team = refiner.lanes.team_on(graph)
         self.level = Level(np.array(refiner.words.array))
         self.level.iteration = 0

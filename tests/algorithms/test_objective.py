@@ -32,7 +32,7 @@ from portpart.algorithms.objectives.distance_values import (
 from portpart.algorithms.objectives.objective import Objective, Rules, Tables, Valuation
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
-from portpart.algorithms.refinement import refiner as of_levels
+from portpart.algorithms.refinement import lanes as of_levels
 from portpart.algorithms.refinement import sizes
 from portpart.algorithms.refinement.options import IndependentOptions
 from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
