@@ -28,7 +28,7 @@ MAX_DEVICES = 1024
 PAYS_FROM = 10**8
 """With fewer arcs one GPU is as fast as several."""
 
-ADVICE = "below 100 million arcs one GPU is as fast as several"
+ADVICE = f"below {PAYS_FROM // 10**6} million arcs one GPU is as fast as several"
 
 INSTEAD = "one device does that: leave devices out"
 

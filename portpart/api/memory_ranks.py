@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from portpart.algorithms.coarsening.rank_hierarchy import CPU_FOLD
-from portpart.algorithms.refinement.ranks.state import NUM_LENGTHS
-from portpart.algorithms.refinement.sizes import BUCKETS, Sizes
+from portpart.algorithms.refinement.ranks.state import Totals
+from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate
 from portpart.api.memory_search import Levels, Search
-from portpart.primitives.reduce import STRIPES
 
 OF_OWN, OF_GHOST = 10, 28
 """Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
@@ -44,9 +43,7 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int,
 def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
     """Bytes of what ranks add up while they refine a graph of so many vertices."""
     sizes = Sizes(num_vertices, 0, num_blocks, num_vertices)
-    k, per_bucket = num_blocks, sizes.sub_buckets
-    words = k * sizes.stripes + STRIPES + NUM_LENGTHS
-    return OF_WORD * (words + k * (BUCKETS * (1 + per_bucket) + per_bucket) + ranks + 2)
+    return Totals.num_bytes(sizes) + OF_WORD * ranks
 
 
 def _is_folded(level: LevelSize) -> bool:

@@ -118,7 +118,7 @@ def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array
         space.parallel_for(own, list_ranks, offsets, targets, first, size, places, ranks)
         return _halo(space, counts, ranks, first, size)
     space.parallel_for(own, count_foreign, offsets, targets, 0, own, counts)
-    entries, places = _foreign(space, offsets, targets, 0, own, counts)
+    entries, places = foreign_targets(space, offsets, targets, 0, own, counts)
     entries = converted(space, entries, np.int64)
     space.parallel_for(own, pack_entries, places, first, size, entries)
     entries = distinct(space, entries)
@@ -141,10 +141,10 @@ def _ghosts(rows: Rows) -> Array:
         marks = space.zeros(n, np.int8)
         space.parallel_for(own, mark_foreign, rows.offsets, rows.targets, low, high, counts, marks)
         return positions_of(space, marks)
-    return distinct(space, _foreign(space, rows.offsets, rows.targets, low, high, counts)[0])
+    return distinct(space, foreign_targets(space, rows.offsets, rows.targets, low, high, counts)[0])
 
 
-def _foreign(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
+def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
              counts: Array) -> tuple[Array, Array]:
     """Targets below `low` or from `high` on, in the order of the rows, and where these begin."""
     places = offsets_from_counts(space, counts)

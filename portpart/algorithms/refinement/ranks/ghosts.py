@@ -26,7 +26,7 @@ from portpart.algorithms.refinement.moves.list_moves import (
 )
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Piece, Recording
-from portpart.algorithms.refinement.ranks.state import NONE, News, Told
+from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
 from portpart.backends.language import Scope, int32
 from portpart.graphs.ghost_rows import GhostRows
@@ -46,7 +46,7 @@ class Arriving(Scope):
     owners: Owners
 
 
-class Ghostly(Scope):
+class GhostState(Scope):
     """What is known of ghosts."""
 
     moves: Moves
@@ -69,32 +69,32 @@ def begin_ghost(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
 
 
 @kl.kernel
-def begin_entry(entry, told: Told):
+def begin_entry(entry, sent: Sent):
     """Ghosts begin with what `begin_ghost` sets."""
-    told.target[entry] = kl.int32(NONE)
-    told.gain[entry] = 0
+    sent.target[entry] = kl.int32(NONE)
+    sent.gain[entry] = 0
 
 
 @kl.kernel
-def clear_news(_, news: News):
+def clear_changed(_, changed: Changed):
     """There is nothing to tell.  One item."""
-    news.count = 0
+    changed.count = 0
 
 
 @kl.kernel
-def list_news(i, halo: Halo, cache: GainCache, told: Told, news: News):
+def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
     """List a vertex that has been brought up to date if ghosts have been told something else."""
     v = cache.dirty_list[i]
     entry = halo.begin[v]
     if entry < halo.begin[v + 1]:
-        if told.target[entry] != cache.best_target[v] or told.gain[entry] != cache.gain[v]:
-            told.target[entry] = cache.best_target[v]
-            told.gain[entry] = cache.gain[v]
-            news.listed[kl.atomic_next(news, News.count)] = kl.int32(v)
+        if sent.target[entry] != cache.best_target[v] or sent.gain[entry] != cache.gain[v]:
+            sent.target[entry] = cache.best_target[v]
+            sent.gain[entry] = cache.gain[v]
+            changed.listed[kl.atomic_next(changed, Changed.count)] = kl.int32(v)
 
 
 @kl.kernel
-def note_arrival(i, state: Ghostly, arriving: Arriving, beside: GhostRows, layout: Layout):
+def note_arrival(i, state: GhostState, arriving: Arriving, beside: GhostRows, layout: Layout):
     """A ghost moves: what is beside it is out of date.  A team."""
     g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
@@ -114,23 +114,23 @@ def move_ghost(i, moves: Moves, arriving: Arriving, layout: Layout):
 
 
 class GhostSteps(Piece):
-    """What ghosts are told: gains, and moves."""
+    """What ghosts are sent: gains, and moves."""
 
     def begin(self, this: Recording) -> None:
         """Ghosts know their blocks, and nothing else."""
-        told: Any = this.program.records["told"]
+        sent: Any = this.program.records["sent"]
         with this.program.side_by_side():
-            this.program.launch(told.num_ghosts, begin_ghost)
-            this.program.launch(told.num_entries, begin_entry)
+            this.program.launch(sent.num_ghosts, begin_ghost)
+            this.program.launch(sent.num_entries, begin_entry)
             this.program.launch(1, clear_arrived)
 
     def refresh_hubs(self, this: Recording) -> None:
         """Tell the gains that have changed."""
         program, level, cache = this.program, this.run.level, this.run.cache
-        news: Any = program.records["news"]
-        program.launch(1, clear_news)
-        program.launch(level.dirty, list_news)
-        self._push(this, [cache.best_target, cache.gain], news.listed, news.count,
+        changed: Any = program.records["changed"]
+        program.launch(1, clear_changed)
+        program.launch(level.dirty, list_changed)
+        self._push(this, [cache.best_target, cache.gain], changed.listed, changed.count,
                    narrow=this.widths.counter is int32)
 
     def account(self, this: Recording) -> None:

@@ -23,7 +23,7 @@ from portpart.algorithms.refinement.piece import Piece
 from portpart.algorithms.refinement.propagation.label_propagation import PropagationSteps
 from portpart.algorithms.refinement.ranks.ghosts import GhostSteps
 from portpart.algorithms.refinement.ranks.projection import fetched
-from portpart.algorithms.refinement.ranks.state import News, Told, told_for, totals_for
+from portpart.algorithms.refinement.ranks.state import Changed, Sent, sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes
@@ -80,7 +80,7 @@ class RankRefiner(Refiner):
         super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
-        self._beside: tuple[GhostRows, Told, News] | None = None
+        self._beside: tuple[GhostRows, Sent, Changed] | None = None
 
     def _sizes_for(self, finest: Structure) -> Sizes:
         return Sizes(self._vertices, self._arcs, self.balance.num_blocks,
@@ -120,7 +120,7 @@ class RankRefiner(Refiner):
         """Have work arrays for a level over ranks, which is refined next."""
         self._graph = graph
         self._make_room(room_for(graph))
-        self._beside = ghost_rows(graph), *told_for(graph)
+        self._beside = ghost_rows(graph), *sent_for(graph)
 
     def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
         return self.pieces if graph.whole is graph else RANK_JET
@@ -128,10 +128,10 @@ class RankRefiner(Refiner):
     def _records_of(self, graph: Structure) -> dict[str, Any]:
         if self._beside is None:
             return {}
-        beside, told, news = self._beside
+        beside, sent, changed = self._beside
         sub_buckets = self._sub_buckets_on(graph)
         assert self._graph is not None
-        return {"beside": beside, "told": told, "news": news, "mail": Mail(),
+        return {"beside": beside, "sent": sent, "changed": changed, "mail": Mail(),
                 "owners": self._graph.owners, "halo": self._graph.halo,
                 "totals": self._totals.for_level(self.balance.num_blocks, sub_buckets)}
 

@@ -1,4 +1,4 @@
-"""Records of refinement over ranks: totals of all ranks, and what ghosts have been told."""
+"""Records of refinement over ranks: totals of all ranks, and what ghosts have been sent."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ import numpy as np
 from portpart.algorithms.refinement.gains.active_sets import NUM_LENGTHS
 from portpart.algorithms.refinement.sizes import BUCKETS, Sizes
 from portpart.backends import language as kl
+from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record
+from portpart.backends.work import WorkRecord
 from portpart.graphs.distributed import DistributedGraph
 from portpart.primitives.reduce import STRIPES
 
 NONE = -1
 
 
-class Totals(Record):
+class Totals(WorkRecord):
     """Sums over all ranks, which are the same on each of them.
 
     Attributes
     ----------
-    words : array of int64
-        What is added up for an evaluation; the next three are parts of it.
     weights, costs : array of int64
         As `Moves.weight_sums` and `Moves.cost_sums`.
     lengths : array of int64
         As `ActiveSets.lengths`.
+    words : array of int64
+        What is added up for an evaluation: these three, one behind the other.
     buckets, slots : array of int64
         As `Rebalancing.bucket_weight` and `slot_weight`; of slots those that matter.
     sub_buckets : array of int64
@@ -38,15 +40,16 @@ class Totals(Record):
         Lengths of what is added up.
     """
 
-    words: Array
     weights: Array
     costs: Array
     lengths: Array
-    buckets: Array
-    slots: Array
-    sub_buckets: Array
     shares: Array
-    before: Array
+    words: Array = work(np.int64, lambda size: _costs_end(size) + NUM_LENGTHS, zeros=True)
+    buckets: Array = work(np.int64, lambda size: size.blocks * BUCKETS, zeros=True)
+    slots: Array = work(
+        np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
+    sub_buckets: Array = work(np.int64, lambda size: size.blocks * size.sub_buckets, zeros=True)
+    before: Array = work(np.int64, lambda size: 2, zeros=True)
     num_words: int = kl.word()
     num_buckets: int = kl.word()
     num_sub_buckets: int = kl.word()
@@ -59,18 +62,24 @@ class Totals(Record):
 
 def totals_for(space: ExecutionSpace, sizes: Sizes, ranks: int) -> Totals:
     """Allocate totals."""
-    k = sizes.blocks
-    weights, costs = k * sizes.stripes, k * sizes.stripes + STRIPES
-    words = space.zeros(costs + NUM_LENGTHS, np.int64)
-    buckets, per_bucket = k * BUCKETS, sizes.sub_buckets
-    return Totals(
-        words=words, weights=words[:weights], costs=words[weights:costs], lengths=words[costs:],
-        **{name: space.zeros(length, np.int64) for name, length in (
-            ("buckets", buckets), ("slots", buckets * per_bucket), ("sub_buckets", k * per_bucket),
-            ("shares", ranks), ("before", 2))})
+    words = space.zeros(_costs_end(sizes) + NUM_LENGTHS, np.int64)
+    weights, costs = _weights_end(sizes), _costs_end(sizes)
+    return Totals.allocate(
+        space, sizes, words=words, weights=words[:weights], costs=words[weights:costs],
+        lengths=words[costs:], shares=space.zeros(ranks, np.int64))
 
 
-class Told(Record):
+def _weights_end(sizes: Sizes) -> int:
+    """Where the words of weights end, of those that are added up for an evaluation."""
+    return sizes.blocks * sizes.stripes
+
+
+def _costs_end(sizes: Sizes) -> int:
+    """The same of the words of cost."""
+    return _weights_end(sizes) + STRIPES
+
+
+class Sent(Record):
     """What ranks have told each other of own vertices that are ghosts there.
 
     Attributes
@@ -89,7 +98,7 @@ class Told(Record):
     num_entries: int = kl.word()
 
 
-class News(Record):
+class Changed(Record):
     """Own vertices with something to tell.
 
     Attributes
@@ -102,9 +111,9 @@ class News(Record):
     count: int = kl.word()
 
 
-def told_for(graph: DistributedGraph) -> tuple[Told, News]:
-    """Nothing has been told, and there is nothing to tell."""
+def sent_for(graph: DistributedGraph) -> tuple[Sent, Changed]:
+    """Nothing has been sent, and there is nothing to tell."""
     space, entries = graph.space, len(graph.halo.ranks)
-    told = Told(space.empty(entries, np.int32), space.empty(entries, np.int64))
-    return (told.with_words(num_ghosts=graph.num_ghosts, num_entries=entries),
-            News(space.empty(entries, np.int32)))
+    sent = Sent(space.empty(entries, np.int32), space.empty(entries, np.int64))
+    return (sent.with_words(num_ghosts=graph.num_ghosts, num_entries=entries),
+            Changed(space.empty(entries, np.int32)))
