@@ -31,21 +31,25 @@ from portpart.primitives.ship import ship
 class DistributedGraph:
     """The part of a graph that belongs to one rank.
 
-    Made by `portpart.graphs.distribution.distributed`.
+    Made by `portpart.graphs.distribution.distributed`.  A vertex has a *name*, by which ranks tell
+    its owner, and a global id, by which hashes and orders go.  These are the same, unless vertices
+    have moved to other ranks.
 
     Attributes
     ----------
     comm : Communicator
     first : numpy.ndarray of int64, shape (ranks + 1,)
-        Rank r owns the vertices ``first[r] ... first[r + 1] - 1``.
+        Rank r owns the vertices with the names ``first[r] ... first[r + 1] - 1``.
     local : Graph
         The rows of this rank.  Targets are local: own vertices from 0 on, then ghosts in the order
-        of their ids.  Vertex weights and global ids are those of own vertices and of ghosts.  Its
+        of their names.  Vertex weights and global ids are those of own vertices and of ghosts.  Its
         sizes and sums are those of the rank; `local.whole` has those of the whole graph.
     ghost_names : array of int32 or int64
-        The global ids of the ghosts.
+        The names of the ghosts.
     halo : Halo
         Which ranks have own vertices as ghosts.
+    moved_names : array of int32 or int64, or None
+        The names of own vertices and of ghosts where they are not their global ids.
     """
 
     comm: Communicator
@@ -53,6 +57,17 @@ class DistributedGraph:
     local: Graph
     ghost_names: Array
     halo: Halo
+    moved_names: Array | None = None
+
+    @property
+    def are_moved(self) -> bool:
+        """Whether names are not global ids."""
+        return self.moved_names is not None
+
+    @property
+    def names(self) -> Array:
+        """The names of own vertices and of ghosts."""
+        return self.local.global_ids if self.moved_names is None else self.moved_names
 
     @property
     def space(self) -> ExecutionSpace:

@@ -28,9 +28,9 @@ class Known(Record):
     Attributes
     ----------
     ghosts : NameIndex
-        Global ids of ghosts.
+        Those of ghosts.
     remote : array of int32 or int64
-        Those of vertices further away, ascending.
+        Names of vertices further away, ascending.
     handles : array of int32
         Their handles.
     low, own : int
@@ -47,6 +47,18 @@ class Known(Record):
     num_remote: int = kl.word()
 
 
+class Identities(Record):
+    """Who vertices are, by their handles.
+
+    Attributes
+    ----------
+    names, global_ids : array of int32 or int64
+    """
+
+    names: Array
+    global_ids: Array
+
+
 class Handles:
     """The handles of a rank.
 
@@ -59,7 +71,9 @@ class Handles:
     Attributes
     ----------
     names : array of int32 or int64
-        The global id of each handle; there is room for more.
+        The name of each handle; there is room for more.
+    global_ids : array of int32 or int64
+        The global id of each; the same array where these are the names.
     count : int
         Number of handles.
     capacity : int
@@ -67,23 +81,39 @@ class Handles:
     """
 
     def __init__(self, graph: DistributedGraph, room: int) -> None:
-        ids: Array = graph.local.global_ids
-        self.graph, self.space, self.local = graph, graph.space, len(ids)
+        self.graph, self.space, self.local = graph, graph.space, len(graph.names)
         self.count, self.capacity = self.local, self.local + room
-        self.names: Array = ids
-        if room:
-            self.names = self.space.empty(self.capacity, ids.dtype)
-            self.space.parallel_for(self.local, copy_one, ids, self.names)
+        self.names: Array = self._longer(graph.names, self.capacity)
+        self._moved_ids: Array | None = None
+        if graph.are_moved:
+            self._moved_ids = self._longer(graph.local.global_ids, self.capacity)
         self._ghosts = name_index(self.space, graph.ghost_names, graph.totals.num_vertices)
         self._list_remote()
 
     @property
+    def global_ids(self) -> Array:
+        """The global id of each handle; there is room for more."""
+        return self.names if self._moved_ids is None else self._moved_ids
+
+    @property
+    def identities(self) -> Identities:
+        """Names and global ids, as kernels take them."""
+        return Identities(self.names, self.global_ids)
+
+    @property
     def remote(self) -> Array:
-        """The global ids of vertices that are neither own nor ghosts, in the order of handles."""
+        """The names of vertices that are neither own nor ghosts, in the order of handles."""
         return self.names[self.local : self.count]
 
-    def of(self, names: Array) -> Array:
-        """The handles of vertices; those that have none get one."""
+    def of(self, names: Array, global_ids: Array | None = None) -> Array:
+        """The handles of vertices; those that have none get one.
+
+        Parameters
+        ----------
+        names : array of int32 or int64
+        global_ids : array of int32 or int64, optional
+            Needed where these are not the names, and vertices may have no handle.
+        """
         space, result = self.space, self.space.empty(len(names), np.int32)
         space.parallel_for(len(names), find_handle, names, None, self._known, result)
         are_new = space.empty(len(names), np.int8)
@@ -92,15 +122,25 @@ class Handles:
         if len(new):
             self._append(distinct(space, gather(space, names, new)))
             space.parallel_for(len(new), find_handle, names, new, self._known, result)
+            if self._moved_ids is not None:
+                space.parallel_for(len(new), enter_id, new, result, global_ids, self._moved_ids)
+        return result
+
+    def _longer(self, values: Array, length: int) -> Array:
+        """The values with room for more; the same array where none is needed."""
+        if length == len(values):
+            return values
+        result = self.space.empty(length, values.dtype)
+        self.space.parallel_for(len(values), copy_one, values, result)
         return result
 
     def _append(self, names: Array) -> None:
         count = self.count + len(names)
         if count > self.capacity:
             self.capacity = 2 * count
-            more = self.space.empty(self.capacity, self.names.dtype)
-            more[: self.count] = self.names[: self.count]
-            self.names = more
+            self.names = self._longer(self.names, self.capacity)
+            if self._moved_ids is not None:
+                self._moved_ids = self._longer(self._moved_ids, self.capacity)
         self.names[self.count : count] = names
         self.count = count
         self._list_remote()
@@ -144,6 +184,12 @@ def find_handle(number, names, places, known: Known, handles):
                 if known.remote[place] == name:
                     handle = kl.int64(known.handles[place])
     handles[i] = kl.int32(handle)
+
+
+@kl.kernel
+def enter_id(i, places, handles, given, global_ids):
+    """The global id of a vertex that has a new handle; all who enter it enter the same."""
+    global_ids[handles[places[i]]] = given[places[i]]
 
 
 @kl.kernel

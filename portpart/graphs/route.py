@@ -22,7 +22,7 @@ class Route:
     ----------
     graph : DistributedGraph
     names : array of int64
-        Global ids, in any order and as often as they come.
+        Of vertices, in any order and as often as they come.
 
     Attributes
     ----------

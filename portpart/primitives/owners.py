@@ -53,7 +53,7 @@ class Halo(Record):
 
 
 class Names(Record):
-    """Vertices of any ranks, by their global ids.
+    """Names of vertices of any ranks.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from portpart.primitives.sort import sort_keys
 
 
 class Owners(Record):
-    """Ranks own contiguous ranges of vertices.
+    """Ranks own contiguous ranges of vertices, by the names of these.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ def grouped(space: ExecutionSpace, owners: Owners, size: int,
     size : int
         Number of ranks.
     names : array of integers
-        Global ids, in any order.
+        Of vertices, in any order.
 
     Returns
     -------

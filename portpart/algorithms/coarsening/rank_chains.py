@@ -16,6 +16,7 @@ from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import Record
 from portpart.backends.work import WorkRecord
+from portpart.graphs.handles import Identities
 from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import hash_of
 from portpart.primitives.team_winner import NOBODY
@@ -53,8 +54,10 @@ class Chains(Record):
 
     Attributes
     ----------
-    last, next : array of int32 or int64
-        Global ids: the vertex that has been reached, and the one that it wishes for.
+    last : array of int32 or int64
+        The global id of the vertex that has been reached.
+    next : array of int32 or int64
+        The name of the one that it wishes for.
     reached : array of int32
         Wishes that have been followed, and above `STATE` bits how far the chain is known.
     """
@@ -91,14 +94,14 @@ def walked(v, depth, graph: Csr, rounds: Rounds):
 
 
 @kl.device
-def moves_by(reached, names, at, seed):
-    """Whether a vertex moves whose chain has ended with the vertex that has a name there."""
+def moves_by(reached, global_ids, at, seed):
+    """Whether a vertex moves whose chain has ended with the vertex that has a global id there."""
     odd = kl.int64(reached) & DEPTH_MASK
     state = kl.int64(reached) >> STATE
     if state == JOINS:
         odd += 1
     elif state == IS_LONG:
-        odd += hash_of(kl.value_or(names, at, at), seed) & 1
+        odd += hash_of(kl.value_or(global_ids, at, at), seed) & 1
     return kl.int8(odd & 1)
 
 
@@ -130,19 +133,20 @@ def mark_open(i, chains: Chains, are_open):
 
 
 @kl.kernel
-def begin_chain(i, ids, waiting: Waiting, graph: Csr, rounds: Rounds, chains: Chains, slots):
+def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Rounds, chains: Chains,
+                slots):
     """Chain i is that of a vertex that waits, from the exit on; to that of an exit a slot leads."""
     w = ids[i]
     last = waiting.exits[w]
-    chains.last[i] = global_id(last, graph)
-    chains.next[i] = global_id(rounds.wish[last], graph)
+    chains.last[i] = identities.global_ids[last]
+    chains.next[i] = identities.names[rounds.wish[last]]
     chains.reached[i] = kl.int32(waiting.depths[w])
     if waiting.vertices[w] == last:
         slots[last] = kl.int32(i)
 
 
 @kl.kernel
-def follow_on(i, asked, answers: Chains, graph: Csr, rounds: Rounds, chains: Chains, slots):
+def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: Rounds, chains: Chains, slots):
     """Follow a chain that comes from another rank, and is answered in place.
 
     Two vertices that wish for each other end it: the root is the one, or the other.
@@ -151,15 +155,15 @@ def follow_on(i, asked, answers: Chains, graph: Csr, rounds: Rounds, chains: Cha
     depth = kl.int64(answers.reached[i])
     state = kl.int64(ENDS)
     last = kl.int64(answers.last[i])
-    name = kl.int64(global_id(v, graph))
-    following = name
+    here = kl.int64(global_id(v, graph))
+    following = kl.int64(names[v])
     wish = kl.int64(rounds.wish[v])
     is_mutual = False
     if wish != NOBODY:
         is_mutual = kl.int64(global_id(wish, graph)) == last
-    if not is_mutual or hash_of(last, rounds.seed) <= hash_of(name, rounds.seed):
+    if not is_mutual or hash_of(last, rounds.seed) <= hash_of(here, rounds.seed):
         depth += 1
-        last = name
+        last = here
         if depth >= MAX_DEPTH:
             state = kl.int64(IS_LONG)
         elif not is_mutual:
@@ -169,7 +173,7 @@ def follow_on(i, asked, answers: Chains, graph: Csr, rounds: Rounds, chains: Cha
             state = (chain & REACHED_MASK) >> STATE
             last = kl.int64(global_id(at, graph))
             if state == LEAVES:
-                following = kl.int64(global_id(rounds.wish[at], graph))
+                following = kl.int64(names[rounds.wish[at]])
                 known = slots[at]
                 further = kl.int64(chains.reached[known])
                 if further >> STATE != IS_LONG and depth + (further & DEPTH_MASK) < MAX_DEPTH:

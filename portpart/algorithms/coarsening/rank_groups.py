@@ -6,6 +6,8 @@ and tells each the leader of its group.  Isolated vertices go to the owner of th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import ISOLATED_KEYS, Rounds, VertexList
@@ -35,14 +37,17 @@ class Leftovers(WorkRecord):
     Attributes
     ----------
     keys : array of int64
-        The favourite of each, by its global id, or a key behind all ids.
-    names, weights : array of int64
+        The favourite of each, by its name, or a key behind all names.
+    ids, weights : array of int64
         Their global ids and weights.
+    names : array of int64
+        Their names; the same array where these are the global ids.
     """
 
     keys: Array = work(np.int64, int)
-    names: Array = work(np.int64, int)
+    ids: Array = work(np.int64, int)
     weights: Array = work(np.int64, int)
+    names: Array = work(np.int64, int)
 
 
 class Dealt(WorkRecord):
@@ -56,6 +61,8 @@ class Dealt(WorkRecord):
         Vertices, their weight, and that of those that are chosen.
     leaders : array of int64
         The smallest global id.
+    names : array of int64, or None
+        The name of the vertex that has it, where that is another.
     """
 
     keys: Array
@@ -63,6 +70,7 @@ class Dealt(WorkRecord):
     weights: Array = work(np.int64, int, zeros=True)
     chosen: Array = work(np.int64, int, zeros=True)
     leaders: Array = work(np.int64, int)
+    names: Any = None
 
     length: int = kl.word()
 
@@ -71,26 +79,45 @@ def group_leftovers(state: State) -> Talk[None]:
     """Group vertices on the list of equal favourites, which they wish for; ghosts learn nothing."""
     space, graph, listed = state.space, state.graph, state.listed
     n, (count, _) = graph.totals.num_vertices, state.num_listed()
-    rows, homes = Leftovers.allocate(space, count), space.empty(count, np.int64)
-    space.parallel_for(count, write_leftover, listed, state.csr, state.rounds, rows, n)
+    rows, homes = _leftovers(space, count, graph.are_moved), space.empty(count, np.int64)
+    space.parallel_for(count, write_leftover, listed, state.csr, state.handles.names, state.rounds,
+                       rows, n)
     space.parallel_for(count, find_home, rows, n, homes)
     order, counts = grouped(space, graph.owners, graph.comm.size, homes)
     kind = np.int32 if n + ISOLATED_KEYS <= MAX_INT32 else np.int64
     received = yield Message([Part(
-        [gather(space, each, order) for each in (rows.keys, rows.names, rows.weights)], counts,
-        [kind, kind, state.weight_kind])])
+        [gather(space, each, order) for each in _columns(rows)], counts,
+        [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])])
     there = received.parts[0]
-    answers = _leaders(space, Leftovers(*there.columns), state.rounds)
-    received = yield Message([Part([answers], there.counts, [kind])])
-    answers, = received.parts[0].columns
-    grouped_here = positions_of(space, answers != NOBODY)
-    handles = state.handles.of(gather(space, answers, grouped_here))
+    keys, ids, weights, *names = there.columns
+    answers = _leaders(space, Leftovers(keys, ids, weights, *(names or [ids])), state.rounds)
+    received = yield Message([Part(answers, there.counts, [kind] * len(answers))])
+    answers = list(received.parts[0].columns)
+    grouped_here = positions_of(space, answers[0] != NOBODY)
+    handles = state.handles.of(*(gather(space, each, grouped_here) for each in answers))
     space.parallel_for(len(handles), take_leader, listed, gather(space, order, grouped_here),
                        handles, state.rounds)
 
 
-def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> Array:
-    """The leader of the group of each vertex, -1 for those that stay single."""
+def _leftovers(space: ExecutionSpace, count: int, are_moved: bool) -> Leftovers:
+    """Room for so many vertices."""
+    if are_moved:
+        return Leftovers.allocate(space, count)
+    ids = space.empty(count, np.int64)
+    return Leftovers.allocate(space, count, ids=ids, names=ids)
+
+
+def _columns(rows: Leftovers) -> list[Array]:
+    """What travels of vertices."""
+    columns = [rows.keys, rows.ids, rows.weights]
+    return columns if rows.names is rows.ids else [*columns, rows.names]
+
+
+def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> list[Array]:
+    """The name of the leader of each vertex's group, and its global id where that is another.
+
+    They are -1 for vertices that stay single.
+    """
     count = len(rows.keys)
     favourites = _numbered(space, rows.keys)
     space.parallel_for(count, count_leftover, rows, favourites)
@@ -99,9 +126,16 @@ def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> Array:
     dealt = _numbered(space, groups)
     space.parallel_for(count, enter_dealt, rows, groups, dealt)
     space.parallel_for(count, choose_dealt, rows, groups, dealt, rounds, chosen)
-    answers = space.empty(count, np.int64)
-    space.parallel_for(count, answer_dealt, groups, dealt, rounds, chosen, answers)
-    return answers
+    names = space.empty(count, np.int64)
+    if rows.names is rows.ids:
+        space.parallel_for(count, answer_dealt, groups, dealt, dealt.leaders, rounds, chosen, names)
+        return [names]
+    ids = space.empty(count, np.int64)
+    dealt = dealt.replaced(names=space.empty(len(dealt.keys), np.int64))
+    space.parallel_for(count, name_leader, rows, groups, dealt)
+    space.parallel_for(count, answer_dealt, groups, dealt, dealt.names, rounds, chosen, names)
+    space.parallel_for(count, answer_dealt, groups, dealt, dealt.leaders, rounds, chosen, ids)
+    return [names, ids]
 
 
 def _numbered(space: ExecutionSpace, keys: Array) -> Dealt:
@@ -113,17 +147,18 @@ def _numbered(space: ExecutionSpace, keys: Array) -> Dealt:
 
 
 @kl.kernel
-def write_leftover(i, listed: VertexList, graph: Csr, rounds: Rounds, rows: Leftovers,
+def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, rows: Leftovers,
                    num_vertices):
-    """The favourite, the id and the weight of a vertex; isolated ones share a key."""
+    """The favourite, the id, the name and the weight of a vertex; isolated ones share a key."""
     v = listed.active[i]
     key = kl.int64(rounds.wish[v])
     if key != NOBODY:
-        key = kl.int64(global_id(key, graph))
+        key = kl.int64(names[key])
     else:
         key = num_vertices + (hash_of(0, 0) & (ISOLATED_KEYS - 1))
     rows.keys[i] = key
-    rows.names[i] = global_id(v, graph)
+    rows.names[i] = names[v]
+    rows.ids[i] = global_id(v, graph)
     rows.weights[i] = kl.value_or(graph.vertex_weights, v, 1)
 
 
@@ -154,14 +189,14 @@ def deal(i, rows: Leftovers, favourites: Dealt, rounds: Rounds, groups):
     place = place_in(rows.keys[i], favourites)
     wanted = FILL * (favourites.weights[place] // max(1, rounds.max_weight)) + FILL
     count = min(wanted, (favourites.counts[place] + 1) // 2)
-    groups[i] = (place << 32) + (hash_of(rows.names[i], rounds.seed) & 0x7FFFFFFF) % count
+    groups[i] = (place << 32) + (hash_of(rows.ids[i], rounds.seed) & 0x7FFFFFFF) % count
 
 
 @kl.kernel
 def enter_dealt(i, rows: Leftovers, groups, dealt: Dealt):
     """The smallest vertex leads a group; atomic, order-free."""
     place = place_in(groups[i], dealt)
-    kl.atomic_min(dealt.leaders, place, rows.names[i])
+    kl.atomic_min(dealt.leaders, place, rows.ids[i])
     kl.atomic_add(dealt.weights, place, rows.weights[i])
 
 
@@ -171,8 +206,8 @@ def choose_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, chose
     place = place_in(groups[i], dealt)
     weight = dealt.weights[place]
     chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
-    takes = is_drawn(hash_of(rows.names[i], mixed(rounds.seed)), chance)
-    if dealt.leaders[place] == rows.names[i] or weight <= rounds.max_weight:
+    takes = is_drawn(hash_of(rows.ids[i], mixed(rounds.seed)), chance)
+    if dealt.leaders[place] == rows.ids[i] or weight <= rounds.max_weight:
         takes = True
     chosen[i] = kl.int8(takes)
     if takes:
@@ -180,12 +215,20 @@ def choose_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, chose
 
 
 @kl.kernel
-def answer_dealt(i, groups, dealt: Dealt, rounds: Rounds, chosen, answers):
+def name_leader(i, rows: Leftovers, groups, dealt: Dealt):
+    """The leader of a group enters its name."""
+    place = place_in(groups[i], dealt)
+    if dealt.leaders[place] == rows.ids[i]:
+        dealt.names[place] = rows.names[i]
+
+
+@kl.kernel
+def answer_dealt(i, groups, dealt: Dealt, leaders, rounds: Rounds, chosen, answers):
     """answers[i] = the leader of the group if all that are chosen fit and this one is, else -1."""
     place = place_in(groups[i], dealt)
     answer = kl.int64(NOBODY)
     if chosen[i] != 0 and dealt.chosen[place] <= rounds.max_weight:
-        answer = dealt.leaders[place]
+        answer = leaders[place]
     answers[i] = answer
 
 

@@ -79,7 +79,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     -------
     list of Level
         Finest first.  Graphs that are folded are plain ones, the same on all ranks.  Clusters of
-        others are those of own vertices and ghosts, by numbers among all ranks.
+        others are those of own vertices and ghosts, by the names of the coarse vertices.
     """
     fold = fold or fold_for(graph.space)
     max_weight = weight_rule(graph, coarsest, limit, options)

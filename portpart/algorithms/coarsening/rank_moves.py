@@ -86,7 +86,7 @@ class Moves:
         state, kind = self._state, self._state.handles.names.dtype
         count = len(ids)
         chains = Chains(*(self._space.empty(count, each) for each in (kind, kind, np.int32)))
-        self._space.parallel_for(count, begin_chain, ids, self._waiting, state.csr,
+        self._space.parallel_for(count, begin_chain, ids, self._waiting, state.handles.identities,
                                  state.rounds, chains, self._slots)
         return chains
 
@@ -123,8 +123,8 @@ class Moves:
         last, further, reached = asks.columns
         state = self._state
         self._space.parallel_for(len(last), follow_on, owned(state.graph, further),
-                                 Chains(last, further, reached), state.csr, state.rounds,
-                                 self._exits, self._slots)
+                                 Chains(last, further, reached), state.csr, state.handles.names,
+                                 state.rounds, self._exits, self._slots)
         return asks
 
     def _by_rank(self, parts: list[Part]) -> Part:

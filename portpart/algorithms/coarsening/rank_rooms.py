@@ -69,7 +69,7 @@ class Rooms:
         given[count:] = handles.remote
         order, self._counts = grouped(space, state.graph.owners, self._size, given)
         names, weights = space.empty(len(given), given.dtype), space.empty(len(given), np.int64)
-        space.parallel_for(len(given), write_request, order, state.csr, asked, state.local,
+        space.parallel_for(len(given), write_request, order, handles.names, asked, state.local,
                            state.own, names, weights)
         self._asked, self._names = asked, names
         return Part([names, weights], self._counts, kinds)
@@ -174,19 +174,23 @@ class Rooms:
         space.parallel_for(length, count_items, border, graph.halo, counted)
         counts = space.to_host(counted).copy()
         total, kind = int(counts.sum()), state.handles.names.dtype
-        items = GhostItems(space.empty(total, np.int32), space.empty(total, kind),
-                           space.empty(total, np.int64))
+        columns = [space.empty(total, np.int32), space.empty(total, kind),
+                   space.empty(total, np.int64)]
+        kinds = [np.int32, kind, state.weight_kind]
+        if graph.are_moved:
+            columns.append(space.empty(total, kind))
+            kinds.append(kind)
         next_item = space.asarray(np.cumsum(counts) - counts)
-        space.parallel_for(length, write_items, border, graph.halo, state.csr, state.rounds,
-                           next_item, items)
-        return Part([items.places, items.leaders, items.weights], counts,
-                    [np.int32, kind, state.weight_kind])
+        space.parallel_for(length, write_items.bound(are_moved=graph.are_moved), border,
+                           graph.halo, state.handles.identities, state.rounds, next_item,
+                           GhostItems(*columns))
+        return Part(columns, counts, kinds)
 
 
 def enter_items(state: State, part: Part) -> None:
     """Ghosts take over what they are told."""
     space, handles = state.space, state.handles
-    places, leaders, weights = part.columns
+    items = GhostItems(*part.columns)
     firsts = space.asarray(np.concatenate([[0], np.cumsum(part.counts)]))
-    space.parallel_for(len(places), enter_ghost, firsts, len(part.counts), state.graph.halo,
-                       GhostItems(places, leaders, weights), handles.of(leaders), state.rounds)
+    space.parallel_for(len(items.places), enter_ghost, firsts, len(part.counts), state.graph.halo,
+                       items, handles.of(items.leaders, items.leader_ids), state.rounds)

@@ -6,6 +6,8 @@ the requests of its vertices for a cluster of another rank, and asks for all of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import (
@@ -18,8 +20,9 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Record
+from portpart.backends.language import Record, StaticValue
 from portpart.backends.work import WorkRecord
+from portpart.graphs.handles import Identities
 from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.owners import Halo
@@ -107,11 +110,23 @@ class Border(WorkRecord):
 
 
 class GhostItems(Record):
-    """What ghosts are told: the place of each, the leader of its cluster, and what that weighs."""
+    """What ghosts are told.
+
+    Attributes
+    ----------
+    places : array of int32
+    leaders : array of int32 or int64
+        The name of the leader of its cluster.
+    weights : array of int64
+        What the cluster weighs.
+    leader_ids : array of int32 or int64, or None
+        The global id of the leader, where that is not its name.
+    """
 
     places: Array
     leaders: Array
     weights: Array
+    leader_ids: Any = None
 
 
 @kl.kernel
@@ -151,7 +166,7 @@ def request_room(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked
 
 
 @kl.kernel
-def write_request(i, order, graph: Csr, asked: Asked, local, own, names, weights):
+def write_request(i, order, known, asked: Asked, local, own, names, weights):
     """Request i: one to a cluster, or, for handles behind those of the rows, to watch it."""
     number = kl.int64(order[i])
     handle = local + number - asked.length
@@ -160,7 +175,7 @@ def write_request(i, order, graph: Csr, asked: Asked, local, own, names, weights
         handle = kl.int64(asked.handles[number])
         weights[i] = asked.sums[handle - own]
         asked.places[handle - own] = kl.int32(i)
-    names[i] = global_id(handle, graph)
+    names[i] = known[handle]
 
 
 @kl.kernel
@@ -310,15 +325,17 @@ def count_items(i, border: Border, halo: Halo, counts):
 
 
 @kl.kernel
-def write_items(i, border: Border, halo: Halo, graph: Csr, rounds: Rounds, next_item,
-                items: GhostItems):
+def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: Rounds, next_item,
+                items: GhostItems, are_moved: StaticValue):
     """What the ghosts of a vertex are told; atomic, in any order."""
     v = border.changed[i]
     leader = rounds.cluster[v]
     for entry in range(halo.begin[v], halo.begin[v + 1]):
         item = kl.atomic_add(next_item, halo.ranks[entry], 1)
         items.places[item] = halo.places[entry]
-        items.leaders[item] = global_id(leader, graph)
+        items.leaders[item] = identities.names[leader]
+        if are_moved:
+            items.leader_ids[item] = identities.global_ids[leader]
         items.weights[item] = rounds.cluster_weight[leader]
 
 

@@ -85,8 +85,8 @@ class State:
     @property
     def csr(self) -> Csr:
         """Rows whose global ids are those of handles; a rank that is alone has handles for ids."""
-        names = None if self.graph.comm.size == 1 else self.handles.names
-        return self.graph.local.csr.replaced(global_ids=names)
+        ids = None if self.graph.comm.size == 1 else self.handles.global_ids
+        return self.graph.local.csr.replaced(global_ids=ids)
 
     def _list(self) -> VertexList:
         return VertexList.allocate(self.space, self.sizes).over(
