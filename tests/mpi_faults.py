@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,18 @@ def interrupted(run: Run) -> None:
         portpart.partition(run.rows, 4)
 
 
+def leaves(run: Run) -> None:
+    """Code of a rank between two calls raises, before others come to the next call or after."""
+    rows = portpart.distributed_graph(*run.arrays(), comm=run.world)
+    with suppress(ZeroDivisionError), rows:
+        portpart.partition(rows, 3)
+        if run.is_here:
+            explode()
+        time.sleep(run.number % 2 * 0.1)
+        portpart.partition(rows, 4)
+    portpart.partition(rows, 4)
+
+
 def short_file(run: Run) -> None:
     """A file ends too early."""
     run.read(["short.parhip", "short.npz", "short.graph"][run.number % 3])
@@ -235,6 +248,7 @@ FAULTS: dict[Case, tuple[str, str]] = {
     other_types: ("InputError", "rank [0-2]: there are (no|some) edge weights"),
     freed: ("CommunicationError", "comm is MPI.COMM_NULL: it has been freed"),
     interrupted: ("KeyboardInterrupt", ""),
+    leaves: ("RankFailed", "rank {} has left the block of the graph by ZeroDivisionError: it expl"),
     short_file: ("GraphFormatError", "rank [0-2]: .*short"),
     damaged_file: ("GraphFormatError", "rank {}: .*(word|target)"),
     unwritable: ("InputError", "rank {}: x.part cannot be written"),

@@ -24,6 +24,9 @@ class LocalCalls:
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         return main(self._comm)
 
+    def leave(self, problem: BaseException) -> None:
+        pass
+
     def free(self) -> None:
         pass
 

@@ -26,7 +26,8 @@ class RankGraph:
 
     Made by :func:`portpart.distributed_graph` and :func:`portpart.read_distributed`.  Calls that
     take it are made by all ranks together, in the same order, with the same options.  It is a
-    context manager that ends with :meth:`free`.
+    context manager that ends with :meth:`free`.  Where an exception ends the block on a rank, the
+    other ranks raise `RankFailed` in the call that they are in, or in their next one.
 
     Attributes
     ----------
@@ -138,9 +139,11 @@ class RankGraph:
     def __enter__(self) -> RankGraph:
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:  # where one rank has failed, others do not come
+    def __exit__(self, kind: object, problem: BaseException | None, _: object) -> None:
+        if problem is None:
             self.free()
+        elif self._calls is not None:  # where one rank has failed, others do not come
+            self._calls.leave(problem)
 
     def _repr_html_(self) -> str:
         return table("RankGraph", [

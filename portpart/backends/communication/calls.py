@@ -35,6 +35,12 @@ class Calls(Protocol):
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         """Call a function on each rank, so that an error of one is raised on all."""
 
+    def leave(self, problem: BaseException) -> None:
+        """Tell the other ranks that an exception keeps this one from further calls.
+
+        They raise its error where they wait for this rank, now or in the next call.
+        """
+
     def free(self) -> None:
         """Give back what calls need.  All ranks call it."""
 

@@ -10,7 +10,10 @@ class CommunicationError(PortpartError, RuntimeError):
 
 
 class RankFailed(CommunicationError):
-    """A rank has raised an exception that is no error of portpart; the message quotes it."""
+    """A rank has raised an exception that is no error of portpart, or comes to no further call.
+
+    The message quotes the exception.
+    """
 
 
 class CommunicatorLost(CommunicationError):
@@ -32,11 +35,31 @@ def restated(problem: BaseException, rank: int) -> BaseException:
         Of the same class if that is an error of portpart, with the rank in front of the message;
         another interrupt for an interrupt; else `RankFailed`.
     """
-    if not isinstance(problem, Exception):
-        return type(problem)()
+    if isinstance(problem, KeyboardInterrupt):
+        return KeyboardInterrupt()
     text = f"rank {rank}: {problem}"
     if not isinstance(problem, PortpartError):
         return RankFailed(f"rank {rank}: {type(problem).__name__}: {problem}")
     error = type(problem)(text)
     vars(error).update(vars(problem))
     return error
+
+
+def has_ended_block(problem: BaseException, rank: int) -> BaseException:
+    """The error that other ranks raise in calls to which a rank does not come.
+
+    Parameters
+    ----------
+    problem : BaseException
+        What has ended the ``with`` block of a graph on the rank.
+    rank : int
+
+    Returns
+    -------
+    BaseException
+        An interrupt for an interrupt, else `RankFailed`.
+    """
+    if isinstance(problem, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    return RankFailed(f"rank {rank} has left the block of the graph by "
+                      f"{type(problem).__name__}: {problem}")

@@ -6,52 +6,35 @@ rank has failed, the others leave the step and raise its error.
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.errors import (
-    CommunicationError,
-    CommunicatorLost,
-    RankFailed,
-    restated,
+from portpart.backends.communication.errors import CommunicationError, CommunicatorLost
+from portpart.backends.communication.processes import (
+    PATIENCE,
+    Look,
+    ProcessCalls,
+    ProcessRanks,
+    nothing_new,
+    packed,
+    unpacked,
 )
-from portpart.backends.communication.protocol import (
-    MAX_COUNT,
-    Communicator,
-    require_numbers,
-    require_parcel,
-    require_parts,
-    require_space,
-    require_words,
-    rounds_of,
-)
-from portpart.backends.interface import Array
-from portpart.backends.interrupts import late_interrupts
-from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import read, transfer_of
+from portpart.backends.communication.protocol import MAX_COUNT, rounds_of
+from portpart.backends.steps import MAX, MIN, SUM
 
 __all__ = ["Mpi"]
 
-Result = TypeVar("Result")
-
 OPERATIONS = {SUM: MPI.SUM, MIN: MPI.MIN, MAX: MPI.MAX}
-
-PATIENCE = 300.0
-"""Seconds without progress after which the other ranks count as lost."""
-
-SPINS = 200
-"""Looks at a step that does not end before the core is left to others, each time."""
 
 _abandoned: list[Any] = []
 """Requests of steps that were left, with their arrays: MPI may still write there."""
 
 
-class MpiCalls:
+class MpiCalls(ProcessCalls):
     """Calls that all ranks of an MPI communicator make together, each with messages of its own.
 
     The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
@@ -68,37 +51,25 @@ class MpiCalls:
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:
-        self._comm = _duplicate(_checked(comm), PATIENCE)
-        self.rank, self.size = self._comm.rank, self._comm.size
-
-    def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """Call a function on each rank, as `Mpi.run` does; what one call leaves no other gets."""
-        interrupts: list[KeyboardInterrupt] = []
-        comm: Mpi | None = None
-        try:
-            with late_interrupts():  # who has no communicator yet cannot tell the others
-                comm = Mpi(self._comm)
-        except KeyboardInterrupt as problem:
-            interrupts.append(problem)
-
-        def begun(comm: Communicator) -> Result:
-            for problem in interrupts:
-                raise problem
-            return main(comm)
-
-        if comm is None:
-            raise KeyboardInterrupt
-        try:
-            return comm.run(begun)
-        finally:
-            comm.free()
+        self._comm = _duplicate(_checked(comm), PATIENCE, nothing_new)
+        super().__init__(self._comm.rank, self._comm.size)
 
     def free(self) -> None:
-        """Give back the duplicate.  All ranks call it."""
-        self._comm.Free()
+        """Give back the duplicate, unless a rank makes no more calls.  All ranks call it."""
+        if self.end() is None:
+            self._comm.Free()
+
+    def _communicator(self) -> Mpi:
+        return Mpi(self._comm, look=self.end)
+
+    def _tell_end(self, text: bytes) -> None:
+        _send_to_all(self._comm, text)
+
+    def _heard_end(self) -> bytes | None:
+        return _received(self._comm)
 
 
-class Mpi:
+class Mpi(ProcessRanks):
     """The ranks of an MPI communicator.
 
     The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
@@ -111,6 +82,8 @@ class Mpi:
         Elements of a message at most; more go in several.
     patience : float
         Seconds that a step waits without progress.
+    look : callable
+        Returns an error of another rank that does not come, if there is one.
 
     Raises
     ------
@@ -119,46 +92,11 @@ class Mpi:
     """
 
     def __init__(self, comm: MPI.Intracomm, max_count: int = MAX_COUNT,
-                 patience: float = PATIENCE) -> None:
+                 patience: float = PATIENCE, look: Look = nothing_new) -> None:
         _checked(comm)
-        self._steps, self._news = _duplicate(comm, patience), _duplicate(comm, patience)
-        self.rank, self.size = self._steps.rank, self._steps.size
-        self._max_count, self._patience = max_count, patience
-        self._raised: BaseException | None = None
-        self._is_whole = True
-
-    def run(self, main: Callable[[Mpi], Result]) -> Result:
-        """Call a function on each rank, so that an error of one is raised on all.
-
-        Parameters
-        ----------
-        main : callable
-            Gets the communicator.
-
-        Returns
-        -------
-        object
-            What it has returned on this rank.
-
-        Raises
-        ------
-        PortpartError
-            What a rank has raised: the class is the same, and the message begins with the rank.
-        RankFailed
-            If that is no error of portpart.
-        KeyboardInterrupt
-            On Ctrl-C, on this rank or on another one.
-        """
-        try:
-            result = main(self)
-            self.vote(None)  # no rank goes on while another one may fail
-        except BaseException as problem:
-            if problem is self._raised:
-                raise
-            stated = restated(problem, self.rank)
-            self._tell(stated)
-            raise stated from problem
-        return result
+        self._steps, self._news = (_duplicate(comm, patience, look) for _ in range(2))
+        super().__init__(self._steps.rank, self._steps.size, patience)
+        self._max_count, self._look = max_count, look
 
     def free(self) -> None:
         """Give back the duplicates.  All ranks call it; nothing happens if a step was left."""
@@ -166,64 +104,23 @@ class Mpi:
             self._steps.Free()
             self._news.Free()
 
-    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
-        """See `Communicator`."""
-        require_words(words, first, count)
-        if self.size == 1:  # they are what they become
-            return
-        part = words[first : first + count]
-        given = read([part])[0].copy()
-        result = np.empty_like(given)
-        for piece in rounds_of(count, self._max_count):
+    def _reduced(self, words: np.ndarray, op: str) -> np.ndarray:
+        given, result = words.copy(), np.empty_like(words)
+        for piece in rounds_of(len(words), self._max_count):
             self._wait([self._steps.Iallreduce(given[piece], result[piece], OPERATIONS[op])],
                        given, result)
-        transfer_of(part).write(part, result)
+        return result
 
-    def all_to_all(self, parcel: Parcel) -> None:
-        """See `Communicator`."""
-        sent, arriving = self._counts_of(parcel)
-        self._deliver(parcel.send, sent, parcel.recv[: int(arriving.sum())], arriving)
-
-    def post(self, send: Array, numbers: np.ndarray,
-             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
-        """See `Communicator`."""
-        require_numbers(send, numbers, self.size)
-        given = np.ascontiguousarray(numbers)
-        told = self._exchanged(given)
-        recv = room(int(told[:, 0].sum()))
-        self._deliver(send, given[:, 0], recv, told[:, 0])
-        return recv, told
-
-    def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
-        """What a parcel sends to each rank, and what each rank sends to this one."""
-        require_parcel(parcel, self.size)
-        sent = read([parcel.send_counts])[0]
-        require_parts(sent, parcel)
-        arriving = self._exchanged(sent)
-        require_space(int(arriving.sum()), parcel)
-        transfer_of(parcel.recv_counts).write(parcel.recv_counts, arriving)
-        return sent, arriving
-
-    def _exchanged(self, numbers: np.ndarray) -> np.ndarray:
-        """What all ranks have for this one of numbers that each has for all."""
-        if self.size == 1:
-            return numbers.copy()
+    def _swapped(self, numbers: np.ndarray) -> np.ndarray:
         arriving = np.empty_like(numbers)
         self._wait([self._steps.Ialltoall(numbers, arriving)], numbers, arriving)
         return arriving
 
-    def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
-                 arriving: np.ndarray) -> None:
-        """Send each rank its part, and get what is for this one; the numbers are known."""
-        transfer = transfer_of(recv)
-        on_host = transfer.host_memory(recv)
-        self._exchange(transfer_of(send).on_host(send[: int(sent.sum())]), sent, on_host,
-                       arriving)
-        transfer.write(recv, on_host)
+    def _broadcast(self, array: np.ndarray, rank: int) -> None:
+        self._wait([self._steps.Ibcast(array, rank)], array)
 
     def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
                   arriving: np.ndarray) -> None:
-        """Send each rank its part of an array of the host; the numbers of elements are known."""
         here, there = np.cumsum(arriving) - arriving, np.cumsum(sent) - sent
         requests = []
         for step in range(1, self.size):  # no rank is the first that all others send to
@@ -233,21 +130,6 @@ class Mpi:
         mine, own = int(sent[self.rank]), self.rank
         recv[here[own] : here[own] + mine] = send[there[own] : there[own] + mine]
         self._wait(requests, send, recv)
-
-    def vote(self, problem: Exception | None) -> None:
-        """See `Communicator`."""
-        lowest = np.array([self.size if problem is None else self.rank], np.int64)
-        self.all_reduce(lowest, 0, 1, MIN)
-        rank = int(lowest[0])
-        if rank == self.size:
-            return
-        text = b"" if problem is None or rank != self.rank else packed(restated(problem, rank))
-        length = np.array([len(text)], np.int64)
-        self._wait([self._steps.Ibcast(length, rank)], length)
-        data = np.frombuffer(text.ljust(int(length[0])), np.uint8).copy()
-        self._wait([self._steps.Ibcast(data, rank)], data)
-        self._raised = unpacked(data.tobytes())
-        raise self._raised
 
     def _pieces(self, begin: Callable[..., MPI.Request], array: np.ndarray, first: np.ndarray,
                 counts: np.ndarray, rank: int) -> list[MPI.Request]:
@@ -265,38 +147,32 @@ class Mpi:
             _abandoned.append((requests, arrays))
             raise
 
-    def _watch(self, is_done: Callable[[], bool], left: Callable[[], int]) -> None:
-        """Look at a step until it is done; the number of what is `left` tells that it goes on."""
-        last, before = time.monotonic(), left()
-        while True:
-            for _ in range(SPINS):
-                if is_done():
-                    return
-            self._look_for_news()
-            time.sleep(0)
-            now = left()
-            if now != before:
-                last, before = time.monotonic(), now
-            elif time.monotonic() - last > self._patience:
-                raise CommunicatorLost(
-                    f"no other rank has gone on for {self._patience:g} seconds")
-
     def _look_for_news(self) -> None:
-        """Raise the error of a rank that has told of one."""
-        status = MPI.Status()
-        if self._news.Iprobe(MPI.ANY_SOURCE, 0, status):
-            data = np.empty(status.Get_count(MPI.BYTE), np.uint8)
-            self._news.Recv(data, status.Get_source(), 0)
-            self._raised = unpacked(data.tobytes())
-            raise self._raised
+        text = _received(self._news)
+        problem = self._look() if text is None else unpacked(text)
+        if problem is not None:
+            self._raise(problem)
 
     def _tell(self, problem: BaseException) -> None:
-        """Tell all other ranks about an error; waits for none of them."""
         self._is_whole = False
-        data = np.frombuffer(packed(problem), np.uint8).copy()
-        requests = [self._news.Isend(data, rank, 0) for rank in range(self.size)
-                    if rank != self.rank]
-        _abandoned.append((requests, data))
+        _send_to_all(self._news, packed(problem))
+
+
+def _send_to_all(comm: MPI.Intracomm, text: bytes) -> None:
+    """Send all other ranks a text; waits for none of them."""
+    data = np.frombuffer(text, np.uint8).copy()
+    requests = [comm.Isend(data, rank, 0) for rank in range(comm.size) if rank != comm.rank]
+    _abandoned.append((requests, data))
+
+
+def _received(comm: MPI.Intracomm) -> bytes | None:
+    """A text that another rank has sent, if one has come."""
+    status = MPI.Status()
+    if not comm.Iprobe(MPI.ANY_SOURCE, 0, status):
+        return None
+    data = np.empty(status.Get_count(MPI.BYTE), np.uint8)
+    comm.Recv(data, status.Get_source(), 0)
+    return data.tobytes()
 
 
 def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
@@ -309,29 +185,17 @@ def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
     return comm
 
 
-def _duplicate(comm: MPI.Intracomm, patience: float) -> MPI.Intracomm:
-    """A duplicate; unlike `Dup` this hears Ctrl-C, and does not wait for ever."""
+def _duplicate(comm: MPI.Intracomm, patience: float, look: Look) -> MPI.Intracomm:
+    """A duplicate; unlike `Dup` this hears Ctrl-C, and waits neither for ever nor for the dead."""
     duplicate, request = comm.Idup()
     begin = time.monotonic()
     while not request.Test():
-        time.sleep(0)
-        if time.monotonic() - begin > patience:
-            raise CommunicatorLost(
+        problem = look()
+        if problem is None and time.monotonic() - begin > patience:
+            problem = CommunicatorLost(
                 f"no other rank has made this call for {patience:g} seconds")
+        if problem is not None:
+            _abandoned.append((request, duplicate))
+            raise problem
+        time.sleep(0)
     return duplicate
-
-
-def packed(problem: BaseException) -> bytes:
-    """An error for another rank; one that cannot travel is told as `RankFailed`."""
-    try:
-        text = pickle.dumps(problem)
-        pickle.loads(text)
-    except Exception:
-        return pickle.dumps(RankFailed(str(problem)))
-    return text
-
-
-def unpacked(text: bytes) -> BaseException:
-    """The error that another rank of the same job has packed."""
-    problem: BaseException = pickle.loads(text)
-    return problem

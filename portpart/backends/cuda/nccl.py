@@ -15,8 +15,9 @@ import numpy as np
 from mpi4py import MPI
 
 from portpart.backends.communication.errors import CommunicationError
-from portpart.backends.communication.mpi import PATIENCE, Mpi
+from portpart.backends.communication.mpi import Mpi
 from portpart.backends.communication.plan import planned
+from portpart.backends.communication.processes import PATIENCE
 from portpart.backends.communication.protocol import (
     require_parcel,
     require_parts,

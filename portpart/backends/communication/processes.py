@@ -1,0 +1,288 @@
+"""Ranks that are processes: what waits for others also looks for news of ranks that have failed.
+
+Where a rank has failed, the others leave the step that they are in and raise its error.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from portpart.backends.communication.errors import (
+    CommunicatorLost,
+    RankFailed,
+    has_ended_block,
+    restated,
+)
+from portpart.backends.communication.protocol import (
+    Communicator,
+    require_numbers,
+    require_parcel,
+    require_parts,
+    require_space,
+    require_words,
+)
+from portpart.backends.interface import Array
+from portpart.backends.interrupts import late_interrupts
+from portpart.backends.steps import MIN, Parcel
+from portpart.backends.transfer import read, transfer_of
+
+Result = TypeVar("Result")
+
+PATIENCE = 300.0
+"""Seconds without progress after which the other ranks count as lost."""
+
+SPINS = 200
+"""Looks at a step that does not end before the core is left to others, each time."""
+
+Look = Callable[[], BaseException | None]
+"""Returns an error of another rank that does not come, if there is one."""
+
+
+def nothing_new() -> None:
+    """There is no such error."""
+
+
+class ProcessCalls(ABC):
+    """Calls that processes make together, each with messages of its own: see `Calls`."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self._end: bytes | None = None
+
+    def run(self, main: Callable[[Communicator], Result]) -> Result:
+        """Call a function, as `ProcessRanks.run` does; what one call leaves no other gets."""
+        interrupts: list[KeyboardInterrupt] = []
+        comm: ProcessRanks | None = None
+        problem = self.end()
+        if problem is not None:
+            raise problem
+        try:
+            with late_interrupts():  # who has no communicator yet cannot tell the others
+                comm = self._communicator()
+        except KeyboardInterrupt as interrupt:
+            interrupts.append(interrupt)
+
+        def begun(comm: Communicator) -> Result:
+            for problem in interrupts:
+                raise problem
+            return main(comm)
+
+        if comm is None:
+            raise KeyboardInterrupt
+        try:
+            return comm.run(begun)
+        finally:
+            comm.free()
+
+    def leave(self, problem: BaseException) -> None:
+        """See `Calls`."""
+        if self._end is None:
+            self._end = packed(has_ended_block(problem, self.rank))
+            self._tell_end(self._end)
+
+    def end(self) -> BaseException | None:
+        """The error of a rank that makes no more calls, if there is one."""
+        if self._end is None:
+            self._end = self._heard_end()
+        return None if self._end is None else unpacked(self._end)
+
+    @abstractmethod
+    def free(self) -> None:
+        """See `Calls`."""
+
+    @abstractmethod
+    def _communicator(self) -> ProcessRanks:
+        """The communicator of a call."""
+
+    @abstractmethod
+    def _tell_end(self, text: bytes) -> None:
+        """Tell all other ranks of a packed error, after which this one makes no more calls."""
+
+    @abstractmethod
+    def _heard_end(self) -> bytes | None:
+        """What another rank has told so."""
+
+
+class ProcessRanks(ABC):
+    """A rank that is a process: see `Communicator`.
+
+    Parameters
+    ----------
+    rank, size : int
+    patience : float
+        Seconds that a step waits without progress.
+    """
+
+    def __init__(self, rank: int, size: int, patience: float) -> None:
+        self.rank, self.size, self._patience = rank, size, patience
+        self._raised: BaseException | None = None
+        self._is_whole = True
+
+    def run(self, main: Callable[[Communicator], Result]) -> Result:
+        """Call a function on each rank, so that an error of one is raised on all.
+
+        Parameters
+        ----------
+        main : callable
+            Gets the communicator.
+
+        Returns
+        -------
+        object
+            What it has returned on this rank.
+
+        Raises
+        ------
+        PortpartError
+            What a rank has raised: the class is the same, and the message begins with the rank.
+        RankFailed
+            If that is no error of portpart.
+        KeyboardInterrupt
+            On Ctrl-C, on this rank or on another one.
+        """
+        try:
+            result = main(self)
+            self.vote(None)  # no rank goes on while another one may fail
+        except BaseException as problem:
+            if problem is self._raised:
+                raise
+            stated = restated(problem, self.rank)
+            self._tell(stated)
+            raise stated from problem
+        return result
+
+    @abstractmethod
+    def free(self) -> None:
+        """Give back what is used.  All ranks call it; nothing happens if a step was left."""
+
+    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        """See `Communicator`."""
+        require_words(words, first, count)
+        if self.size == 1:  # they are what they become
+            return
+        part = words[first : first + count]
+        transfer_of(part).write(part, self._reduced(read([part])[0], op))
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """See `Communicator`."""
+        sent, arriving = self._counts_of(parcel)
+        self._deliver(parcel.send, sent, parcel.recv[: int(arriving.sum())], arriving)
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        """See `Communicator`."""
+        require_numbers(send, numbers, self.size)
+        given = np.ascontiguousarray(numbers)
+        told = self._exchanged(given)
+        recv = room(int(told[:, 0].sum()))
+        self._deliver(send, given[:, 0], recv, told[:, 0])
+        return recv, told
+
+    def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
+        """What a parcel sends to each rank, and what each rank sends to this one."""
+        require_parcel(parcel, self.size)
+        sent = read([parcel.send_counts])[0]
+        require_parts(sent, parcel)
+        arriving = self._exchanged(sent)
+        require_space(int(arriving.sum()), parcel)
+        transfer_of(parcel.recv_counts).write(parcel.recv_counts, arriving)
+        return sent, arriving
+
+    def _exchanged(self, numbers: np.ndarray) -> np.ndarray:
+        """What all ranks have for this one of numbers that each has for all."""
+        return numbers.copy() if self.size == 1 else self._swapped(numbers)
+
+    def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
+                 arriving: np.ndarray) -> None:
+        """Send each rank its part, and get what is for this one; the numbers are known."""
+        transfer = transfer_of(recv)
+        on_host = transfer.host_memory(recv)
+        self._exchange(transfer_of(send).on_host(send[: int(sent.sum())]), sent, on_host,
+                       arriving)
+        transfer.write(recv, on_host)
+
+    def vote(self, problem: Exception | None) -> None:
+        """See `Communicator`."""
+        lowest = np.array([self.size if problem is None else self.rank], np.int64)
+        self.all_reduce(lowest, 0, 1, MIN)
+        rank = int(lowest[0])
+        if rank == self.size:
+            return
+        text = b"" if problem is None or rank != self.rank else packed(restated(problem, rank))
+        length = np.array([len(text)], np.int64)
+        self._broadcast(length, rank)
+        data = np.frombuffer(text.ljust(int(length[0])), np.uint8).copy()
+        self._broadcast(data, rank)
+        self._raise(unpacked(data.tobytes()))
+
+    def _raise(self, problem: BaseException) -> None:
+        """Raise an error that all ranks know of."""
+        self._raised = problem
+        raise problem
+
+    def _watch(self, is_done: Callable[[], bool], left: Callable[[], int]) -> None:
+        """Look at a step until it is done; the number of what is `left` tells that it goes on."""
+        last, before = time.monotonic(), left()
+        while True:
+            for _ in range(SPINS):
+                if is_done():
+                    return
+            self._look_for_news()
+            time.sleep(0)
+            now = left()
+            if now != before:
+                last, before = time.monotonic(), now
+            elif time.monotonic() - last > self._patience:
+                raise lost(self._patience)
+
+    @abstractmethod
+    def _reduced(self, words: np.ndarray, op: str) -> np.ndarray:
+        """The sums, minima or maxima of words of all ranks."""
+
+    @abstractmethod
+    def _swapped(self, numbers: np.ndarray) -> np.ndarray:
+        """What several ranks have for this one of numbers that each has for all."""
+
+    @abstractmethod
+    def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
+                  arriving: np.ndarray) -> None:
+        """Send each rank its part of an array of the host; the numbers of elements are known."""
+
+    @abstractmethod
+    def _broadcast(self, array: np.ndarray, rank: int) -> None:
+        """Set an array to what a rank has."""
+
+    @abstractmethod
+    def _tell(self, problem: BaseException) -> None:
+        """Tell all other ranks about an error; waits for none of them."""
+
+    @abstractmethod
+    def _look_for_news(self) -> None:
+        """Raise the error of a rank that has told of one."""
+
+
+def lost(patience: float) -> CommunicatorLost:
+    """What is raised where nothing has happened for so many seconds."""
+    return CommunicatorLost(f"no other rank has gone on for {patience:g} seconds")
+
+
+def packed(problem: BaseException) -> bytes:
+    """An error for another rank; one that cannot travel is told as `RankFailed`."""
+    try:
+        text = pickle.dumps(problem)
+        pickle.loads(text)
+    except Exception:
+        return pickle.dumps(RankFailed(str(problem)))
+    return text
+
+
+def unpacked(text: bytes) -> BaseException:
+    """The error that another rank of the same job has packed."""
+    problem: BaseException = pickle.loads(text)
+    return problem
