@@ -199,6 +199,12 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
     yield "hypergraph", partial(portpart.as_hypergraph, nets)
     part = space.asarray(random.integers(0, 6, n).astype(np.int32))
     yield "metrics", partial(portpart.metrics.evaluate, plain.to(space), part)
+    for name in FEW:
+        graph = graphs[name].to(space)
+        for each in (graph, portpart.as_hypergraph((graph.offsets, graph.targets))):
+            yield f"subgraphs, {name}, {type(each).__name__}", partial(
+                portpart.subgraphs, each, part[: graph.num_vertices], 2)
+        yield f"permuted, {name}", partial(graph.permute, range(graph.num_vertices)[::-1])
 
 
 def nets(space: Any, graphs: Graphs) -> Runs:

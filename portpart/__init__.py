@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from portpart.graphs.hypergraph import Hypergraph
     from portpart.graphs.mesh import Mesh
     from portpart.graphs.rank_graph import RankGraph
+    from portpart.graphs.row_blocks import RowBlock, row_blocks
+    from portpart.graphs.subgraphs import Subgraph, subgraphs
     from portpart.graphs.topology import Topology
     from portpart.io.rank_reading import read_distributed
 
@@ -82,8 +84,10 @@ __all__ = [
     "RankGraph",
     "RankPartitionResult",
     "RepartitionResult",
+    "RowBlock",
     "Session",
     "SessionUpdate",
+    "Subgraph",
     "Topology",
     "as_graph",
     "as_hypergraph",
@@ -102,7 +106,9 @@ __all__ = [
     "plot",
     "read_distributed",
     "repartition",
+    "row_blocks",
     "space",
+    "subgraphs",
 ]
 
 _MODULES = ("compat", "generators", "io", "metrics", "plot")
@@ -127,8 +133,10 @@ _HOMES = {
     "RankGraph": "portpart.graphs.rank_graph",
     "RankPartitionResult": "portpart.api.rank_results",
     "RepartitionResult": "portpart.api.results",
+    "RowBlock": "portpart.graphs.row_blocks",
     "Session": "portpart.api.session",
     "SessionUpdate": "portpart.api.session_update",
+    "Subgraph": "portpart.graphs.subgraphs",
     "Topology": "portpart.graphs.topology",
     "as_graph": "portpart.graphs.convert",
     "as_hypergraph": "portpart.graphs.convert_nets",
@@ -142,7 +150,9 @@ _HOMES = {
     "partition": "portpart.api.partition",
     "read_distributed": "portpart.io.rank_reading",
     "repartition": "portpart.api.repartition",
+    "row_blocks": "portpart.graphs.row_blocks",
     "space": "portpart.backends",
+    "subgraphs": "portpart.graphs.subgraphs",
 }
 
 

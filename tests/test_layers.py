@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("io/netlist/blif", "io/netlist/aiger"),
     ("io/*",),
     ("graphs/convert", "graphs/convert_mesh", "graphs/convert_nets"),
-    ("graphs/constructors", "io/writing"),
+    ("graphs/constructors", "graphs/subgraphs", "graphs/row_blocks", "io/writing"),
     ("io",),
     ("metrics/*", "generators/*", "algorithms/balance/known"),
     ("algorithms/coarsening/*", "algorithms/balance/limits", "algorithms/edits/*"),

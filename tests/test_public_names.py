@@ -33,8 +33,10 @@ PUBLIC = {
     "RankGraph",
     "RankPartitionResult",
     "RepartitionResult",
+    "RowBlock",
     "Session",
     "SessionUpdate",
+    "Subgraph",
     "Topology",
     "as_graph",
     "as_hypergraph",
@@ -53,7 +55,9 @@ PUBLIC = {
     "plot",
     "read_distributed",
     "repartition",
+    "row_blocks",
     "space",
+    "subgraphs",
 }
 
 PARTITION_PARAMETERS = {

@@ -113,6 +113,21 @@ class PartitionResult:
         """The vertices of each block: k lists of names, or k arrays of numbers without names."""
         return members_of_blocks(host_array(self.part), self.k, self.labels)
 
+    @property
+    def order(self) -> np.ndarray:
+        """The vertices block by block, ascending in each; int64, shape (n,).
+
+        ``graph.permute(result.order)`` has each block in one range.
+        """
+        return np.argsort(host_array(self.part), kind="stable")
+
+    def to_dict(self) -> dict[Any, int]:
+        """The block of each vertex, by name where it has one, else by number."""
+        blocks = host_array(self.part).tolist()
+        names = range(len(blocks)) if self.labels is None else self.labels
+        return {vertex if name is None else name: block
+                for vertex, (name, block) in enumerate(zip(names, blocks))}
+
     def __iter__(self) -> Iterator[Any]:
         return iter((self.cut, self.part))
 

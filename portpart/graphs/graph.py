@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends import as_space
+from portpart.errors import InputError
+from portpart.graphs.blocks import blocks_of
 from portpart.graphs.html import table
+from portpart.graphs.row_choice import chosen_entries, chosen_vertices
 from portpart.graphs.rows import Csr
 from portpart.graphs.totals import ArcMeasures, Totals
+from portpart.primitives.basic import gather
 from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
@@ -207,6 +211,115 @@ class Graph(ArcMeasures):
         else:
             weights = np.array(self.space.to_host(self.weights))
         return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
+
+    def subgraph(self, vertices: Any) -> Graph:
+        """The graph of some vertices, and of the edges between them.
+
+        Parameters
+        ----------
+        vertices : array_like of int, shape (count,), or of bool, shape (n,)
+            Numbers of vertices, each once, or a flag for each vertex.
+
+        Returns
+        -------
+        Graph
+            Its vertex i is ``vertices[i]``; of flags, the i-th that is flagged.
+
+        Raises
+        ------
+        InputError
+            If one is no vertex or there twice.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> path = portpart.generators.grid_2d(1, 4)
+        >>> path.subgraph([3, 2, 0])
+        <Graph: 3 vertices, 1 edges, on cpu>
+        """
+        listed, flags, places = chosen_vertices(self.space, vertices, self.num_vertices, "vertices")
+        return self._chosen(listed, flags, places)
+
+    def permute(self, order: Any) -> Graph:
+        """The same graph with its vertices in another order.
+
+        Parameters
+        ----------
+        order : array_like of int, shape (n,)
+            All vertices.  :attr:`PartitionResult.order` has those of a block side by side.
+
+        Returns
+        -------
+        Graph
+            Its vertex i is ``order[i]``.
+
+        Raises
+        ------
+        InputError
+            If a vertex is missing or there twice.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> path = portpart.generators.grid_2d(1, 4)
+        >>> path.permute([0, 2, 1, 3]).to_scipy().indices.tolist()
+        [2, 2, 3, 0, 1, 1]
+        """
+        listed, flags, places = chosen_vertices(self.space, order, self.num_vertices, "order")
+        if len(listed) < self.num_vertices:
+            raise InputError(f"order has {len(listed)} vertices; all {self.num_vertices} are "
+                             "needed, and subgraph takes some")
+        return self._chosen(listed, flags, places)
+
+    def _chosen(self, listed: Array, flags: Array, places: Array) -> Graph:
+        """The graph of some vertices, which have these places."""
+        space = self.space
+        offsets, arcs = chosen_entries(space, listed, self.csr, self.mean_degree, flags,
+                                       self.offsets.dtype)
+        targets = gather(space, places, gather(space, self.targets, arcs))
+        weights = None if self.weights is None else gather(space, self.weights, arcs)
+        masses = self.vertex_weights
+        masses = None if masses is None else gather(space, masses, listed)
+        names = self.names
+        if names is not None:
+            names = [names[v] for v in space.to_host(listed).tolist()]
+        made = Graph(offsets, targets, weights, masses, space, weight_scale=self.weight_scale,
+                     names=names)
+        read_only(made.arrays.values())
+        return made
+
+    def cut_edges(self, part: Any) -> np.ndarray:
+        """The edges between blocks.
+
+        Parameters
+        ----------
+        part : array_like of int, shape (n,), dict, PartitionResult or Session
+            Block of each vertex.
+
+        Returns
+        -------
+        numpy.ndarray of int32, shape (number of cut edges, 2)
+            The ends of each edge, the smaller one first; ascending.  Parallel edges stand side by
+            side.
+
+        Raises
+        ------
+        InputError
+            If `part` has the wrong length or type.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> portpart.generators.grid_2d(2, 3).cut_edges([0, 0, 1, 0, 0, 1]).tolist()
+        [[1, 2], [4, 5]]
+        """
+        blocks, _ = blocks_of(part, self.num_vertices, None, self.names)
+        offsets, heads = self.space.to_host(self.offsets), self.space.to_host(self.targets)
+        tails = np.repeat(np.arange(self.num_vertices, dtype=np.int32), np.diff(offsets))
+        is_cut = (tails < heads) & (blocks[tails] != blocks[heads])
+        tails, heads = tails[is_cut], heads[is_cut]
+        order = np.lexsort((heads, tails))
+        return np.column_stack([tails[order], heads[order]])
 
     def __reduce__(self) -> tuple[Any, ...]:
         from portpart.graphs.arrays import owned

@@ -1,0 +1,297 @@
+"""What each block of a partition has, and what it needs of others: vertices, nets, columns.
+
+A *pair* is a block and an item, as the key ``block * width + item``, where width is the number of
+items.  Ascending keys stand block by block, so an item of a block is found by bisection.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record
+from portpart.graphs.rows import Csr
+from portpart.graphs.runs import Runs, distinct
+from portpart.graphs.teams import team_for
+from portpart.primitives.basic import gather, iota, put_one
+from portpart.primitives.bisection import lower_bound
+from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives.sort import sort_keys
+
+
+class Known(Record):
+    """Pairs of all blocks.
+
+    Attributes
+    ----------
+    keys : array of int64
+        Ascending.
+    first : array of int64, shape (k + 1,)
+        The first pair of each block.
+    owner : array of int32, or None
+        The block of each item, which has that item, too, whether or not `keys` has the pair.
+    ranks : array of int32, or None
+        The place of each pair in the order of `BlockItems`.
+    """
+
+    keys: Array
+    first: Array
+    owner: Array | None = None
+    ranks: Any = None
+
+
+class ItemRun(NamedTuple):
+    """Items that a block has of one owner: those at the places ``begin ... end - 1``."""
+
+    block: int
+    owner: int
+    begin: int
+    end: int
+
+
+class BlockItems(NamedTuple):
+    """The items of all blocks.
+
+    A block has its own items first, then those of other blocks, block by block; ascending each.
+
+    Attributes
+    ----------
+    keys : array of int64
+        Pairs in that order.
+    known : Known
+        The same pairs, ascending, with their places in that order.
+    first : numpy.ndarray of int64, shape (k + 1,)
+        The first pair of each block.
+    runs : list of ItemRun
+    """
+
+    keys: Array
+    known: Known
+    first: np.ndarray
+    runs: list[ItemRun]
+
+
+class BlockRows(NamedTuple):
+    """Rows of blocks, whose entries are numbered as their block numbers them.
+
+    Attributes
+    ----------
+    offsets : array of int64, shape (rows + 1,)
+    targets : array of int32
+    places : array of int64
+        Where each entry stands in the rows that these are of.
+    """
+
+    offsets: Array
+    targets: Array
+    places: Array
+
+
+def pairs_of(space: ExecutionSpace, part: Array) -> Array:
+    """The pairs of all items and their blocks, ascending."""
+    keys = space.empty(len(part), np.int64)
+    space.parallel_for(len(part), write_pair, part, len(part), keys)
+    return sort_keys(space, keys)[0]
+
+
+def known_pairs(space: ExecutionSpace, keys: Array, width: int, k: int,
+                owner: Array | None = None) -> Known:
+    """Ascending pairs, as kernels look them up."""
+    first = space.empty(k + 1, np.int64)
+    space.parallel_for(k + 1, find_block, keys, len(keys), width, first)
+    return Known(keys, first, owner)
+
+
+def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: Known,
+            width: int) -> Array:
+    """New pairs of blocks and what stands in the rows of their items, ascending.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    pairs : array of int64
+        Blocks and rows.
+    rows : Csr
+    mean : float
+        Entries of a row, about.
+    known : Known
+        Pairs that are not new.
+    width : int
+        The number of items that stand in rows.
+    """
+    team, n, num_rows = team_for(mean), len(pairs), len(rows.begin)
+    counts = space.empty(n, np.int64)
+    space.parallel_for(n, count_new, pairs, num_rows, rows, known, width, counts, team=team)
+    offsets = offsets_from_counts(space, counts)
+    found = space.empty(int(space.to_host(offsets[n:])[0]), np.int64)
+    space.parallel_for(n, list_new, pairs, num_rows, rows, known, width, offsets, found, team=team)
+    return distinct(space, found)
+
+
+def merged(space: ExecutionSpace, pairs: Array, others: Array) -> Array:
+    """Ascending pairs of two lists."""
+    together = space.empty(len(pairs) + len(others), np.int64)
+    together[: len(pairs)], together[len(pairs) :] = pairs, others
+    return sort_keys(space, together)[0]
+
+
+def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> BlockItems:
+    """The items of all blocks, of ascending pairs and the block that owns each item."""
+    n, width = len(keys), len(owner)
+    groups = space.empty(n, np.int64)
+    space.parallel_for(n, write_group, keys, width, owner, k, groups)
+    groups, order = sort_keys(space, groups)
+    ranks = space.empty(n, np.int32)
+    space.parallel_for(n, put_one, order, iota(space, n), ranks)
+    of_groups = Runs(space, groups)
+    heads, begin = (space.to_host(of_groups.first_of(each)) for each in (groups, iota(space, n)))
+    block, place = np.divmod(heads, k + 1)
+    runs = np.column_stack([block, np.where(place == 0, block, place - 1), begin,
+                            np.append(begin, n)[1:]])
+    known = known_pairs(space, keys, width, k).replaced(ranks=ranks)
+    return BlockItems(gather(space, keys, order), known, space.to_host(known.first),
+                      [ItemRun(*run) for run in runs.tolist()])
+
+
+def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: Known,
+               width: int) -> BlockRows:
+    """The rows of pairs without the entries that their blocks do not have.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    pairs : array of int64
+        Blocks and rows.
+    rows : Csr
+    mean : float
+        Entries of a row, about.
+    known : Known
+        Blocks and entries, with ranks.
+    width : int
+        The number of items that stand in rows.
+    """
+    team, n, num_rows = team_for(mean), len(pairs), len(rows.begin)
+    counts = space.empty(n, np.int64)
+    space.parallel_for(n, count_had, pairs, num_rows, rows, known, width, counts, team=team)
+    offsets = offsets_from_counts(space, counts)
+    entries = int(space.to_host(offsets[n:])[0])
+    made = BlockRows(offsets, space.empty(entries, np.int32), space.empty(entries, np.int64))
+    space.parallel_for(n, list_had, pairs, num_rows, rows, known, width, Listed(*made), team=team)
+    return made
+
+
+class Listed(Record):
+    """`BlockRows`, as a kernel writes them."""
+
+    offsets: Array
+    targets: Array
+    places: Array
+
+
+@kl.device
+def place_of(block, item, known: Known, width):
+    """The place of a pair among those that are known; -1 if it is not."""
+    key = block * width + item
+    end = known.first[block + 1]
+    place = lower_bound(known.keys, known.first[block], end, key)
+    if place == end or known.keys[place] != key:
+        place = kl.int64(-1)
+    return place
+
+
+@kl.device
+def is_new(block, item, known: Known, width):
+    """Whether a block does not have an item yet."""
+    result = kl.int64(0)
+    if kl.value_or(known.owner, item, -1) != block:
+        result = kl.int64(place_of(block, item, known, width) < 0)
+    return result
+
+
+@kl.kernel
+def write_pair(v, part, width, keys):
+    """keys[v] = the pair of v's block and v."""
+    keys[v] = kl.int64(part[v]) * width + v
+
+
+@kl.kernel
+def find_block(block, keys, count, width, first):
+    """first[block] = the first of some ascending pairs that is of a block or of one behind it."""
+    first[block] = lower_bound(keys, 0, count, kl.int64(block) * width)
+
+
+@kl.kernel
+def write_group(i, keys, width, owner, k, groups):
+    """groups[i] = a number of the block of pair i and of the owner of its item, own ones first."""
+    block = keys[i] // width
+    other = kl.int64(owner[keys[i] % width])
+    groups[i] = block * (k + 1) + (0 if other == block else other + 1)
+
+
+@kl.kernel
+def count_new(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
+    """counts[i] = entries of the row of pair i that its block does not have yet.  A team."""
+    block = pairs[i] // num_rows
+    row = pairs[i] % num_rows
+    count = kl.int64(0)
+    for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
+        count += is_new(block, rows.targets[place], known, width)
+    count = kl.team_sum(count)
+    if kl.lane() == 0:
+        counts[i] = count
+
+
+@kl.kernel
+def list_new(i, pairs, num_rows, rows: Csr, known: Known, width, offsets, found):
+    """List the pairs of these entries with the block.  A team."""
+    block = pairs[i] // num_rows
+    row = pairs[i] % num_rows
+    next_place = kl.int64(offsets[i])
+    base = kl.int64(rows.begin[row])
+    while base < rows.end[row]:
+        place = base + kl.lane()
+        inside = kl.int64(0)
+        if place < rows.end[row]:
+            inside = is_new(block, rows.targets[place], known, width)
+        until = kl.team_scan(inside)
+        if inside != 0:
+            found[next_place + until - 1] = block * width + rows.targets[place]
+        next_place += kl.team_last(until)
+        base += kl.team_size()
+
+
+@kl.kernel
+def count_had(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
+    """counts[i] = entries of the row of pair i that its block has.  A team."""
+    block = pairs[i] // num_rows
+    row = pairs[i] % num_rows
+    count = kl.int64(0)
+    for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
+        count += kl.int64(place_of(block, rows.targets[place], known, width) >= 0)
+    count = kl.team_sum(count)
+    if kl.lane() == 0:
+        counts[i] = count
+
+
+@kl.kernel
+def list_had(i, pairs, num_rows, rows: Csr, known: Known, width, made: Listed):
+    """List these entries, as the block numbers them, and where they stand.  A team."""
+    block = pairs[i] // num_rows
+    row = pairs[i] % num_rows
+    next_place = kl.int64(made.offsets[i])
+    base = kl.int64(rows.begin[row])
+    while base < rows.end[row]:
+        place = base + kl.lane()
+        known_at = kl.int64(-1)
+        if place < rows.end[row]:
+            known_at = place_of(block, rows.targets[place], known, width)
+        until = kl.team_scan(kl.int64(known_at >= 0))
+        if known_at >= 0:
+            made.targets[next_place + until - 1] = kl.int32(
+                known.ranks[known_at] - known.first[block])
+            made.places[next_place + until - 1] = place
+        next_place += kl.team_last(until)
+        base += kl.team_size()
