@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from portpart import backends
 from portpart.api.device import graph_on_device, to_callers_memory, warn_of_percents
 from portpart.api.rank_call import check_options, divided
 from portpart.api.results import PartitionResult
+from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, Local
 from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array, ExecutionSpace
@@ -18,6 +21,7 @@ from portpart.errors import InputError, memory_errors
 from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
 from portpart.options import checked_integer, shown
 
@@ -50,21 +54,20 @@ def partition_on_devices(graph: Any, devices: Any, device: str, **given: Any) ->
     with memory_errors():
         whole = graph_on_device(graph, "auto", given["threads"],
                                 **{name: given[name] for name in OF_GRAPH})
-        offsets = whole.space.to_host(whole.offsets)
-        first = balanced_borders(lambda v: int(offsets[v]), whole.num_vertices, whole.num_arcs,
+        first = balanced_borders(partial(_offset_at, whole), whole.num_vertices, whole.num_arcs,
                                  len(spaces), VERTEX_COST)
 
         def main(comm: Communicator) -> tuple[dict[str, Any], str]:
-            rows = planned(comm, lambda: _rows(whole, offsets, first[comm.rank],
-                                               first[comm.rank + 1], spaces[comm.rank]))
-            return divided(distributed(comm, rows), options)
+            # no rows are held by name: they go when the rank has its part of the graph
+            return divided(distributed(comm, planned(comm, lambda: _rows(
+                whole, first[comm.rank], first[comm.rank + 1], spaces[comm.rank]))), options)
 
         found = Local(len(spaces)).run(main)
+        part = _joined(whole.space, spaces, [each.pop("part") for each, _ in found])
     warn_of_percents(given["imbalance"], 5)
     facts, problem = found[0]
     if problem:
         warnings.warn(problem, UserWarning, stacklevel=4)
-    part = whole.space.asarray(np.concatenate([each["part"] for each, _ in found]))
     stats = {**facts["stats"], "devices": [space.name for space in spaces]}
     if spaces[0].kind == "cuda" and whole.num_arcs < PAYS_FROM:
         stats["advice"] = ADVICE
@@ -107,19 +110,43 @@ def spaces_of(devices: Any) -> list[ExecutionSpace]:
     return spaces
 
 
-def _rows(graph: Graph, offsets: np.ndarray, first: int, last: int,
-          space: ExecutionSpace) -> Rows:
-    """Rows of a range of a graph, in the memory of a space."""
-    begin, end = int(offsets[first]), int(offsets[last])
+def _offset_at(graph: Graph, v: int) -> int:
+    """Arcs of the vertices before v."""
+    return int(graph.space.to_host(graph.offsets[v : v + 1])[0])
+
+
+def _rows(graph: Graph, first: int, last: int, space: ExecutionSpace) -> Rows:
+    """Rows of a range of a graph, in the memory of a space; where types allow, parts of its own."""
+    begin, end = _offset_at(graph, first), _offset_at(graph, last)
+    here = graph.space
 
     def moved(values: Array | None, low: int, high: int) -> Array | None:
-        if values is None:
-            return None
-        part = values[low:high]
-        return part if space.name == graph.space.name else space.asarray(graph.space.to_host(part))
+        return None if values is None else _brought(space, here, values[low:high])
 
-    own = space.asarray(offsets[first : last + 1].astype(np.int64) - begin)
+    offsets = here.empty(last - first + 1,
+                         np.int32 if end - begin <= MAX_INT32_ARCS else np.int64)
+    here.parallel_for(len(offsets), shift_offset, graph.offsets[first:], begin, offsets)
     targets = moved(graph.targets, begin, end)
     assert targets is not None
-    return Rows(first, graph.num_vertices, own, targets, moved(graph.weights, begin, end),
-                moved(graph.vertex_weights, first, last), space)
+    return Rows(first, graph.num_vertices, _brought(space, here, offsets), targets,
+                moved(graph.weights, begin, end), moved(graph.vertex_weights, first, last), space)
+
+
+def _brought(space: ExecutionSpace, there: ExecutionSpace, values: Array) -> Array:
+    """An array in the memory of a space, which it may be in."""
+    return values if space.name == there.name else space.asarray(there.to_host(values))
+
+
+def _joined(space: ExecutionSpace, spaces: Sequence[ExecutionSpace], parts: list[Array]) -> Array:
+    """The blocks of all vertices, in the memory of a space; parts are dropped one by one."""
+    result, end = space.empty(sum(map(len, parts)), np.int32), 0
+    for there in spaces:
+        part = _brought(space, there, parts.pop(0))
+        result[end : (end := end + len(part))] = part
+    return result
+
+
+@kl.kernel
+def shift_offset(v, offsets, begin, result):
+    """result[v] = an offset that counts from `begin` on."""
+    result[v] = kl.int64(offsets[v]) - begin

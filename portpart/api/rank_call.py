@@ -109,7 +109,8 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str,
     Returns
     -------
     facts : dict
-        The fields of a result, equal on all ranks but for ``part``, the blocks of own vertices.
+        The fields of a result, equal on all ranks but for ``part``, the blocks of own vertices,
+        which are in the memory of the rank.
     problem : str
         Why bounds are broken, if they are.
     """
@@ -131,7 +132,7 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str,
     told = json.loads(from_first_rank(comm, json.dumps(
         {"stats": trace.summary(), "seconds": time.perf_counter() - call.begin}, default=int)))
     return {
-        "part": rows.space.to_host(part), "cut": cut, "k": call.k, "feasible": feasible,
+        "part": part, "cut": cut, "k": call.k, "feasible": feasible,
         "imbalance": imbalance_of(weights, call.target), "block_weights": weights,
         "max_block_weight_allowed": bounds.max_limit, "block_weight_limits": bounds.limits,
         "seconds": told["seconds"], "stats": {**told["stats"], "ranks": comm.size}}, problem

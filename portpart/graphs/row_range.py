@@ -32,7 +32,7 @@ class Rows:
         The first vertex of the range.
     num_vertices : int
         Vertices of the whole graph.
-    offsets : array of int64, shape (last - first + 1,)
+    offsets : array of int32 or int64, shape (last - first + 1,)
         Arcs ``offsets[i] ... offsets[i + 1] - 1`` leave vertex ``first + i``; the first offset
         is 0.
     targets : array of int32 or int64
