@@ -52,8 +52,15 @@ class Together(Protocol):
     def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
         """Replace the words of all ranks by their sum, minimum or maximum."""
 
-    def wrong(self) -> Callable[[], Wrong | None]:
-        """Begin to look for wrong numbers in what was exchanged; what tells them waits."""
+    def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
+        """Read short arrays of int64 of all ranks in one copy, with what went wrong; waits."""
+
+
+class Read(NamedTuple):
+    """The numbers of arrays, one behind the other, and wrong ones in what was exchanged."""
+
+    numbers: np.ndarray
+    wrong: Wrong | None
 
 
 class Wrong(NamedTuple):

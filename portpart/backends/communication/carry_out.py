@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from portpart.backends.communication.exchange import ReducedWords
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import AllReduce, Communication, Element, Parcel
+from portpart.backends.transfer import Together
 from portpart.errors import InputError
 
 COMM = "comm"
@@ -33,26 +34,59 @@ def communicator_of(program: str, bindings: Mapping[str, Any]) -> Communicator:
 
 Call = ReducedWords | Parcel
 
-Calls = Iterator[Call | None]
-"""What a program comes to; None where it is about to wait, so that others may go on before."""
+Prepared = Callable[[], Together | None]
+"""Does a step whenever it is called; returns who has to be asked whether numbers were right."""
+
+
+class Run(Protocol):
+    """A run of a program of one rank.
+
+    Attributes
+    ----------
+    arrays : sequence of Array
+        Some of what the program exchanges, which tells where it is.
+    """
+
+    arrays: Sequence[Array]
+
+    def alone(self) -> Iterator[Call]:
+        """Run the program; what it comes to is left to the caller."""
+
+    def beside(self, runs: Sequence[Any], prepared: Callable[[Sequence[Call]], Prepared],
+               goes_on: Callable[[], bool]) -> None:
+        """Run a program on all ranks at once.
+
+        Parameters
+        ----------
+        runs : sequence of Run
+            Of all ranks, this one first.
+        prepared : callable
+            Prepares what all ranks come to.
+        goes_on : callable
+            Is asked now and then; if it is false, the runs are left.
+
+        Raises
+        ------
+        Refused
+            If ranks come to different steps, or one of them raises something.
+        """
 
 
 @runtime_checkable
 class Leader(Protocol):
     """A communicator that carries out programs of all ranks side by side."""
 
-    def follow(self, calls: Calls, arrays: Sequence[Array]) -> None:
-        """Carry out what all ranks come to; some of the arrays tell where these are."""
+    def lead(self, run: Run) -> None:
+        """Carry out a run together with those of the other ranks."""
 
 
-def follow(calls: Calls, comm: Communicator, arrays: Sequence[Array]) -> None:
-    """Carry out what a program comes to, which goes on in between."""
+def follow(run: Run, comm: Communicator) -> None:
+    """Carry out a run."""
     if isinstance(comm, Leader):
-        comm.follow(calls, arrays)
+        comm.lead(run)
         return
-    for call in calls:
-        if call is not None:
-            _make(call, comm)
+    for call in run.alone():
+        _make(call, comm)
 
 
 def carry_out(step: Communication, comm: Communicator, arrays: Mapping[str, Any]) -> None:

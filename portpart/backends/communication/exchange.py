@@ -23,14 +23,18 @@ from portpart.backends.communication.protocol import (
 )
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import Together, publish, read, together, transfer_of
+from portpart.backends.transfer import Together, Wrong, publish, read, together, transfer_of
 from portpart.errors import PortpartError
 
 UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
 
 
+ALL = -1
+"""In place of a rank: the error is raised as it is."""
+
+
 class Refused(Exception):
-    """A step that cannot be carried out, and the lowest rank concerned."""
+    """A step that cannot be carried out, and the lowest rank concerned, or `ALL`."""
 
     def __init__(self, rank: int, problem: Exception) -> None:
         self.rank, self.problem = rank, problem
@@ -44,6 +48,23 @@ class ReducedWords:
     first: int
     count: int
     op: str
+
+
+def require_same(doing: Sequence[str]) -> None:
+    """Refuse that ranks, of which each is described, are at different steps."""
+    other = next((rank for rank, each in enumerate(doing) if each != doing[0]), None)
+    if other is not None:
+        raise Refused(ALL, CommunicationError(
+            f"rank 0 {doing[0]}, and rank {other} {doing[other]}"))
+
+
+def described(call: ReducedWords | Parcel | Posting) -> str:
+    """What the ranks that make a call have to agree on."""
+    if isinstance(call, ReducedWords):
+        return f"all_reduce of {call.count} words by {call.op}"
+    if isinstance(call, Posting):
+        return f"post of {call.send.dtype} and {call.numbers.shape[-1]} numbers"
+    return f"all_to_all of {call.send.dtype}"
 
 
 def reducing(ranks: Sequence[ReducedWords]) -> Callable[[], None]:
@@ -92,7 +113,13 @@ def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], Togeth
 
 def require_right(device: Together | None) -> None:
     """Refuse what was exchanged on a device with wrong numbers; waits."""
-    wrong = None if device is None else device.wrong()()
+    if device is not None:
+        _, wrong = device.reading([])()
+        refuse(wrong)
+
+
+def refuse(wrong: Wrong | None) -> None:
+    """Refuse wrong numbers, if there are any."""
     if wrong is not None:
         raise Refused(wrong.rank, CommunicationError(
             wrong_parts(wrong.counts, wrong.length) if wrong.arriving < 0

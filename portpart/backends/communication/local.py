@@ -8,31 +8,31 @@ run can be tested, and debugged, in one process without races.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from portpart.backends.communication.errors import CommunicationError, restated
+from portpart.backends.communication.carry_out import Prepared, Run
+from portpart.backends.communication.errors import restated
 from portpart.backends.communication.exchange import (
+    ALL,
     Posting,
     ReducedWords,
     Refused,
+    described,
     exchanging,
     post,
     reducing,
     require_right,
+    require_same,
 )
 from portpart.backends.communication.protocol import MAX_COUNT, Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
-from portpart.backends.transfer import Together, publish
+from portpart.backends.transfer import publish
 
 Result = TypeVar("Result")
-
-ALL = -1
-"""In place of a rank: the error is raised as it is."""
-
 
 class Local:
     """Several ranks in one process, as threads that take turns.
@@ -104,24 +104,19 @@ class _Vote(NamedTuple):
 
 
 class _Program(NamedTuple):
-    """What a program comes to, and some of its arrays."""
+    """A run of a program."""
 
-    calls: Iterator[ReducedWords | Parcel | None]
-    arrays: Sequence[Array]
+    run: Run
 
 
 _Call = ReducedWords | Parcel | Posting | _Program | _Vote
 
 
-def described(call: _Call) -> str:
+def _described(call: _Call) -> str:
     """What the ranks that make a call have to agree on."""
-    if isinstance(call, ReducedWords):
-        return f"all_reduce of {call.count} words by {call.op}"
-    if isinstance(call, Posting):
-        return f"post of {call.send.dtype} and {call.numbers.shape[-1]} numbers"
-    if isinstance(call, Parcel):
-        return f"all_to_all of {call.send.dtype}"
-    return "a program" if isinstance(call, _Program) else "vote"
+    if isinstance(call, (_Program, _Vote)):
+        return "a program" if isinstance(call, _Program) else "vote"
+    return described(call)
 
 
 class _Failure(NamedTuple):
@@ -156,11 +151,10 @@ class _Rank:
         self._turns.step(self.rank, posting)
         return posting.recv, posting.told
 
-    def follow(self, calls: Iterator[ReducedWords | Parcel | None],
-               arrays: Sequence[Array]) -> None:
+    def lead(self, run: Run) -> None:
         """Carry out what programs of all ranks come to, without a turn of theirs in between."""
-        publish(arrays)
-        self._turns.step(self.rank, _Program(calls, arrays))
+        publish(run.arrays)
+        self._turns.step(self.rank, _Program(run))
 
     def vote(self, problem: Exception | None) -> None:
         self._turns.step(self.rank, _Vote(problem))
@@ -236,72 +230,24 @@ class _Turns(Generic[Result]):
             return _Failure(refused.rank, refused.problem)
 
     def _done(self, calls: list[_Call]) -> _Failure | None:
-        _require_same(["has ended" if call is None else f"is at {described(call)}"
-                       for call in self._calls])
+        require_same(["has ended" if call is None else f"is at {_described(call)}"
+                      for call in self._calls])
         if isinstance(calls[0], _Vote):
             votes = enumerate(cast("list[_Vote]", calls))
             return next((_Failure(rank, each.problem) for rank, each in votes if each.problem),
                         None)
         if isinstance(calls[0], _Program):
-            self._lead(cast("list[_Program]", calls))
+            runs = [each.run for each in cast("list[_Program]", calls)]
+            runs[0].beside(runs, self._prepared, lambda: self.failure is None)
+            publish([array for run in runs for array in run.arrays])
         elif isinstance(calls[0], Posting):
             post(cast("list[Posting]", calls), self._max_count)
         else:
             require_right(self._prepared(calls)())
         return None
 
-    def _prepared(self, calls: Sequence[Any]) -> Callable[[], Together | None]:
-        """What does a step; it returns who has to be asked whether numbers were right."""
+    def _prepared(self, calls: Sequence[Any]) -> Prepared:
+        """What does a step."""
         if isinstance(calls[0], ReducedWords):
             return reducing(cast("list[ReducedWords]", calls))
         return exchanging(cast("list[Parcel]", calls), self._max_count)
-
-    def _lead(self, programs: list[_Program]) -> None:
-        """Run programs of all ranks side by side, until they end, or a rank has failed.
-
-        A step with arrays that have been seen is ready.  Where programs wait for flags, numbers of
-        elements are looked at, too.
-        """
-        asked: Together | None = None
-        known: dict[tuple[int, ...], tuple[list[Any], Callable[[], Together | None]]] = {}
-        while self.failure is None:
-            calls = [_next(rank, each.calls) for rank, each in enumerate(programs)]
-            key = tuple(map(id, calls))
-            if key not in known:
-                _require_same([each if isinstance(each, str) else f"is at {described(each)}"
-                               for each in calls])
-                # it keeps the calls, so that no other gets the id of one
-                known[key] = calls, (_nothing if isinstance(calls[0], str)
-                                     else self._prepared(calls))
-            if isinstance(calls[0], str):
-                require_right(asked)
-                asked = None
-                if calls[0] is ENDED:
-                    break
-            else:
-                asked = known[key][1]() or asked
-        publish([array for each in programs for array in each.arrays])
-
-
-def _nothing() -> None:
-    """There is nothing to do."""
-
-
-ENDED, WAITS = "has ended its program", "reads flags"
-
-
-def _next(rank: int, calls: Iterator[ReducedWords | Parcel | None]) -> Any:
-    """What the program of a rank comes to, or what there is to say of it."""
-    try:
-        call = next(calls, ENDED)
-    except Exception as problem:
-        raise Refused(rank, problem) from problem
-    return WAITS if call is None else call
-
-
-def _require_same(doing: list[str]) -> None:
-    """Refuse that ranks are at different steps."""
-    other = next((rank for rank, each in enumerate(doing) if each != doing[0]), None)
-    if other is not None:
-        raise Refused(ALL, CommunicationError(
-            f"rank 0 {doing[0]}, and rank {other} {doing[other]}"))

@@ -7,9 +7,8 @@ together, and reads one anew only if a step may have changed it since.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,22 +16,17 @@ import numpy as np
 from portpart.backends.bound import Bindings, add_numbers
 from portpart.backends.communication.carry_out import (
     Call,
-    Calls,
+    Prepared,
     call_of,
     communicator_of,
     follow,
 )
-from portpart.backends.cuda.segments import (
-    Elements,
-    Exchange,
-    HostLoop,
-    Part,
-    Segment,
-    Segments,
-)
+from portpart.backends.communication.exchange import described
+from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment, Segments
+from portpart.backends.cuda.side_by_side import Known, SideBySide
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
-from portpart.backends.steps import AllReduce, Communication, Element, Slot, slots_of
+from portpart.backends.steps import AllReduce, Element, Slot, slots_of
 from portpart.backends.table import LINE
 
 
@@ -62,7 +56,9 @@ class SegmentedExecutable:
         self.segments = Segments(program)
         self._executables = {id(each): compiled(each) for each in self.segments.programs()}
         self._bindings = Bindings(program.used_slots())
-        self._exchanged = list(slots_of(program.communication()))[:1]
+        self.exchanged = list(slots_of(program.communication()))[:1]
+        self.wanted = sorted(self.segments.read_by_host,
+                             key=lambda each: (each.slot.name, each.index))
         self._scratch = [slot for slot in self.segments.own if slot.scratch]
         self._words = [slot for slot in self.segments.own if slot.words]
 
@@ -76,8 +72,7 @@ class SegmentedExecutable:
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
         known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
                  if each.slot in numbers}
-        run = _Run(self, {**bindings, **given}, bound, known, size)
-        follow(run.walk(self.segments.parts), comm, [bound[slot.name] for slot in self._exchanged])
+        follow(Run(self, {**bindings, **given}, bound, known, size), comm)
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -111,8 +106,10 @@ def _num_bytes(slot: Slot, sizes: Any) -> int:
     return slot.length(sizes) * slot.dtype.itemsize
 
 
-class _Run:
-    """One run: what slots are bound to, and what the host has read.
+class Run:
+    """One run: what slots are bound to.
+
+    Elements that the host reads go by their places in a list, the same on all ranks.
 
     Parameters
     ----------
@@ -122,75 +119,125 @@ class _Run:
         The arrays of the program, by the names of their slots.
     known : dict
         What the host knows of the words that belong to the run.
+
+    Attributes
+    ----------
+    line : list of Instruction
+    known : tuple
+        What the host knows of the elements in the beginning.
+    arrays : list of Array
+        Some of what is exchanged.
     """
 
     def __init__(self, executable: SegmentedExecutable, given: dict[str, Any],
-                 bound: Mapping[str, Any], known: dict[Element, int], size: int) -> None:
-        self.executable, self.size = executable, size
-        self.given, self.bound = given, bound
-        self._known = known
-        self._segments: dict[int, Callable[[], None]] = {}
-        self._calls: dict[tuple[int, Any], Call] = {}
-        self._wanted: list[Element] = sorted(executable.segments.read_by_host,
-                                             key=lambda each: (each.slot.name, each.index))
+                 bound: Mapping[str, Any], known: Mapping[Element, int], size: int) -> None:
+        self.space, self._executable, self._size = executable.space, executable, size
+        self.line = executable.segments.line
+        self._given, self._bound, self._wanted = given, bound, executable.wanted
+        self._counts = {each.step.count for each in self.line
+                        if isinstance(each, Exchange) and isinstance(each.step, AllReduce)}
+        self.known: Known = tuple(None if each not in known else self._value(each, known[each])
+                                  for each in self._wanted)
+        self.arrays = [bound[slot.name] for slot in executable.exchanged]
 
-    def walk(self, parts: list[Part]) -> Calls:
-        """Run these parts; what they exchange is left to the caller."""
-        for part in parts:
-            if isinstance(part, Segment):
-                self._execute(part.program)
-                self._forget(part.changes)
-            elif isinstance(part, Exchange):
-                yield self._call(part, (yield from self._counted(part.step)))
-                self._forget(part.changes)
-            elif isinstance(part, HostLoop):
-                while (yield from self._value(part.flag)):
-                    yield from self.walk(part.parts)
-            else:
-                is_set = yield from self._value(part.flag)
-                yield from self.walk(part.then if is_set else part.orelse)
+    def _value(self, element: Element, number: int) -> int:
+        """Of a number of words that; of other flags whether they are set."""
+        return int(number) if element in self._counts else int(number != 0)
 
-    def _execute(self, program: Program) -> None:
-        """Run a segment, which is bound once."""
-        key = id(program)
-        if key not in self._segments:
-            self._segments[key] = self.executable.repeated(program, self.given, self.size)
-        self._segments[key]()
+    def alone(self) -> Iterator[Call]:
+        """Run; what is exchanged is left to the caller."""
+        now, place, segments = list(self.known), 0, dict[int, Callable[[], object]]()
+        while place < len(self.line):
+            part, before = self.line[place], place
+            wanted = self.wanted_by(part)
+            if wanted is not None and now[wanted] is None:
+                self._read(now)
+            place += 1
+            if isinstance(part, Exchange):
+                yield self.call(before, None if wanted is None else now[wanted])
+            elif isinstance(part, Segment):
+                if before not in segments:
+                    segments[before] = self.segment(before)
+                segments[before]()
+            elif isinstance(part, Jump) or not now[wanted or 0]:
+                place = part.place
+            for each in self.changed_by(part):
+                now[each] = None
 
-    def _call(self, part: Exchange, step: Communication) -> Call:
-        """The same call each time that the step comes: communicators know it again."""
-        key = id(part), step.count if isinstance(step, AllReduce) else None
-        if key not in self._calls:
-            self._calls[key] = call_of(step, self.bound)
-        return self._calls[key]
+    def beside(self, runs: Sequence[Run], prepared: Callable[[Sequence[Call]], Prepared],
+               goes_on: Callable[[], bool]) -> None:
+        """Run together with the runs of other ranks."""
+        SideBySide(runs, prepared).run(goes_on)
 
-    def _counted(self, step: Communication) -> Generator[None, None, Communication]:
-        """The step with a number of words in place of an element."""
-        if isinstance(step, AllReduce) and isinstance(step.count, Element):
-            step = replace(step, count=(yield from self._value(step.count)))
-        return step
+    def wanted_by(self, part: Instruction) -> int | None:
+        """The element that has to be known before a part, if there is one."""
+        element: Any = None
+        if isinstance(part, Exchange):
+            element = part.step.count if isinstance(part.step, AllReduce) else None
+        elif not isinstance(part, (Segment, Jump)):
+            element = part.flag
+        return self._wanted.index(element) if isinstance(element, Element) else None
 
-    def _forget(self, changes: Elements) -> None:
-        for element in changes:
-            self._known.pop(element, None)
+    def changed_by(self, part: Instruction) -> list[int]:
+        """The elements that a part may change."""
+        if isinstance(part, (Segment, Exchange)):
+            return [place for place, each in enumerate(self._wanted) if each in part.changes]
+        return []
 
-    def _value(self, element: Element) -> Generator[None, None, int]:
-        """An element, which is read with all others that may have changed."""
-        if element not in self._known:
-            reads = self._begun([each for each in self._wanted if each not in self._known])
-            yield None
-            for read in reads:
-                read()
-        return self._known[element]
+    def segment(self, place: int) -> Callable[[], object]:
+        """What runs a segment, which is bound now, whenever it is called."""
+        part: Any = self.line[place]
+        return self._executable.repeated(part.program, self._given, self._size)
 
-    def _begun(self, elements: list[Element]) -> list[Callable[[], None]]:
-        """Begin to read elements, of each array those between the first and the last."""
-        places: dict[Slot, list[int]] = {}
-        for each in elements:
-            places.setdefault(each.slot, []).append(each.index)
-        return [partial(self._arrived, slot, found, self.executable.space.fetch(
-            self.bound[slot.name][found[0] : found[-1] + 1])) for slot, found in places.items()]
+    def call(self, place: int, count: int | None) -> Call:
+        """The exchange at a place, of so many words if that was an element."""
+        part: Any = self.line[place]
+        step = part.step if count is None else replace(part.step, count=count)
+        return call_of(step, self._bound)
 
-    def _arrived(self, slot: Slot, places: list[int], wait: Callable[[], np.ndarray]) -> None:
-        words = wait()
-        self._known.update({slot[place]: int(words[place - places[0]]) for place in places})
+    def described(self, place: int, values: Known) -> str:
+        """What comes next with these values, for other ranks to be told."""
+        while place < len(self.line):
+            part = self.line[place]
+            wanted = self.wanted_by(part)
+            if wanted is not None and values[wanted] is None:
+                return "reads flags"
+            if isinstance(part, Exchange):
+                count = None if wanted is None else values[wanted]
+                return f"is at {described(self.call(place, count))}"
+            leaps = isinstance(part, Jump) or (wanted is not None and not values[wanted])
+            place = part.place if leaps and not isinstance(part, Segment) else place + 1
+        return "has ended its program"
+
+    def parts_with(self, unknown: Sequence[int]) -> list[Array]:
+        """Of each array with such elements the part between the first and the last."""
+        return [self._bound[name][places[0] : places[-1] + 1]
+                for name, places in self._places(unknown).items()]
+
+    def places(self, unknown: Sequence[int]) -> list[int]:
+        """Where elements stand in these parts, one behind the other."""
+        begin, firsts = 0, {}
+        for name, indices in self._places(unknown).items():
+            firsts[name] = begin - indices[0]
+            begin += indices[-1] + 1 - indices[0]
+        return [firsts[each.slot.name] + each.index
+                for each in (self._wanted[place] for place in unknown)]
+
+    def _places(self, unknown: Sequence[int]) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for each in (self._wanted[place] for place in unknown):
+            places.setdefault(each.slot.name, []).append(each.index)
+        return places
+
+    def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
+        """What these elements tell."""
+        return [self._value(self._wanted[place], number)
+                for place, number in zip(unknown, numbers)]
+
+    def _read(self, now: list[int | None]) -> None:
+        """Read all elements that may have changed, and wait once."""
+        unknown = [place for place, each in enumerate(now) if each is None]
+        begun = [self.space.fetch(each) for each in self.parts_with(unknown)]
+        numbers = np.concatenate([wait() for wait in begun])[self.places(unknown)].tolist()
+        for place, value in zip(unknown, self.values(unknown, numbers)):
+            now[place] = value

@@ -64,6 +64,24 @@ class HostBranch:
 Part = Segment | Exchange | HostLoop | HostBranch
 
 
+@dataclass(frozen=True)
+class Test:
+    """Go on elsewhere if a flag is zero."""
+
+    flag: Element
+    place: int
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Go on elsewhere."""
+
+    place: int
+
+
+Instruction = Segment | Exchange | Test | Jump
+
+
 class Segments:
     """A program that communicates, cut at these steps.
 
@@ -77,6 +95,8 @@ class Segments:
     Attributes
     ----------
     parts : list of Part
+    line : list of Instruction
+        The same one after the other.
     own : dict of Slot
         The slots of arrays that belong to a run, each with the one that stands for it.
     read_by_host : frozenset of Element
@@ -89,6 +109,8 @@ class Segments:
                     if slot.scratch or slot.words}
         self.read_by_host = frozenset(_read_by_host(program.steps))
         self.parts = list(self._cut(program.steps))
+        self.line: list[Instruction] = []
+        self._put_in_line(self.parts)
 
     def programs(self) -> list[Program]:
         """The programs of all segments, in the order of recording."""
@@ -111,6 +133,25 @@ class Segments:
                 yield Exchange(step, frozenset(each for each in self.read_by_host
                                                if each.slot in _set_by(step)))
         yield from self._segment(waiting)
+
+    def _put_in_line(self, parts: list[Part]) -> None:
+        line = self.line
+        for part in parts:
+            if isinstance(part, (Segment, Exchange)):
+                line.append(part)
+                continue
+            place = len(line)
+            line.append(Jump(place))  # the test, when it is known where it leads
+            self._put_in_line(part.parts if isinstance(part, HostLoop) else part.then)
+            if isinstance(part, HostLoop):
+                line.append(Jump(place))
+                line[place] = Test(part.flag, len(line))
+                continue
+            line.append(Jump(len(line)))
+            line[place] = Test(part.flag, len(line))
+            end = len(line) - 1
+            self._put_in_line(part.orelse)
+            line[end] = Jump(len(line))
 
     def _segment(self, steps: list[Step]) -> Iterator[Segment]:
         """A program of these steps, unless there are none."""

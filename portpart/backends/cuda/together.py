@@ -16,7 +16,7 @@ from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.interface import Array
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import Wrong
+from portpart.backends.transfer import Read, Wrong
 
 MAX_RANKS = 16
 
@@ -116,6 +116,17 @@ extern "C" __global__ void reduce_words(const int64* ranks, int64 size, int64 co
         for (int rank = 0; rank < size; ++rank) at<int64>(ranks[rank])[i] = result;
     }
 }
+
+extern "C" __global__ void collect_words(const int64* parts, int64 count, int64* words)
+{
+    int64 begin = 0;
+    for (int64 part = 0; part < count; ++part) {  // each has an address and its end
+        const int64 end = parts[2 * part + 1];
+        for (int64 i = begin + thread(); i < end; i += threads())
+            words[i] = at<int64>(parts[2 * part])[i - begin];
+        begin = end;
+    }
+}
 """
 
 
@@ -134,6 +145,7 @@ class Together:
         module = cupy.RawModule(code=SOURCE)
         self._exchange = module.get_function("exchange_parts")
         self._reduce = module.get_function("reduce_words")
+        self._collect = module.get_function("collect_words")
         self._cupy, self._write, self._fetch = cupy, write, fetch
         self._problem = cupy.zeros(HEAD + MAX_RANKS, np.int64)
 
@@ -165,17 +177,26 @@ class Together:
 
         return launch
 
-    def wrong(self) -> Callable[[], Wrong | None]:
-        """Begin to look for wrong numbers in what was exchanged; what tells them waits."""
-        wait = self._fetch(self._problem)
+    def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
+        """See `portpart.backends.transfer.Together`."""
+        head = len(self._problem)
+        ends = np.cumsum([head, *map(len, arrays)])
+        words = self._cupy.empty(int(ends[-1]), np.int64)
+        table = [[each.data.ptr, int(end)] for each, end in zip([self._problem, *arrays], ends)]
+        collect = self._prepared(self._collect, table, len(words), np.int64(len(ends)),
+                                 np.uint64(words.data.ptr))
 
-        def found() -> Wrong | None:
-            numbers = wait()
-            kind, rank, total, length, ranks = map(int, numbers[:HEAD])
-            if not kind:
-                return None
-            self._write(self._problem, np.zeros(len(numbers), np.int64))
-            return Wrong(rank, numbers[HEAD : HEAD + ranks], total if kind == SPACE else -1,
-                         length)
+        def found() -> Read:
+            collect()
+            numbers = self._fetch(words)()
+            return Read(numbers[head:], self._wrong(numbers[:head]))
 
         return found
+
+    def _wrong(self, numbers: np.ndarray) -> Wrong | None:
+        """What a kernel has told, which is forgotten."""
+        kind, rank, total, length, ranks = map(int, numbers[:HEAD])
+        if not kind:
+            return None
+        self._write(self._problem, np.zeros(len(numbers), np.int64))
+        return Wrong(rank, numbers[HEAD : HEAD + ranks], total if kind == SPACE else -1, length)
