@@ -15,6 +15,7 @@ from portpart.algorithms.coarsening.cluster_size import is_skewed
 from portpart.algorithms.coarsening.hierarchy import end_for
 from portpart.algorithms.refinement.blocks.heavy_vertices import max_light
 from portpart.backends.communication import Local, One
+from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.generators import shares
@@ -100,6 +101,23 @@ def check(whole: Graph, first: list[int], space: ExecutionSpace, kind: Any = Non
         return graph
 
     assert_halos_fit(Local(len(first) - 1).run(main))
+
+
+def test_ranks_in_the_same_memory_gather_once():
+    spaces = [CpuSpace(1), CpuSpace(1)]
+
+    def main(comm):
+        space = spaces[comm.rank // 2]
+        graph = distributed(comm, rows_of(
+            GRAPHS["random"], *[(0, 20), (20, 30), (30, 60)][comm.rank], space))
+        return graph.gather()
+
+    one, two, three = Local(3).run(main)
+    assert one is two
+    assert three is not one
+    for each in (one, three):
+        assert each.offsets.tolist() == GRAPHS["random"].offsets.tolist()
+        assert each.targets.tolist() == GRAPHS["random"].targets.tolist()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -229,8 +247,8 @@ def test_no_memory_on_one_rank_ends_all(monkeypatch):
     told = []
 
     def main(comm):
-        graph = distributed(comm, rows_of(GRAPHS["random"], *[(0, 20), (20, 60)][comm.rank]))
-        space = graph.space
+        space = CpuSpace(1)  # each rank has memory of its own
+        graph = distributed(comm, rows_of(GRAPHS["random"], *[(0, 20), (20, 60)][comm.rank], space))
 
         def empty(n, dtype):
             if comm.rank == 1 and n > 200:

@@ -6,6 +6,7 @@ rank has as a whole, and goes on with as one device does.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel, refine_upwards
 from portpart.algorithms.portpart import PortpartConfig, portpart
 from portpart.algorithms.refinement.ranks.refiner import RankRefiner
+from portpart.backends.communication.alike import once
 from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -44,7 +46,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
         Of one walk through the levels.
     seed : int
     trace : Trace
-        Told of what is done.
+        Told of what this rank does.
     fold : Fold, optional
         Which levels every rank has as a whole; the default depends on the kind of device.
 
@@ -88,10 +90,21 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     refiner = planned(graph.comm, lambda: RankRefiner(
         [level.graph for level in levels], balance, passes.coarse, seed, passes.of_finest(
             cast(Any, graph))))
-    with trace.phase("initial"):
-        done = recipe.start(refiner, levels[-1], Constraints(), seed)
+    divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
+
+    def of_whole_levels() -> RankRefiner:
+        with trace.phase("initial"):
+            done = recipe.start(refiner, levels[-1], Constraints(), seed)
+        with trace.phase("refinement"):
+            refine_upwards(problem, recipe, refiner, levels, [None] * len(levels), done, divided)
+        return refiner
+
+    coarse = levels[divided].graph.num_vertices
+    other = once(graph.comm, graph.space, of_whole_levels)
+    planned(graph.comm, partial(refiner.take, other, coarse))
+    del levels[divided:], other
     with trace.phase("refinement"):
-        outcome = refine_upwards(problem, recipe, refiner, levels, [None] * len(levels), done)
+        outcome = refine_upwards(problem, recipe, refiner, levels, [None] * divided, None)
     trace.walked(outcome["cut"])
     with trace.phase("finish"):
         return _finished(graph, refiner, balance, trace)
@@ -143,7 +156,7 @@ def _of_whole(graph: DistributedGraph, balance: Balance, config: PortpartConfig,
             trace.repaired(part, kept)
         return kept, weights
 
-    part, weights = planned(graph.comm, found)
+    part, weights = once(graph.comm, graph.space, found)
     return _own(graph, part), weights
 
 

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from portpart.backends import language as kl
+from portpart.backends.communication.alike import keepers, once
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, Executable, ExecutionSpace
@@ -133,7 +134,8 @@ class DistributedGraph:
         Returns
         -------
         Graph
-            Rows as the ranks have given them, in the order of the vertices.
+            Rows as the ranks have given them, in the order of the vertices.  Ranks whose arrays are
+            in the same memory get the same one.
 
         Raises
         ------
@@ -145,19 +147,27 @@ class DistributedGraph:
         n, num_arcs = self.totals.num_vertices, self.totals.num_arcs
         if n > MAX_INT32:
             raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
-        local, space = self.local, self.space
-        rows = planned(self.comm, lambda: self._to_all([
+        local, space, comm = self.local, self.space, self.comm
+        kept_by = keepers(comm, space)
+        are_keepers = np.array([rank == keeper for rank, keeper in enumerate(kept_by)], np.int64)
+        count = int(are_keepers.sum())
+        rows = planned(comm, lambda: self._times(count, [
             degrees_of(local), self._own(local.vertex_weights)]))
-        (degrees, masses), _ = ship(self.comm, space, rows, self.comm.size * [local.num_vertices])
-        arcs = planned(self.comm, lambda: self._to_all([self._global_targets(), local.weights]))
-        (targets, weights), _ = ship(self.comm, space, arcs, self.comm.size * [local.num_arcs])
-        offsets = planned(self.comm, lambda: offsets_from_counts(
-            space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS else np.int64))
-        return Graph(offsets, targets, weights, masses, space)
+        (degrees, masses), _ = ship(comm, space, rows, local.num_vertices * are_keepers)
+        arcs = planned(comm, lambda: self._times(count, [self._global_targets(), local.weights]))
+        (targets, weights), _ = ship(comm, space, arcs, local.num_arcs * are_keepers)
+        del rows, arcs
+
+        def whole() -> Graph:
+            offsets = offsets_from_counts(space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS
+                                          else np.int64)
+            return Graph(offsets, targets, weights, masses, space)
+
+        return once(comm, space, whole)
 
     def gather_values(self, values: Array) -> Array:
         """Values of all vertices, on every rank, from those of own vertices."""
-        columns = planned(self.comm, lambda: self._to_all([values]))
+        columns = planned(self.comm, lambda: self._times(self.comm.size, [values]))
         (result,), _ = ship(self.comm, self.space, columns,
                             self.comm.size * [self.local.num_vertices])
         return cast(Array, result)
@@ -165,9 +175,9 @@ class DistributedGraph:
     def _own(self, values: Array | None) -> Array | None:
         return None if values is None else values[: self.local.num_vertices]
 
-    def _to_all(self, columns: Sequence[Array | None]) -> list[Array | None]:
-        """The columns once for each rank."""
-        return [None if each is None else repeated(self.space, each, self.comm.size)
+    def _times(self, count: int, columns: Sequence[Array | None]) -> list[Array | None]:
+        """So many copies of the columns."""
+        return [each if each is None or count == 1 else repeated(self.space, each, count)
                 for each in columns]
 
     def _global_targets(self) -> Array:

@@ -1,7 +1,8 @@
 """The hierarchy of coarser graphs over several ranks: level by level that of one device.
 
 Small levels are *folded*: every rank gathers the graph, and goes on as one device does, without
-messages.  From where on does not change the levels.
+messages.  Ranks whose arrays are in the same memory do so once.  From where on does not change the
+levels.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_clustering import cluster_ranks
 from portpart.algorithms.coarsening.rank_contraction import contract_ranks
 from portpart.backends import language as kl
+from portpart.backends.communication.alike import once
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
@@ -90,12 +92,13 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         if isinstance(fine, DistributedGraph):
             return held(fine.comm, fine.space, _coarsened(fine, max_weight(fine), seed, options,
                                                           weight_type))
-        return cluster(fine.space, fine, max_weight(fine), seed, options)
+        return once(graph.comm, fine.space,
+                    lambda: cluster(fine.space, fine, max_weight(fine), seed, options))
 
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
         if isinstance(fine, DistributedGraph):
             return fold.folded(clusters.graph)
-        return BY_HASHING(fine, clusters, weight_type)
+        return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
 
     return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
                    contraction=cast(Any, contraction), through=cast(Any, _through), **when)

@@ -198,7 +198,7 @@ def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
 
 
 def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
-                   fixed: list[Array | None], done: int = 0) -> Outcome:
+                   fixed: list[Array | None], done: int | None = 0, left: int = 0) -> Outcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
 
     When time is over, every level gets one more pass only; of a brief walk each gets one.
@@ -206,25 +206,28 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
     Parameters
     ----------
     levels : list of Level
-        Finest first; it is empty in the end.  No level is kept longer than it is needed.
+        Finest first; those that are left stay.  No other is kept longer than it is needed.
     fixed : list
         For each level the block of a fixed vertex, -1 for the others; or None.  The same.
-    done : int
-        Passes that the coarsest level has had.
+    done : int, optional
+        Passes that the coarsest level has had.  None: the refiner holds a partition of the clusters
+        of that level.
+    left : int
+        So many levels are left, the finest ones.
 
     Returns
     -------
     Outcome
         That of the last refinement.
     """
-    coarsest = len(levels) - 1
-    while levels:
+    coarsest = len(levels) - (done is not None)
+    while len(levels) > left:
         depth, graph, anchors = len(levels) - 1, levels[-1].graph, fixed.pop()
         if depth < coarsest:
             refiner.project(graph, levels[-1].cluster)
         del levels[-1]
         passes = recipe.passes(depth, graph)
-        if depth == coarsest and 0 < depth and done < len(passes):
+        if depth == coarsest and 0 < depth and done is not None and done < len(passes):
             passes = passes[done:]
         for index, temperature in enumerate(passes):
             if index > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -21,6 +22,9 @@ from portpart.graphs.structure import Structure
 
 STATES, PAGES = 3, 2
 """States of refinement, and pages of outcomes, that are held at once."""
+
+MANY = 2**22
+"""So many vertices or arcs more make all arrays longer whose length follows from their number."""
 
 NAMES = Run.field_names[: len(PIECES)]
 """The records that hold work arrays, by their names."""
@@ -66,3 +70,16 @@ def shortened(run: Run, before: Sizes, after: Sizes) -> Run:
 def lengthened(run: Run, space: ExecutionSpace, sizes: Sizes) -> Run:
     """The same with those arrays made that are absent."""
     return run.replaced(**{name: getattr(run, name).completed(space, sizes) for name in NAMES})
+
+
+def taking(run: Run, other: Run, sizes: Sizes) -> Run:
+    """Arrays of a run with what those of another one hold, but for what vertices or arcs have."""
+    vertices, arcs = sizes.vertices + MANY, sizes.arcs + MANY
+    few = replace(sizes, finest=max(vertices, sizes.finest))
+    more = replace(few, vertices=vertices, arcs=arcs)
+    for name in NAMES:
+        mine, kept = getattr(run, name), getattr(other, name).lasting(few, more)
+        for field in mine.declared:
+            if getattr(kept, field) is not None:
+                getattr(mine, field)[:] = getattr(kept, field)
+    return run.replaced(level=other.level)

@@ -8,7 +8,7 @@ run can be tested, and debugged, in one process without races.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -31,6 +31,7 @@ from portpart.backends.communication.protocol import MAX_COUNT, Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
 from portpart.backends.transfer import publish
+from portpart.errors import memory_errors
 
 Result = TypeVar("Result")
 
@@ -109,13 +110,30 @@ class _Program(NamedTuple):
     run: Run
 
 
-_Call = ReducedWords | Parcel | Posting | _Program | _Vote
+class _Place:
+    """Where a rank is, and what it makes for all that are there, if it is the first of them."""
+
+    def __init__(self, where: Hashable) -> None:
+        self.where, self.keepers = where, list[int]()
+        self.made: Any = None
+        self.problem: Exception | None = None
+
+    def make(self, make: Callable[[], Any]) -> None:
+        """Keep what a function returns, or raises."""
+        try:
+            with memory_errors():
+                self.made = make()
+        except Exception as problem:
+            self.problem = problem
+
+
+_Call = ReducedWords | Parcel | Posting | _Program | _Vote | _Place
 
 
 def _described(call: _Call) -> str:
     """What the ranks that make a call have to agree on."""
-    if isinstance(call, (_Program, _Vote)):
-        return "a program" if isinstance(call, _Program) else "vote"
+    if isinstance(call, (_Program, _Vote, _Place)):
+        return {_Program: "a program", _Vote: "vote", _Place: "what is alike"}[type(call)]
     return described(call)
 
 
@@ -155,6 +173,19 @@ class _Rank:
         """Carry out what programs of all ranks come to, without a turn of theirs in between."""
         publish(run.arrays)
         self._turns.step(self.rank, _Program(run))
+
+    def keepers(self, where: Hashable) -> list[int]:
+        place = _Place(where)
+        self._turns.step(self.rank, place)
+        return place.keepers
+
+    def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
+        """Ranks come here one after the other, the first one of them first."""
+        place = _Place(where)
+        if not self._turns.has_come(where):
+            place.make(make)
+        self._turns.step(self.rank, place)
+        return cast(Result, place.made)
 
     def vote(self, problem: Exception | None) -> None:
         self._turns.step(self.rank, _Vote(problem))
@@ -204,6 +235,10 @@ class _Turns(Generic[Result]):
         else:
             self.ended.set()
 
+    def has_come(self, where: Hashable) -> bool:
+        """Whether a rank waits that is there."""
+        return any(isinstance(call, _Place) and call.where == where for call in self._calls)
+
     def step(self, rank: int, call: _Call) -> None:
         """Wait until all ranks have called the same, and it is done."""
         self._calls[rank] = call
@@ -232,10 +267,13 @@ class _Turns(Generic[Result]):
     def _done(self, calls: list[_Call]) -> _Failure | None:
         require_same(["has ended" if call is None else f"is at {_described(call)}"
                       for call in self._calls])
-        if isinstance(calls[0], _Vote):
-            votes = enumerate(cast("list[_Vote]", calls))
-            return next((_Failure(rank, each.problem) for rank, each in votes if each.problem),
-                        None)
+        if isinstance(calls[0], (_Vote, _Place)):
+            votes = enumerate(cast("list[_Vote | _Place]", calls))
+            failed = next((_Failure(rank, each.problem) for rank, each in votes if each.problem),
+                          None)
+            if isinstance(calls[0], _Place):
+                _share(cast("list[_Place]", calls))
+            return failed
         if isinstance(calls[0], _Program):
             runs = [each.run for each in cast("list[_Program]", calls)]
             runs[0].beside(runs, self._prepared, lambda: self.failure is None)
@@ -251,3 +289,11 @@ class _Turns(Generic[Result]):
         if isinstance(calls[0], ReducedWords):
             return reducing(cast("list[ReducedWords]", calls))
         return exchanging(cast("list[Parcel]", calls), self._max_count)
+
+
+def _share(places: list[_Place]) -> None:
+    """Ranks at the same place get what the first of them has made."""
+    every = [each.where for each in places]
+    for each in places:
+        each.keepers = [every.index(where) for where in every]
+        each.made = places[every.index(each.where)].made

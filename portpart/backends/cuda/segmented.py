@@ -138,7 +138,7 @@ class Run:
                         if isinstance(each, Exchange) and isinstance(each.step, AllReduce)}
         self.known: Known = tuple(None if each not in known else self._value(each, known[each])
                                   for each in self._wanted)
-        self.arrays = [bound[slot.name] for slot in executable.exchanged]
+        self.arrays: Sequence[Array] = [bound[slot.name] for slot in executable.exchanged]
 
     def _value(self, element: Element, number: int) -> int:
         """Of a number of words that; of other flags whether they are set."""

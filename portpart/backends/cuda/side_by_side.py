@@ -146,7 +146,8 @@ class SideBySide:
         result = _agreed(values)
         wanted = cast(int, run.wanted_by(run.line[place]))
         if result[wanted] is None:
-            require_same([run.described(place, each) for run, each in zip(self._runs, values)])
+            require_same([run.described(place, tuple(each))
+                          for run, each in zip(self._runs, values)])
             raise Refused(ALL, CommunicationError(
                 f"ranks read {[each[wanted] for each in values]} as the same flag"))
         return result

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.blocks.homes import Homes
 from portpart.algorithms.refinement.evaluation import Coarser, go_back, project
@@ -81,6 +82,24 @@ class RankRefiner(Refiner):
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
         self._beside: tuple[GhostRows, Sent, Changed] | None = None
+        self._found: Coarser | None = None
+
+    def take(self, other: RankRefiner, num_vertices: int) -> None:
+        """Hold the partition of so many vertices that another refiner holds.
+
+        The other one, which is of the same hierarchy, may go on with it, too.
+        """
+        if other is not self:
+            known = other.coarser
+            self.run = work_arrays.taking(self.run, other.run, other.sizes)
+            self._found = Coarser(*(self.space.copy(each[:num_vertices]) for each in (
+                known.best, known.flags, known.is_dirty)))
+
+    @property
+    def coarser(self) -> Coarser:
+        """The best partition, as it is projected."""
+        run = self.run
+        return Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
 
     def _sizes_for(self, finest: Structure) -> Sizes:
         return Sizes(self._vertices, self._arcs, self.balance.num_blocks,
@@ -91,11 +110,11 @@ class RankRefiner(Refiner):
         if isinstance(graph, Graph):
             super().project(graph, cluster)
             return
-        run, coarser, self._beside = self.run, self._graph, None
-        known = Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
+        coarser, self._beside = self._graph, None
+        known, self._found = self._found or self.coarser, None
         there = None if coarser is None else fetched(coarser, known, cluster)
         self._limits_of = (None, None)
-        del run, coarser
+        del coarser
         planned(self.comm, partial(self._hold, graph))
         moves, incumbent = self.run.moves, self.run.incumbent
         if there is None:
