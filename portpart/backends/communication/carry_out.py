@@ -38,7 +38,7 @@ Prepared = Callable[[], Together | None]
 """Does a step whenever it is called; returns who has to be asked whether numbers were right."""
 
 
-class Run(Protocol):
+class ProgramRun(Protocol):
     """A run of a program of one rank.
 
     Attributes
@@ -58,7 +58,7 @@ class Run(Protocol):
 
         Parameters
         ----------
-        runs : sequence of Run
+        runs : sequence of ProgramRun
             Of all ranks, this one first.
         prepared : callable
             Prepares what all ranks come to.
@@ -76,11 +76,11 @@ class Run(Protocol):
 class Leader(Protocol):
     """A communicator that carries out programs of all ranks side by side."""
 
-    def lead(self, run: Run) -> None:
+    def lead(self, run: ProgramRun) -> None:
         """Carry out a run together with those of the other ranks."""
 
 
-def follow(run: Run, comm: Communicator) -> None:
+def follow(run: ProgramRun, comm: Communicator) -> None:
     """Carry out a run."""
     if isinstance(comm, Leader):
         comm.lead(run)

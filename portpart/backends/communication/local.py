@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import Prepared, Run
+from portpart.backends.communication.carry_out import Prepared, ProgramRun
 from portpart.backends.communication.errors import restated
 from portpart.backends.communication.exchange import (
     ALL,
@@ -107,7 +107,7 @@ class _Vote(NamedTuple):
 class _Program(NamedTuple):
     """A run of a program."""
 
-    run: Run
+    run: ProgramRun
 
 
 class _Place:
@@ -169,7 +169,7 @@ class _Rank:
         self._turns.step(self.rank, posting)
         return posting.recv, posting.told
 
-    def lead(self, run: Run) -> None:
+    def lead(self, run: ProgramRun) -> None:
         """Carry out what programs of all ranks come to, without a turn of theirs in between."""
         publish(run.arrays)
         self._turns.step(self.rank, _Program(run))

@@ -72,7 +72,7 @@ class SegmentedExecutable:
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
         known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
                  if each.slot in numbers}
-        follow(Run(self, {**bindings, **given}, bound, known, size), comm)
+        follow(SegmentedRun(self, {**bindings, **given}, bound, known, size), comm)
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -106,7 +106,7 @@ def _num_bytes(slot: Slot, sizes: Any) -> int:
     return slot.length(sizes) * slot.dtype.itemsize
 
 
-class Run:
+class SegmentedRun:
     """One run: what slots are bound to.
 
     Elements that the host reads go by their places in a list, the same on all ranks.
@@ -164,7 +164,7 @@ class Run:
             for each in self.changed_by(part):
                 now[each] = None
 
-    def beside(self, runs: Sequence[Run], prepared: Callable[[Sequence[Call]], Prepared],
+    def beside(self, runs: Sequence[SegmentedRun], prepared: Callable[[Sequence[Call]], Prepared],
                goes_on: Callable[[], bool]) -> None:
         """Run together with the runs of other ranks."""
         SideBySide(runs, prepared).run(goes_on)

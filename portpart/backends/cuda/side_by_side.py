@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -22,14 +22,45 @@ from portpart.backends.communication.exchange import (
     refuse,
     require_same,
 )
-from portpart.backends.cuda.segments import Exchange, Jump, Segment
+from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.transfer import Read, read, together
-
-if TYPE_CHECKING:
-    from portpart.backends.cuda.segmented import Run
 
 Known = tuple[int | None, ...]
 """What the host knows of the elements that it reads, in their order."""
+
+
+class RankRun(Protocol):
+    """The run of a rank; what the host reads goes by its place in a list."""
+
+    space: ExecutionSpace
+    line: list[Instruction]
+    known: Known
+    arrays: Sequence[Array]
+
+    def wanted_by(self, part: Instruction) -> int | None:
+        """The element that has to be known before a part, if there is one."""
+
+    def changed_by(self, part: Instruction) -> list[int]:
+        """The elements that a part may change."""
+
+    def segment(self, place: int) -> Callable[[], object]:
+        """What runs a segment, which is bound now, whenever it is called."""
+
+    def call(self, place: int, count: int | None) -> Call:
+        """The exchange at a place, of so many words if that was an element."""
+
+    def described(self, place: int, values: Known) -> str:
+        """What comes next with these values, for other ranks to be told."""
+
+    def parts_with(self, unknown: Sequence[int]) -> list[Array]:
+        """Of each array with such elements the part between the first and the last."""
+
+    def places(self, unknown: Sequence[int]) -> list[int]:
+        """Where elements stand in these parts, one behind the other."""
+
+    def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
+        """What these elements tell."""
 
 
 class Stretch(NamedTuple):
@@ -57,12 +88,12 @@ class SideBySide:
 
     Parameters
     ----------
-    runs : sequence of Run
+    runs : sequence of RankRun
     prepared : callable
         Prepares what all ranks come to.
     """
 
-    def __init__(self, runs: Sequence[Run],
+    def __init__(self, runs: Sequence[RankRun],
                  prepared: Callable[[Sequence[Call]], Prepared]) -> None:
         self._runs, self._prepared = runs, prepared
         self._stretches: dict[tuple[int, Known], Stretch] = {}
@@ -180,7 +211,7 @@ def _agreed(values: Sequence[Sequence[int | None]]) -> Known:
     return tuple(each[0] if each.count(each[0]) == len(each) else None for each in zip(*values))
 
 
-def _bound(rank: int, run: Run, place: int) -> Callable[[], object]:
+def _bound(rank: int, run: RankRun, place: int) -> Callable[[], object]:
     """What launches a segment of a rank."""
     try:
         return run.segment(place)
