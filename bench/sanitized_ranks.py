@@ -54,6 +54,9 @@ def _exchange(graph: Any, space: Any, comm: Any) -> None:
     made.gather()
     coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(0, 0), stop_at=9,
                   max_kept=0.99, skip_above=0.1)
+    labels = space.asarray((np.arange(first, last) // 9).astype(np.int32))
+    coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(30, 1000), stop_at=9,
+                  max_kept=0.99, labels=[labels])
     _divide(made)
     _ask(made)
 

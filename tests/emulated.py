@@ -260,9 +260,11 @@ def _coarsened_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
 
     def main(comm: Communicator) -> list[np.ndarray]:
         rows = rows_of(graph, first[comm.rank], first[comm.rank + 1], space)
-        levels = coarsen_ranks(distributed(comm, rows), 6, graph.total_vertex_weight // 6,
-                               ClusteringOptions(max_left=0.0), Fold(8, 100), stop_at=6,
-                               max_kept=0.99, skip_above=0.5, seed=2)
+        labels = space.asarray((np.arange(rows.first, rows.last) // 9).astype(np.int32))
+        made = distributed(comm, rows)
+        levels = [level for label in (None, labels) for level in coarsen_ranks(
+            made, 6, graph.total_vertex_weight // 6, ClusteringOptions(max_left=0.0),
+            Fold(8, 100), stop_at=6, max_kept=0.99, skip_above=0.5, seed=2, labels=[label])]
         return [oracles.host(level.cluster) for level in levels if level.cluster is not None]
 
     return np.concatenate([each for found in Local(3).run(main) for each in found])

@@ -44,12 +44,34 @@ def test_weights_and_targets_are_those_of_the_call():
     check(MESH, 4, ["cpu", "cpu"], vertex_weights=weights)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_searches_and_blocks_of_all_vertices():
+    mesh, n = generators.delaunay(1500), 1500
+    fixed = np.where(np.arange(n) % 9 == 0, np.arange(n) // 9 % 4, -1)
+    initial = np.random.default_rng(1).integers(0, 4, n)
+    check(mesh, 4, CPUS, preset="strong")
+    check(mesh, 4, CPUS, fixed=fixed, initial=initial, target=[1, 2, 2, 1])
+    first = portpart.partition(mesh, 4)
+    check(mesh, 4, ["cpu", "cpu"], initial=first, seed=2)
+    check(mesh, 4, ["cpu", "cpu"], fixed={0: 3, n - 1: 2})
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"fixed": [0] * 3}, "^fixed has shape"), ({"initial": {0: 1}}, "^initial has no block for"),
+    ({"fixed": {-1: 2}}, "^fixed names -1"), ({"k": "a", "fixed": [0]}, "^k is 'a'"),
+    ({"initial": [7] * 6000}, r"^initial\[0\] is 7: vertex 0 is in no block")])
+def test_blocks_that_do_not_fit_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        portpart.partition(MESH, **{"k": 2, **options}, devices=CPUS)
+
+
 def test_names_of_vertices_are_kept():
     import networkx
 
     graph = networkx.relabel_nodes(networkx.grid_2d_graph(9, 9), lambda place: f"v{place}")
-    result = check(graph, 3, CPUS)
+    result = check(graph, 3, CPUS, fixed={"v(0, 0)": 2})
     assert set(result.labels) == set(graph)
+    assert result.part[list(result.labels).index("v(0, 0)")] == 2
 
 
 def test_there_may_be_more_devices_than_vertices():
@@ -66,7 +88,7 @@ def test_what_are_no_devices_is_refused(devices, message):
 
 
 @pytest.mark.parametrize("options", [
-    {"fixed": {0: 1}}, {"preset": "strong"}, {"algorithm": "jet"}, {"time_limit": 1},
+    {"algorithm": "jet"}, {"time_limit": 1},
     {"objective": "volume"}, {"min_block_weight": 3}])
 def test_what_one_device_has_alone_is_refused(options):
     with pytest.raises(InputError, match="one device"):

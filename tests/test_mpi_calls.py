@@ -97,7 +97,7 @@ def test_without_mpi_each_process_does_all_of_the_work(mesh: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "expected", "message"), [
     (("none.parhip", "-k", "2"), 2, "rank 0: none.parhip cannot be read"),
-    (("mesh.parhip", "-k", "2", "--preset", "strong"), 2, "not possible over several ranks"),
+    (("mesh.parhip", "-k", "2", "--algorithm", "jet"), 2, "algorithm 'jet' is not for"),
     (("mesh.parhip", "-k", "2", "--fixed", "mesh.part"), 2, "--fixed is not for several MPI ranks"),
     (("mesh.hgr", "-k", "2"), 2, "mesh.hgr is a hypergraph, which is not for several MPI ranks"),
     (("mesh.parhip", "-k", "2", "-o", "mesh.parhip/x"), 2, "cannot be written"),

@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 import portpart
 from portpart import generators, metrics
 from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.communication import Local
 from portpart.errors import InputError
 from portpart.graphs.from_ranks import graph_of_ranks, rows_of_arrays
 from portpart.graphs.graph import Graph
 from portpart.graphs.rank_graph import RankGraph
 from portpart.io import read_partition
+from portpart.options import changed
 from tests.graphs import drawn_graphs, graphs, random_graph
 from tests.rank_calls import LocalCalls, on_ranks
 from tests.ranks import borders
@@ -94,13 +97,11 @@ def test_blocks_that_stay_empty_for_want_of_vertices_break_no_bound() -> None:
 
 
 REFUSED = [
-    ({"preset": "strong"}, "search.cycles=1 are not possible over several ranks"),
-    ({"preset": "best"}, "use preset='default' or 'fast'"),
+    ({"preset": changed(PortpartConfig(), {"refinement.coarse": RefinementOptions(
+        until_balanced=True)})}, "until_balanced=True and leave_by='weight' is not possible"),
     ({"algorithm": "jet"}, "algorithm 'jet' is not for graphs of several ranks"),
     ({"preset": portpart.JetConfig()}, "algorithm 'jet' is not"),
     ({"objective": "volume"}, "objective is 'volume'"),
-    ({"fixed": [0]}, "fixed is not for graphs of several ranks"),
-    ({"initial": [0]}, "initial is not for"),
     ({"min_block_weight": 1}, "min_block_weight is not for"),
     ({"time_limit": 3}, "time_limit is not for"),
     ({"vertex_sizes": [1]}, "vertex_sizes is not for"),

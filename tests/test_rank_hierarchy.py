@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,23 +56,36 @@ def rows(graph: Graph) -> list[Any]:
     return [found, [1] * graph.num_vertices if masses is None else masses.tolist()]
 
 
+def labels_of(whole: Graph, *kinds: int) -> list[np.ndarray]:
+    """Labels by ranges of vertices, the later ones coarser; many of them are hard to coarsen."""
+    n = whole.num_vertices
+    return [(np.arange(n) * each // max(1, n) - 2).astype(np.int32) for each in kinds]
+
+
 def check(whole: Graph, first: list[int], seed: int, stop_at: int = 20, fold: int = 0,
-          there: ExecutionSpace | None = None, **when: Any) -> None:
+          there: ExecutionSpace | None = None, labels: list[np.ndarray] | None = None,
+          **when: Any) -> None:
     """All ranks have the levels of one device; graphs of `fold` vertices or fewer are folded."""
     space, options = backends.space("cpu", threads=1), ClusteringOptions()
     there = there or space
     limit = max(1, whole.total_vertex_weight // 10)
     when = {"stop_at": stop_at, "max_kept": 0.95, "seed": seed, **when}
-    levels = coarsen(space, whole, cluster_rule(whole, stop_at, limit, options), **when)
+    given = {"labels": labels} if labels else {}
+    levels = coarsen(space, whole, cluster_rule(whole, stop_at, limit, options), **when, **given)
 
     def main(comm):
-        graph = distributed(comm, rows_of(whole, first[comm.rank], first[comm.rank + 1], there))
-        made = coarsen_ranks(graph, stop_at, limit, options, Fold(fold, NO_LIMIT), **when)
+        begin, end = first[comm.rank : comm.rank + 2]
+        graph = distributed(comm, rows_of(whole, begin, end, there))
+        own = {"labels": [there.asarray(each[begin:end]) for each in labels]} if labels else {}
+        made = coarsen_ranks(graph, stop_at, limit, options, Fold(fold, NO_LIMIT), **when, **own)
         assert len(made) == len(levels)
         for here, wanted in zip(made, levels):
             is_folded = isinstance(here.graph, Graph)
             assert is_folded == (wanted.graph.num_vertices <= fold)
             ids = slice(None) if is_folded else host(here.graph.local.global_ids)
+            if labels and here is not made[0]:
+                found = host(here.label).tolist()
+                assert found == wanted.label[ids][: len(found)].tolist()
             if wanted.cluster is None:
                 assert here.cluster is None
             else:
@@ -92,6 +106,16 @@ def test_levels_are_those_of_one_device(name, size):
     check(whole, borders(whole.num_vertices, size, size), size)
 
 
+@pytest.mark.parametrize("fold", [0, 300])
+@pytest.mark.parametrize("name", ["mesh", "skewed", "weighted", "sparse", "hub", "stars"])
+def test_where_labels_stall_coarsening_the_next_ones_count(name, fold):
+    whole = GRAPHS[name]
+    for size in (1, 3, 5):
+        for kinds in ((7,), (whole.num_vertices, 5), (150, 30, 3)):
+            check(whole, borders(whole.num_vertices, size, size), size, fold=fold,
+                  labels=labels_of(whole, *kinds), skip_above=0.6)
+
+
 @pytest.mark.parametrize("name", ["host-cuda", *DEVICES])
 def test_levels_do_not_depend_on_the_device(name):
     there, few = space_of(name), SIZES if name.startswith("cuda") else (1, 4)
@@ -99,7 +123,8 @@ def test_levels_do_not_depend_on_the_device(name):
         for graph in ("mesh", "skewed", "weighted", "hub"):
             whole = GRAPHS[graph]
             check(whole, borders(whole.num_vertices, size, 1), size, there=there)
-            check(whole, borders(whole.num_vertices, size, 1), size, there=there, fold=200)
+            check(whole, borders(whole.num_vertices, size, 1), size, there=there, fold=200,
+                  labels=labels_of(whole, 150, 4))
 
 
 @pytest.mark.parametrize("fold", [100, 400, NO_LIMIT])
@@ -120,6 +145,7 @@ def test_graphs_that_are_no_levels_are_passed_over(size):
 
 
 @settings(max_examples=80)
-@given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40), st.sampled_from([0, 0, 9]))
-def test_levels_of_any_graph(drawn, seed, fold):
-    check(*drawn, seed, stop_at=3, fold=fold)
+@given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40), st.sampled_from([0, 0, 9]),
+       st.sampled_from([(), (3,), (9, 3)]))
+def test_levels_of_any_graph(drawn, seed, fold, kinds):
+    check(*drawn, seed, stop_at=3, fold=fold, labels=labels_of(drawn[0], *kinds))

@@ -153,10 +153,9 @@ def test_any_graph_is_divided_by_ranks_as_by_one_device(drawn, k, imbalance, see
 
 
 @pytest.mark.parametrize("changes", [
-    {"search.runs": 2}, {"search.cycles": 1},
     {"refinement.coarse": RefinementOptions(until_balanced=True)},
     {"refinement.finest": RefinementOptions(leave_by="code")}])
 def test_what_ranks_do_not_do_is_refused(changes):
     config = changed(PRESETS["default"], changes)
-    with pytest.raises(InputError, match="not possible over several ranks; use preset="):
+    with pytest.raises(InputError, match="not possible over several ranks; leave both"):
         by_ranks(WHOLE["mesh"], [0, 2000, 4000], 8, config)

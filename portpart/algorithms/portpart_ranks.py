@@ -6,6 +6,7 @@ rank has as a whole, and goes on with as one device does.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -14,25 +15,27 @@ import numpy as np
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks, fold_for
-from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
+from portpart.algorithms.multilevel.over_ranks import OverRanks, own_values
 from portpart.algorithms.multilevel.own_blocks import with_own_blocks
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.multilevel.walk import partition_multilevel, refine_upwards
+from portpart.algorithms.multilevel.walk import partition_multilevel, search_multilevel
 from portpart.algorithms.portpart import PortpartConfig, portpart
-from portpart.algorithms.refinement.ranks.refiner import RankRefiner
 from portpart.backends.communication.alike import once
 from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
+from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import max_of
 
 __all__ = ["partition_ranks"]
 
 
 def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartConfig, seed: int,
-                    trace: Trace, fold: Fold | None = None) -> tuple[Array, np.ndarray]:
+                    trace: Trace, fold: Fold | None = None,
+                    wanted: Constraints = UNCONSTRAINED) -> tuple[Array, np.ndarray]:
     """Blocks for the vertices of a rank, within their bounds if that is possible.
 
     All ranks call it.  The blocks are those of one device for the whole graph, whatever the number
@@ -43,12 +46,13 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     graph : DistributedGraph
     balance : Balance
     config : PortpartConfig
-        Of one walk through the levels.
     seed : int
     trace : Trace
         Told of what this rank does.
     fold : Fold, optional
         Which levels every rank has as a whole; the default depends on the kind of device.
+    wanted : Constraints
+        Of own vertices; either all ranks have fixed ones, or an initial partition, or none has.
 
     Returns
     -------
@@ -68,65 +72,36 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     Where a vertex is too heavy for a block, or refinement leaves blocks too heavy or empty, every
     rank gathers the whole graph and goes on as one device does.
     """
-    require_one_walk(config)
+    require_possible(config)
     fold = fold or fold_for(graph.space)
+    problem: Problem[Any] = Problem(cast(Any, graph), balance, seed, trace, wanted)
     if fold.takes(graph) or _is_special(graph, balance):
-        return _of_whole(graph, balance, config, seed, trace)
-    problem: Problem[Any] = Problem(cast(Any, graph), balance, seed, trace)
-    recipe, options = portpart(problem, config), config.coarsening
-    k = balance.num_blocks
-    coarsest = options.coarsest_vertices(k)
-    with trace.phase("coarsening"):
-        levels = coarsen_ranks(
-            graph, coarsest, balance.cluster_limit(coarsest), config.clustering, fold, seed=seed,
-            stop_at=coarsest, stop_dense_at=options.coarsest_dense_vertices(k),
-            max_kept=options.max_kept, on_level=trace.coarse_level,
-            drop_below=options.drop_below, skip_above=options.skip_above)
-        if len(levels) > 1 and isinstance(levels[-1].graph, DistributedGraph):
-            levels[-1].graph = levels[-1].graph.gather()
-    if len(levels) == 1:
-        return _of_whole(graph, balance, config, seed, trace)
-    passes = config.refinement
-    refiner = planned(graph.comm, lambda: RankRefiner(
-        [level.graph for level in levels], balance, passes.coarse, seed, passes.of_finest(
-            cast(Any, graph))))
-    divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
-
-    def of_whole_levels() -> RankRefiner:
-        with trace.phase("initial"):
-            done = recipe.start(refiner, levels[-1], Constraints(), seed)
-        with trace.phase("refinement"):
-            refine_upwards(problem, recipe, refiner, levels, [None] * len(levels), done, divided)
-        return refiner
-
-    coarse = levels[divided].graph.num_vertices
-    other = once(graph.comm, graph.space, of_whole_levels)
-    planned(graph.comm, partial(refiner.take, other, coarse))
-    del levels[divided:], other
-    with trace.phase("refinement"):
-        outcome = refine_upwards(problem, recipe, refiner, levels, [None] * divided, None)
-    trace.walked(outcome["cut"])
+        return _of_whole(graph, problem, config)
+    coarsest = config.coarsening.coarsest_vertices(balance.num_blocks)
+    coarsened = partial(coarsen_ranks, graph, coarsest, balance.cluster_limit(coarsest),
+                        config.clustering, fold)
+    recipe = replace(portpart(problem, config),
+                     ways=OverRanks(graph, coarsened, balance, config.refinement))
+    part = search_multilevel(problem, recipe)
     with trace.phase("finish"):
-        return _finished(graph, refiner, balance, trace)
+        return _finished(graph, problem, part)
 
 
-def require_one_walk(config: PortpartConfig) -> None:
-    """Refuse options that take more than one walk, or rebalance as ranks cannot.
+def require_possible(config: PortpartConfig) -> None:
+    """Refuse options by which ranks cannot rebalance.
 
     Raises
     ------
     InputError
         With what is possible instead.
     """
-    instead = "use preset='default' or 'fast', or partition the gathered graph on one device"
-    if not config.search.is_one_walk:
-        raise InputError(f"search.runs={config.search.runs} and search.cycles="
-                         f"{config.search.cycles} are not possible over several ranks; {instead}")
     refinement = config.refinement
     for each in (refinement.coarse, refinement.finest, refinement.finest_once):
         if each is not None and (each.until_balanced or each.leave_by == "code"):
             raise InputError(f"refinement with until_balanced={each.until_balanced} and leave_by="
-                             f"{each.leave_by!r} is not possible over several ranks; {instead}")
+                             f"{each.leave_by!r} is not possible over several ranks; leave both "
+                             "as they are in the presets, or partition the gathered graph on one "
+                             "device")
 
 
 def _is_special(graph: DistributedGraph, balance: Balance) -> bool:
@@ -143,37 +118,54 @@ def _is_special(graph: DistributedGraph, balance: Balance) -> bool:
     return bool(graph.space.to_host(words)[0] > balance.limits.min())
 
 
-def _of_whole(graph: DistributedGraph, balance: Balance, config: PortpartConfig, seed: int,
-              trace: Trace) -> tuple[Array, np.ndarray]:
+def _of_whole(graph: DistributedGraph, problem: Problem[Any],
+              config: PortpartConfig) -> tuple[Array, np.ndarray]:
     """The same by one device, on every rank."""
-    whole = graph.gather()
+    whole, trace = graph.gather(), problem.trace
+    fixed, initial = (_gathered(graph, each)
+                      for each in (problem.constraints.fixed, problem.constraints.initial))
 
     def found() -> tuple[Array, np.ndarray]:
-        problem = with_own_blocks(Problem(whole, balance, seed, trace))
-        part = partition_multilevel(problem, portpart(problem, config))
+        own = with_own_blocks(replace(problem, graph=whole,
+                                      constraints=Constraints(fixed, initial)))
+        part = partition_multilevel(own, portpart(own, config))
         with trace.phase("finish"):
-            kept, weights = bounded(whole, part, balance)
+            kept, weights = bounded(whole, part, problem.balance, 0, fixed)
             trace.repaired(part, kept)
         return kept, weights
 
     part, weights = once(graph.comm, graph.space, found)
-    return _own(graph, part), weights
+    return own_values(graph, part), weights
 
 
-def _finished(graph: DistributedGraph, refiner: RankRefiner, balance: Balance,
-              trace: Trace) -> tuple[Array, np.ndarray]:
-    """What a refiner has found, within bounds."""
-    space, own = graph.space, graph.local.num_vertices
-    weights = space.to_host(refiner.run.incumbent.best_weight).copy()
+def _finished(graph: DistributedGraph, problem: Problem[Any],
+              part: Array) -> tuple[Array, np.ndarray]:
+    """A partition within bounds."""
+    balance, weights = problem.balance, block_weights(graph, part, problem.num_blocks)
     if balance.overload(weights) <= 0 and weights.min() > 0:
-        return space.copy(refiner.best[:own]), weights
-    found, whole = graph.gather_values(refiner.best[:own]), graph.gather()
-    part, weights = planned(graph.comm, lambda: bounded(whole, found, balance))
-    trace.repaired(found, part)
-    return _own(graph, part), weights
+        return part, weights
+    found, whole = graph.gather_values(part), graph.gather()
+    fixed = _gathered(graph, problem.constraints.fixed)
+    kept, weights = planned(graph.comm, lambda: bounded(whole, found, balance, 0, fixed))
+    problem.trace.repaired(found, kept)
+    return own_values(graph, kept), weights
 
 
-def _own(graph: DistributedGraph, part: Array) -> Array:
-    """Of blocks for all vertices, those of this rank."""
-    first = int(graph.first[graph.comm.rank])
-    return graph.space.copy(part[first : first + graph.local.num_vertices])
+def block_weights(graph: DistributedGraph, part: Array, num_blocks: int) -> np.ndarray:
+    """What blocks weigh, on the host of every rank, from the blocks of own vertices.
+
+    Vertices of block `num_blocks` are in none.
+    """
+    def counted() -> Array:
+        weights = graph.local.vertex_weights
+        return histogram(graph.space, part, num_blocks + 1,
+                         None if weights is None else weights[: len(part)])
+
+    words = planned(graph.comm, counted)
+    graph.comm.all_reduce(words, 0, num_blocks, "sum")
+    return graph.space.to_host(words)[:num_blocks].copy()
+
+
+def _gathered(graph: DistributedGraph, values: Array | None) -> Array | None:
+    """Values of all vertices, if there are any."""
+    return None if values is None else graph.gather_values(values)

@@ -193,8 +193,11 @@ def seconds(value: Any) -> float:
 
 
 def block_array(space: ExecutionSpace, values: Any, n: int, k: int, name: str,
-                lowest: int) -> Array | None:
-    """A block per vertex as int32 array of the space; entries from `lowest` to k - 1."""
+                lowest: int, first: int = 0) -> Array | None:
+    """A block per vertex as int32 array of the space; entries from `lowest` to k - 1.
+
+    The number of the first vertex is in messages.
+    """
     if values is None:
         return None
     array = as_array(space, host_array(values) if space.kind == "cpu" else values, name)
@@ -205,8 +208,9 @@ def block_array(space: ExecutionSpace, values: Any, n: int, k: int, name: str,
     if n and (int(array.min()) < lowest or int(array.max()) >= k):
         vertex = int(((array < lowest) | (array >= k)).argmax())
         block = int(space.to_host(array[vertex : vertex + 1])[0])
-        error = InputError(f"{name}[{vertex}] is {block}: vertex {vertex} is in no block of "
-                           f"0 ... {k - 1}" + (f" and not free ({FREE})" if lowest < 0 else ""))
+        error = InputError(f"{name}[{vertex}] is {block}: vertex {first + vertex} is in no block "
+                           f"of 0 ... {k - 1}"
+                           + (f" and not free ({FREE})" if lowest < 0 else ""))
         error.vertex = vertex
         raise error
     return array.astype(np.int32, copy=False)

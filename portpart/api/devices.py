@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
+from portpart.api.constraints import constraints_of
 from portpart.api.device import graph_on_device, to_callers_memory, warn_of_percents
 from portpart.api.rank_call import check_options, divided
 from portpart.api.results import PartitionResult
@@ -23,7 +25,7 @@ from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
-from portpart.options import checked_integer, shown
+from portpart.options import MAX_BLOCKS, checked_integer, shown
 
 ALL = "all"
 
@@ -51,16 +53,22 @@ def partition_on_devices(graph: Any, devices: Any, device: str, **given: Any) ->
         raise InputError(f"several devices divide graphs, not hypergraphs; {INSTEAD}")
     options = {**given, **dict.fromkeys(OF_GRAPH), "device": "auto", "threads": None}
     check_options(options, INSTEAD)
+    k = checked_integer("k", given["k"], 1, MAX_BLOCKS)
     with memory_errors():
         whole = graph_on_device(graph, "auto", given["threads"],
                                 **{name: given[name] for name in OF_GRAPH})
+        wanted = constraints_of(whole, k, given["fixed"], given["initial"], math.inf)
         first = balanced_borders(partial(_offset_at, whole), whole.num_vertices, whole.num_arcs,
                                  len(spaces), VERTEX_COST)
 
         def main(comm: Communicator) -> tuple[dict[str, Any], str]:
+            begin, end = first[comm.rank : comm.rank + 2]
+            space = spaces[comm.rank]
+            blocks = {name: None if each is None else _brought(space, whole.space, each[begin:end])
+                      for name, each in (("fixed", wanted.fixed), ("initial", wanted.initial))}
             # no rows are held by name: they go when the rank has its part of the graph
             return divided(distributed(comm, planned(comm, lambda: _rows(
-                whole, first[comm.rank], first[comm.rank + 1], spaces[comm.rank]))), options)
+                whole, begin, end, space))), {**options, **blocks})
 
         found = Local(len(spaces)).run(main)
         part = _joined(whole.space, spaces, [each.pop("part") for each, _ in found])

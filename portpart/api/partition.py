@@ -66,7 +66,8 @@ def partition(
     fixed : array_like of int, shape (n,), or dict, optional
         The block that a vertex has to be in, -1 where that is free.  A dict, or a Series by its
         index, gives blocks for names of vertices (nodes of NetworkX, text of a frame), or for
-        numbers where there are none.
+        numbers where there are none.  Each of several MPI ranks gives the blocks of its own
+        vertices, here and for `initial`.
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional

@@ -13,15 +13,20 @@ from typing import Any, cast
 import numpy as np
 
 from portpart import backends
-from portpart.algorithms.balance.nonempty import filled_by
+from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.partitioners import DEFAULT, find, lookup
-from portpart.algorithms.portpart_ranks import partition_ranks, require_one_walk
-from portpart.api.bounds import Bounds, BoundsRule
+from portpart.algorithms.portpart_ranks import (
+    block_weights,
+    partition_ranks,
+    require_possible,
+)
+from portpart.api.bounds import Bounds
 from portpart.api.device import broken_bound, checked_seed, warn_of_percents
 from portpart.api.progress import checked_progress
+from portpart.api.rank_constraints import bounds_of_ranks, constraints_of_rank, own_weights
 from portpart.api.rank_results import RankPartitionResult
 from portpart.api.room import check_room
 from portpart.api.version import __version__
@@ -40,7 +45,6 @@ from portpart.options import (
     shown,
 )
 from portpart.primitives.reduce import argmax_of, max_of, sum_of
-from portpart.primitives.ship import ship
 
 INSTEAD = "gather() makes a graph that one device partitions so"
 
@@ -48,7 +52,7 @@ OF_ROWS = ("vertex_weights", "edge_weights", "net_weights", "symmetrize", "weigh
            "weight_scale")
 """What is said of a graph when it is made."""
 
-NOT_YET = ("devices", "fixed", "initial", "min_block_weight", "vertex_sizes", "time_limit")
+NOT_YET = ("devices", "min_block_weight", "vertex_sizes", "time_limit")
 
 LONGEST = 200
 """Characters of a value that ranks compare as it is; of others they compare a digest."""
@@ -67,6 +71,8 @@ class RankCall:
     threads : int or None
     progress : callable or None
         Called on rank 0.
+    wanted : Constraints
+        Of the vertices of this rank.
     begin : float
         A reading of ``time.perf_counter``.
     """
@@ -78,6 +84,7 @@ class RankCall:
     config: Any
     threads: int | None
     progress: Progress | None
+    wanted: Constraints
     begin: float
 
     @property
@@ -87,7 +94,8 @@ class RankCall:
         given = {"the version of portpart": __version__, "the version of pymetis": _pymetis(),
                  "k": self.k, "imbalance": exact_fraction(self.imbalance),
                  "target": shares and ", ".join(map(str, shares)), "preset": self.config,
-                 "seed": self.seed}
+                 "seed": self.seed, "fixed": _whether(self.wanted.fixed),
+                 "initial": _whether(self.wanted.initial)}
         return {name: _short(str(value)) for name, value in given.items()}
 
 
@@ -121,11 +129,12 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str,
         space = planned(comm, lambda: backends.space("cpu", threads=call.threads))
         rows = replace(rows, local=rows.local.to(space))
     planned(comm, lambda: check_room(rows.space, call.k))
-    bounds = _bounds(rows, call)
+    bounds = bounds_of_ranks(rows, call.k, call.imbalance, call.target, call.wanted.fixed)
     trace = Trace(rows.space, cast(Any, rows), call.progress if comm.rank == 0 else None)
-    part, weights = partition_ranks(rows, bounds.balance, call.config, call.seed, trace)
+    found = partition_ranks(rows, bounds.balance, call.config, call.seed, trace,
+                            wanted=call.wanted)
     with trace.phase("finish"):
-        cut = _cut(rows, part)
+        part, weights, cut = _no_worse(rows, *found, call, bounds)
     feasible = bounds.kept_by(weights)
     problem = "" if feasible else broken_bound(lambda: _heaviest(rows), weights, bounds,
                                                call.target)
@@ -136,6 +145,22 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str,
         "imbalance": imbalance_of(weights, call.target), "block_weights": weights,
         "max_block_weight_allowed": bounds.max_limit, "block_weight_limits": bounds.limits,
         "seconds": told["seconds"], "stats": {**told["stats"], "ranks": comm.size}}, problem
+
+
+def _no_worse(rows: DistributedGraph, part: Array, weights: np.ndarray, call: RankCall,
+              bounds: Bounds) -> tuple[Array, np.ndarray, int]:
+    """A partition, or the initial one if that is better; what blocks weigh, and the cut."""
+    cut, first = _cut(rows, part), call.wanted.initial
+    if first is not None:
+        before, cut_before = block_weights(rows, first, call.k), _cut(rows, first)
+        if bounds.rank(before, cut_before) < bounds.rank(weights, cut):
+            return rows.space.copy(first), before, cut_before
+    return part, weights, cut
+
+
+def _whether(given: Array | None) -> str:
+    """Whether something is given."""
+    return "not given" if given is None else "given"
 
 
 def _checked(rows: DistributedGraph, given: Mapping[str, Any], begin: float) -> RankCall:
@@ -151,8 +176,9 @@ def _checked(rows: DistributedGraph, given: Mapping[str, Any], begin: float) -> 
     imbalance, target = given["imbalance"], given["target"]
     block_weight_limits(0, 1 if target is None else k, imbalance, target)
     _, config = lookup(given["algorithm"], given["preset"], starts, k)
+    wanted = constraints_of_rank(rows, k, given["fixed"], given["initial"])
     return RankCall(k, seed, imbalance, target, config, threads,
-                    checked_progress(given["progress"]), begin)
+                    checked_progress(given["progress"]), wanted, begin)
 
 
 def check_options(given: Mapping[str, Any], instead: str = INSTEAD) -> None:
@@ -174,35 +200,12 @@ def check_options(given: Mapping[str, Any], instead: str = INSTEAD) -> None:
     if found.name != DEFAULT:
         raise InputError(f"algorithm {shown(found.name)} is not for graphs of several ranks, which "
                          f"have {DEFAULT!r}; {instead}")
-    require_one_walk(config)
-
-
-def _bounds(rows: DistributedGraph, call: RankCall) -> Bounds:
-    rule = BoundsRule(call.k, call.imbalance, call.target, np.zeros(call.k, np.int64), 0)
-    return rule.bounds(rows.totals.total_vertex_weight,
-                       lambda limits: _max_filled(rows, limits))
-
-
-def _max_filled(rows: DistributedGraph, limits: np.ndarray) -> int:
-    """How many blocks can weigh something at once, as `max_filled` has it.  All ranks call it."""
-    k, comm = len(limits), rows.comm
-    own = np.sort(_own_weights(rows))
-    lightest = np.tile(own[own > 0][:k], comm.size)
-    (every,), _ = ship(comm, rows.space, [rows.space.asarray(lightest)],
-                       comm.size * [len(lightest) // comm.size])
-    weights = np.sort(rows.space.to_host(every))
-    return filled_by(weights, limits, np.zeros(k, np.int64)) if len(weights) >= k else 0
-
-
-def _own_weights(rows: DistributedGraph) -> np.ndarray:
-    """Weights of the vertices of this rank, on the host."""
-    own, weights = rows.local.num_vertices, rows.local.vertex_weights
-    return np.ones(own, np.int64) if weights is None else rows.space.to_host(weights[:own])
+    require_possible(config)
 
 
 def _heaviest(rows: DistributedGraph) -> tuple[int, int]:
     """The heaviest vertex of all ranks, the first one of equals, and its weight."""
-    weights, comm = rows.space.asarray(_own_weights(rows)), rows.comm
+    weights, comm = rows.space.asarray(own_weights(rows)), rows.comm
     top = np.array([max_of(rows.space, weights)], np.int64)
     comm.all_reduce(top, 0, 1, "max")
     place = argmax_of(rows.space, weights)

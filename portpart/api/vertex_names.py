@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,12 +12,28 @@ from portpart.errors import InputError
 from portpart.graphs.arrays import host_array
 from portpart.graphs.blocks import held_blocks
 from portpart.graphs.by_name import by_name
-from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.nearest import did_you_mean
 from portpart.options import shown
 
 
-def blocks_by_vertex(values: Any, name: str, graph: EitherGraph) -> Any:
+class Vertices(Protocol):
+    """What has vertices.
+
+    Attributes
+    ----------
+    names : sequence, or None
+        The name of each vertex, if that is not its number.
+    num_vertices : int
+    """
+
+    @property
+    def names(self) -> Sequence[Any] | None: ...
+
+    @property
+    def num_vertices(self) -> int: ...
+
+
+def blocks_by_vertex(values: Any, name: str, graph: Vertices) -> Any:
     """A block per vertex of a mapping, a result or a session; other blocks as they are.
 
     A mapping gives -1 to vertices that it leaves out.  Its keys are names of vertices if the graph
@@ -37,7 +53,7 @@ def blocks_by_vertex(values: Any, name: str, graph: EitherGraph) -> Any:
     return blocks
 
 
-def refuse_partial(values: Any, name: str, graph: EitherGraph) -> None:
+def refuse_partial(values: Any, name: str, graph: Vertices) -> None:
     """Raise if a mapping leaves out a vertex, naming it."""
     values = by_name(values, graph.names, graph.num_vertices, name)
     if not isinstance(values, Mapping) or len(values) >= graph.num_vertices:
@@ -48,7 +64,7 @@ def refuse_partial(values: Any, name: str, graph: EitherGraph) -> None:
                      f"vertices need one, and {len(values)} have")
 
 
-def _places(vertices: list[Hashable], name: str, graph: EitherGraph) -> np.ndarray:
+def _places(vertices: list[Hashable], name: str, graph: Vertices) -> np.ndarray:
     """Numbers of the vertices."""
     number = _numbers(graph.names, graph.num_vertices)
     places = [number.get(vertex, -1) for vertex in vertices]
@@ -59,8 +75,11 @@ def _places(vertices: list[Hashable], name: str, graph: EitherGraph) -> np.ndarr
     return np.array(places, np.int64)
 
 
-def _hint(unknown: Hashable, graph: EitherGraph) -> str:
+def _hint(unknown: Hashable, graph: Vertices) -> str:
     """What may have been meant."""
+    if isinstance(graph.names, range):
+        return (f" of this rank: it has {graph.num_vertices} from {graph.names.start} on, and each "
+                "rank gives the blocks of its own ones")
     if graph.names is None:
         return f": vertices are 0 ... {graph.num_vertices - 1}"
     first = ", ".join(map(shown, list(graph.names)[:3]))

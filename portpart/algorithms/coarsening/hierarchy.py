@@ -54,6 +54,17 @@ def cluster_of_cluster(between: Graph | Hypergraph, cluster: Array, further: Clu
     return gather(between.space, further.cluster, cluster)
 
 
+Carry = Callable[[AnyGraph, Array, Array, AnyGraph], Array]
+"""``carry(graph, cluster, values, coarse)``: the value of each cluster, which all of its vertices
+have."""
+
+
+def value_of_clusters(graph: Graph | Hypergraph, cluster: Array, values: Array,
+                      coarse: Graph | Hypergraph) -> Array:
+    """The same as int32, by one device."""
+    return label_of_clusters(graph.space, values, cluster, coarse.num_vertices)
+
+
 BY_HASHING = contraction_by("hash")
 
 DENSE_DEGREE = 128
@@ -75,6 +86,7 @@ def coarsen(
     drop_below: float = 0.25,
     skip_above: float = 1,
     through: Through[AnyGraph] = cluster_of_cluster,
+    carry: Carry[AnyGraph] = value_of_clusters,
 ) -> list[Level[AnyGraph]]:
     """Levels from `graph` down to at most `stop_at` vertices.
 
@@ -104,9 +116,10 @@ def coarsen(
     skip_above : float
         A graph with more than this share of the arcs or pins of the finer one is no level if there
         is a coarser one: work on it would take as long as on the finer one.
-
     through : callable
         The cluster map past a graph that is no level.
+    carry : callable
+        The labels of clusters.
 
     Returns
     -------
@@ -134,8 +147,7 @@ def coarsen(
             levels[-1].cluster = through(between, levels[-1].cluster, clusters)
         else:
             levels[-1].cluster = clusters.cluster
-        labels = [label if label is None else
-                  label_of_clusters(space, label, clusters.cluster, coarse.num_vertices)
+        labels = [label if label is None else carry(graph, clusters.cluster, label, coarse)
                   for label in labels]
         levels.append(Level(coarse, label=labels[0]))
         graph, number = coarse, number + 1

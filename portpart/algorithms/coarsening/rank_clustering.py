@@ -18,15 +18,17 @@ from portpart.algorithms.coarsening.rank_moves import Moves
 from portpart.algorithms.coarsening.rank_numbers import RankClusters, numbered
 from portpart.algorithms.coarsening.rank_rooms import Rooms
 from portpart.algorithms.coarsening.rank_state import State
+from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
-from portpart.primitives.messages import Talk
+from portpart.graphs.ghost_values import values_for_ghosts
+from portpart.primitives.messages import Message, Talk
 
 NO_LIMIT = 2**62
 
 
 def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
-                  options: ClusteringOptions) -> Talk[RankClusters]:
+                  options: ClusteringOptions, label: Array | None = None) -> Talk[RankClusters]:
     """Clusters of at most `max_weight`, the same as on one device.
 
     Parameters
@@ -38,6 +40,8 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
         Breaks ties.
     options : ClusteringOptions
         Without rounds of improvement.
+    label : array of int32, shape (own vertices,), optional
+        Only vertices of equal label share a cluster.  Ghosts are told theirs once.
 
     Raises
     ------
@@ -46,7 +50,9 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
     """
     if options.improve_rounds:
         raise InputError("clustering over several ranks has no rounds of improvement")
-    state = State(graph, max_weight, seed)
+    state = State(graph, max_weight, seed, label)
+    if state.rounds.label is not None:
+        yield from tell_labels(state, state.rounds.label)
     left = 0
     for turn in range(options.join_rounds):
         if turn == 0:
@@ -63,3 +69,9 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
         state.wish_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))
         yield from group_leftovers(state)
     return (yield from numbered(state, not are_many))
+
+
+def tell_labels(state: State, labels: Array) -> Talk[None]:
+    """Ghosts get the labels of their vertices."""
+    received = yield Message([values_for_ghosts(state.space, state.graph.halo, [labels])])
+    labels[state.own : state.local] = received.parts[0].columns[0]

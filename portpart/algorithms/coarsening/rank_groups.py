@@ -42,12 +42,14 @@ class Leftovers(WorkRecord):
         Their global ids and weights.
     names : array of int64
         Their names; the same array where these are the global ids.
+    labels : array of int32, or None
     """
 
     keys: Array = work(np.int64, int)
     ids: Array = work(np.int64, int)
     weights: Array = work(np.int64, int)
     names: Array = work(np.int64, int)
+    labels: Array = None
 
 
 class Dealt(WorkRecord):
@@ -63,6 +65,8 @@ class Dealt(WorkRecord):
         The smallest global id.
     names : array of int64, or None
         The name of the vertex that has it, where that is another.
+    labels : array of int32, or None
+        Of the leaders.
     """
 
     keys: Array
@@ -71,6 +75,7 @@ class Dealt(WorkRecord):
     chosen: Array = work(np.int64, int, zeros=True)
     leaders: Array = work(np.int64, int)
     names: Any = None
+    labels: Array = None
 
     length: int = kl.word()
 
@@ -85,12 +90,17 @@ def group_leftovers(state: State) -> Talk[None]:
     space.parallel_for(count, find_home, rows, n, homes)
     order, counts = grouped(space, graph.owners, graph.comm.size, homes)
     kind = np.int32 if n + ISOLATED_KEYS <= MAX_INT32 else np.int64
-    received = yield Message([Part(
-        [gather(space, each, order) for each in _columns(rows)], counts,
-        [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])])
+    parts = [Part([gather(space, each, order) for each in _columns(rows)], counts,
+                  [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])]
+    if state.rounds.label is not None:  # isolated vertices of several labels share a key
+        labels = gather(space, state.rounds.label, listed.active[:count])
+        parts.append(Part([gather(space, labels, order)], counts))
+    received = yield Message(parts)
     there = received.parts[0]
     keys, ids, weights, *names = there.columns
-    answers = _leaders(space, Leftovers(keys, ids, weights, *(names or [ids])), state.rounds)
+    rows = Leftovers(keys, ids, weights, *(names or [ids]),
+                     *(part.columns[0] for part in received.parts[1:]))
+    answers = _leaders(space, rows, state.rounds)
     received = yield Message([Part(answers, there.counts, [kind] * len(answers))])
     answers = list(received.parts[0].columns)
     grouped_here = positions_of(space, answers[0] != NOBODY)
@@ -125,16 +135,21 @@ def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> list[Arr
     space.parallel_for(count, deal, rows, favourites, rounds, groups)
     dealt = _numbered(space, groups)
     space.parallel_for(count, enter_dealt, rows, groups, dealt)
+    if rows.labels is not None:
+        dealt = dealt.replaced(labels=space.empty(len(dealt.keys), np.int32))
+        space.parallel_for(count, label_dealt, rows, groups, dealt)
     space.parallel_for(count, choose_dealt, rows, groups, dealt, rounds, chosen)
     names = space.empty(count, np.int64)
     if rows.names is rows.ids:
-        space.parallel_for(count, answer_dealt, groups, dealt, dealt.leaders, rounds, chosen, names)
+        space.parallel_for(count, answer_dealt, rows, groups, dealt, dealt.leaders, rounds, chosen,
+                           names)
         return [names]
     ids = space.empty(count, np.int64)
     dealt = dealt.replaced(names=space.empty(len(dealt.keys), np.int64))
     space.parallel_for(count, name_leader, rows, groups, dealt)
-    space.parallel_for(count, answer_dealt, groups, dealt, dealt.names, rounds, chosen, names)
-    space.parallel_for(count, answer_dealt, groups, dealt, dealt.leaders, rounds, chosen, ids)
+    for leaders, answers in ((dealt.names, names), (dealt.leaders, ids)):
+        space.parallel_for(count, answer_dealt, rows, groups, dealt, leaders, rounds, chosen,
+                           answers)
     return [names, ids]
 
 
@@ -149,13 +164,16 @@ def _numbered(space: ExecutionSpace, keys: Array) -> Dealt:
 @kl.kernel
 def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, rows: Leftovers,
                    num_vertices):
-    """The favourite, the id, the name and the weight of a vertex; isolated ones share a key."""
+    """The favourite, the id, the name and the weight of a vertex.
+
+    Isolated vertices of a label share a key.
+    """
     v = listed.active[i]
     key = kl.int64(rounds.wish[v])
     if key != NOBODY:
         key = kl.int64(names[key])
     else:
-        key = num_vertices + (hash_of(0, 0) & (ISOLATED_KEYS - 1))
+        key = num_vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
     rows.keys[i] = key
     rows.names[i] = names[v]
     rows.ids[i] = global_id(v, graph)
@@ -201,6 +219,14 @@ def enter_dealt(i, rows: Leftovers, groups, dealt: Dealt):
 
 
 @kl.kernel
+def label_dealt(i, rows: Leftovers, groups, dealt: Dealt):
+    """The label of a group's leader."""
+    place = place_in(groups[i], dealt)
+    if dealt.leaders[place] == rows.ids[i]:
+        dealt.labels[place] = rows.labels[i]
+
+
+@kl.kernel
 def choose_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, chosen):
     """Choose the leader of a group, and of the others about as many as fit; atomic, order-free."""
     place = place_in(groups[i], dealt)
@@ -223,11 +249,16 @@ def name_leader(i, rows: Leftovers, groups, dealt: Dealt):
 
 
 @kl.kernel
-def answer_dealt(i, groups, dealt: Dealt, leaders, rounds: Rounds, chosen, answers):
-    """answers[i] = the leader of the group if all that are chosen fit and this one is, else -1."""
+def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: Rounds, chosen,
+                 answers):
+    """answers[i] = the leader of the group if all that are chosen fit and this one is, else -1.
+
+    A leader of another label is none.
+    """
     place = place_in(groups[i], dealt)
     answer = kl.int64(NOBODY)
-    if chosen[i] != 0 and dealt.chosen[place] <= rounds.max_weight:
+    same = kl.value_or(rows.labels, i, 0) == kl.value_or(dealt.labels, place, 0)
+    if same and chosen[i] != 0 and dealt.chosen[place] <= rounds.max_weight:
         answer = leaders[place]
     answers[i] = answer
 

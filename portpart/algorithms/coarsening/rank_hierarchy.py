@@ -7,6 +7,7 @@ levels.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -14,22 +15,35 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_size import weight_rule
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.hierarchy import BY_HASHING, Level, cluster_of_cluster, coarsen
+from portpart.algorithms.coarsening.hierarchy import (
+    BY_HASHING,
+    Level,
+    cluster_of_cluster,
+    coarsen,
+    give_label,
+    value_of_clusters,
+)
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_clustering import cluster_ranks
 from portpart.algorithms.coarsening.rank_contraction import contract_ranks
 from portpart.backends import language as kl
 from portpart.backends.communication.alike import once
+from portpart.backends.communication.plan import planned
+from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.route import Route
+from portpart.primitives.basic import converted
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.messages import Talk, held
 
 __all__ = ["Fold", "coarsen_ranks", "fold_for"]
 
 AnyPart = DistributedGraph | Graph
+
+UNKNOWN = -(2**62)
+"""The value of a cluster of which this rank has no vertex; less than any."""
 
 
 class Fold(NamedTuple):
@@ -75,7 +89,8 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     fold : Fold, optional
         Which levels are folded; the default depends on the kind of device.
     **when
-        When coarsening ends, and which graphs are no levels: as :func:`coarsen` takes them.
+        When coarsening ends, which graphs are no levels, and labels of own vertices: as
+        :func:`coarsen` takes them.
 
     Returns
     -------
@@ -91,9 +106,9 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> _Coarsened | Clusters:
         if isinstance(fine, DistributedGraph):
             return held(fine.comm, fine.space, _coarsened(fine, max_weight(fine), seed, options,
-                                                          weight_type))
+                                                          label, weight_type))
         return once(graph.comm, fine.space,
-                    lambda: cluster(fine.space, fine, max_weight(fine), seed, options))
+                    lambda: cluster(fine.space, fine, max_weight(fine), seed, options, label))
 
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
         if isinstance(fine, DistributedGraph):
@@ -101,7 +116,8 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
 
     return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
-                   contraction=cast(Any, contraction), through=cast(Any, _through), **when)
+                   contraction=cast(Any, contraction), through=cast(Any, _through),
+                   carry=cast(Any, partial(carried, graph.comm)), **when)
 
 
 class _Coarsened(NamedTuple):
@@ -112,8 +128,8 @@ class _Coarsened(NamedTuple):
 
 
 def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,
-               weight_type: np.dtype[Any]) -> Talk[_Coarsened]:
-    clusters = yield from cluster_ranks(graph, max_weight, seed, options)
+               label: Array | None, weight_type: np.dtype[Any]) -> Talk[_Coarsened]:
+    clusters = yield from cluster_ranks(graph, max_weight, seed, options, label)
     coarse = yield from contract_ranks(graph, clusters, weight_type)
     return _Coarsened(clusters.cluster, coarse)
 
@@ -128,6 +144,59 @@ def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
     between.space.parallel_for(len(cluster), look_up, cluster, route.names, len(route.names),
                                number, result)
     return result
+
+
+def carried(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
+            coarse: AnyPart) -> Array:
+    """The value of each cluster, which all of its vertices have.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    comm : Communicator
+    graph : DistributedGraph or Graph
+    cluster : array
+        As the levels have it.
+    values : array of int32
+        Of the vertices of `graph`; of several ranks, of own vertices.
+    coarse : DistributedGraph or Graph
+        The graph of the clusters, or one that is coarser still.
+
+    Returns
+    -------
+    array of int32
+        Of the vertices of `coarse`; of several ranks, of own vertices.
+
+    Notes
+    -----
+    Who owns a cluster owns its leader, so owners know values without a message.
+    """
+    if isinstance(graph, Graph):
+        return once(comm, graph.space, lambda: value_of_clusters(graph, cluster, values,
+                                                                 cast(Graph, coarse)))
+    space, own = graph.space, graph.local.num_vertices
+    if isinstance(coarse, DistributedGraph):
+        first, last = (int(each) for each in coarse.first[comm.rank : comm.rank + 2])
+        result = space.empty(last - first, np.int32)
+        space.parallel_for(own, give_to_own, values, cluster, first, last, result)
+        return result
+
+    def known_here() -> Array:
+        known = space.full(coarse.num_vertices, UNKNOWN, np.int64)
+        space.parallel_for(own, give_label, values, cluster, known)
+        return known
+
+    words = planned(comm, known_here)
+    comm.all_reduce(words, 0, len(words), "max")
+    return once(comm, space, lambda: converted(space, words, np.int32))
+
+
+@kl.kernel
+def give_to_own(v, values, cluster, first, last, result):
+    """A cluster of this rank has v's value; all who write it write the same."""
+    if cluster[v] >= first and cluster[v] < last:
+        result[cluster[v] - first] = values[v]
 
 
 @kl.kernel

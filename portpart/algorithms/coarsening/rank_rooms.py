@@ -19,6 +19,7 @@ from portpart.algorithms.coarsening.rank_rounds import (
     enter_request,
     enter_weight,
     join_clusters,
+    label_leader,
     list_changed,
     mark_changed,
     reply,
@@ -192,5 +193,9 @@ def enter_items(state: State, part: Part) -> None:
     space, handles = state.space, state.handles
     items = GhostItems(*part.columns)
     firsts = space.asarray(np.concatenate([[0], np.cumsum(part.counts)]))
-    space.parallel_for(len(items.places), enter_ghost, firsts, len(part.counts), state.graph.halo,
-                       items, handles.of(items.leaders, items.leader_ids), state.rounds)
+    found = handles.of(items.leaders, items.leader_ids)
+    space.parallel_for(len(found), enter_ghost, firsts, len(part.counts), state.graph.halo, items,
+                       found, state.rounds)
+    if state.rounds.label is not None:
+        space.parallel_for(len(found), label_leader, firsts, len(part.counts), state.graph.halo,
+                           items, found, state.rounds.label)

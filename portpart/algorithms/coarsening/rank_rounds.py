@@ -339,15 +339,32 @@ def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: R
         items.weights[item] = rounds.cluster_weight[leader]
 
 
+@kl.device
+def ghost_of_item(i, firsts, size, halo: Halo, items: GhostItems):
+    """The ghost that item i is for; items of rank r are those behind firsts[r]."""
+    return halo.ghost_first[rank_of(firsts, i, size)] + items.places[i]
+
+
 @kl.kernel
 def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds: Rounds):
-    """A ghost has joined a cluster, or leads one: items of rank r are those behind firsts[r]."""
-    ghost = halo.ghost_first[rank_of(firsts, i, size)] + items.places[i]
+    """A ghost has joined a cluster, or leads one."""
+    ghost = ghost_of_item(i, firsts, size, halo, items)
     handle = kl.int64(handles[i])
     rounds.cluster[ghost] = kl.int32(handle)
     if handle >= rounds.vertices:
         rounds.cluster_weight[handle] = items.weights[i]
         rounds.others[handle] = kl.int32(1)
+
+
+@kl.kernel
+def label_leader(i, firsts, size, halo: Halo, items: GhostItems, handles, label):
+    """A leader that is no ghost has the label of a ghost of its cluster.
+
+    All who write it write the same.
+    """
+    handle = handles[i]
+    if handle >= halo.ghost_first[size]:
+        label[handle] = label[ghost_of_item(i, firsts, size, halo, items)]
 
 
 @kl.kernel

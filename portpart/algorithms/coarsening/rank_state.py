@@ -24,6 +24,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 )
 from portpart.algorithms.coarsening.rank_rounds import Border, begin_ghost, mark_border
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
+from portpart.backends.interface import Array
 from portpart.backends.language import int32, int64
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.handles import Handles
@@ -46,7 +47,8 @@ class State:
         Of leaders.
     rounds : Rounds
         By handles: clusters of own vertices and ghosts, weights of all clusters; what own
-        vertices wish and ask, and who asks them.
+        vertices wish and ask, and who asks them.  Labels of own vertices; ghosts have theirs when
+        they have been told.
     listed : VertexList
         Own vertices that take part in the round.
     border : Border
@@ -54,7 +56,8 @@ class State:
         For weights of clusters on their way.
     """
 
-    def __init__(self, graph: DistributedGraph, max_weight: int, seed: int) -> None:
+    def __init__(self, graph: DistributedGraph, max_weight: int, seed: int,
+                 label: Array | None = None) -> None:
         self.graph, self.space, space = graph, graph.space, graph.space
         own, ghosts = graph.local.num_vertices, graph.num_ghosts
         self.own, self.local = own, own + ghosts
@@ -70,7 +73,10 @@ class State:
             "chosen": (own, np.int64), "cluster_weight": (capacity, np.int64),
             "others": (capacity, np.int32)}
         made = {name: space.empty(*each) for name, each in lengths.items()}
-        self.rounds = Rounds(seed=seed, max_weight=max_weight, label=None, total=None,
+        labels = None if label is None else space.empty(capacity, np.int32)
+        if labels is not None:
+            labels[:own] = label
+        self.rounds = Rounds(seed=seed, max_weight=max_weight, label=labels, total=None,
                              **made).over(Rounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()

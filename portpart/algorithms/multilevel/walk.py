@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 from portpart.algorithms.coarsening.hierarchy import (
     BY_HASHING,
@@ -16,7 +17,7 @@ from portpart.algorithms.coarsening.hierarchy import (
     Contraction,
     Level,
     coarsen,
-    label_of_clusters,
+    value_of_clusters,
 )
 from portpart.algorithms.coarsening.options import CoarseningOptions
 from portpart.algorithms.initial.trivial import trivial_partition
@@ -51,6 +52,64 @@ def one_pass(depth: int, graph: Graph) -> tuple[float, ...]:
     return (0.0,)
 
 
+class Start(NamedTuple):
+    """What is wanted of the coarsest graph, and the seed of a walk."""
+
+    wanted: Constraints
+    seed: int
+
+
+class Ways(Protocol):
+    """How a walk makes levels, carries values to them, and refines them."""
+
+    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
+        """Levels of a graph; options are those of `coarsen`."""
+
+    def on_finest(self, levels: list[Level], values: Array) -> Array:
+        """Values of vertices, as the finest level has them."""
+
+    def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
+        """The value of each cluster, which all of its vertices have."""
+
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+        """What refines the levels."""
+
+    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
+                fixed: list[Array | None], start: Start) -> tuple[Array, Outcome]:
+        """The best partition that a refiner finds from the coarsest level on."""
+
+
+class ByOneDevice:
+    """The ways of one device."""
+
+    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
+        """By the clusters of the recipe."""
+        return coarsen(problem.space, problem.graph, recipe.find_clusters,
+                       contraction=recipe.contraction, **when)
+
+    def on_finest(self, levels: list[Level], values: Array) -> Array:
+        """As they are."""
+        return values
+
+    def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
+        """By one kernel."""
+        assert fine.cluster is not None
+        return value_of_clusters(fine.graph, fine.cluster, values, coarse.graph)
+
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+        """That of the recipe."""
+        return recipe.refiner(seed)
+
+    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
+                fixed: list[Array | None], start: Start) -> tuple[Array, Outcome]:
+        """Level by level."""
+        outcome = refined_from(start, problem, recipe, refiner, levels, fixed)
+        return refiner.best, outcome
+
+
+BY_ONE_DEVICE = ByOneDevice()
+
+
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """The parts of a walk.
@@ -79,6 +138,8 @@ class Recipe:
         The best of a partition and of what a walk has made of it; by default the latter.
     swaps : bool
         Whether blocks are swapped at the end of each walk.
+    ways : Ways
+        Those of one device, or of several ranks, which then have what is not for one device alone.
     """
 
     coarsening: CoarseningOptions
@@ -93,6 +154,7 @@ class Recipe:
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
+    ways: Ways = BY_ONE_DEVICE
 
 
 def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
@@ -128,23 +190,20 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
     Coarsening stays apart from fixed vertices and within the blocks of an initial partition, so
     that is one of the coarsest graph too, from which refinement starts.
     """
-    trace, wanted = problem.trace, problem.constraints
+    trace, wanted, ways = problem.trace, problem.constraints, recipe.ways
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         with trace.phase("coarsening"):
             levels = levels_of(problem, recipe, seed, label)
-            fixed = on_levels(levels, wanted.fixed)
-            initial = on_levels(levels, part)[-1]
-        refiner = recipe.refiner(seed)
+            fixed = on_levels(levels, wanted.fixed, ways)
+            initial = on_levels(levels, part, ways)[-1]
+        refiner = ways.refiner(recipe, levels, seed)
         homes = None if wanted.homes is None else _settled(refiner, levels, wanted.homes)
-        with trace.phase("initial"):
-            here = Constraints(fixed[-1], initial, wanted.out_of_time, homes, wanted.grows)
-            done = recipe.start(refiner, levels[-1], here, seed)
-        with trace.phase("refinement"):
-            outcome = refine_upwards(problem, recipe, refiner, levels, fixed, done)
+        here = Constraints(fixed[-1], initial, wanted.out_of_time, homes, wanted.grows)
+        best, outcome = ways.refined(problem, recipe, refiner, levels, fixed, Start(here, seed))
         if part is not None and recipe.combine is not None:
-            return recipe.combine([part, refiner.best])
-        found = Partition(refiner.best, outcome["balanced"], outcome["cut"])
+            return recipe.combine([part, best])
+        found = Partition(best, outcome["balanced"], outcome["cut"])
         return _swapped(problem, found, seed) if recipe.swaps else found
 
     return walk
@@ -175,26 +234,35 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int,
     if label is None and recipe.communities is not None:
         apart.insert(0, recipe.communities)
     labels = [wanted.label(problem.space, each) for each in apart]
-    return coarsen(
-        problem.space, problem.graph, recipe.find_clusters, seed=seed,
+    return recipe.ways.coarsen(
+        problem, recipe, seed=seed,
         labels=labels,
         stop_at=options.coarsest_vertices(k) if recipe.stop_at is None else recipe.stop_at,
         stop_dense_at=options.coarsest_dense_vertices(k),
         max_kept=min(options.max_kept, MAX_KEPT_IN_BRIEF if wanted.is_brief else 1),
-        on_level=problem.trace.coarse_level, contraction=recipe.contraction,
+        on_level=problem.trace.coarse_level,
         drop_below=options.drop_below, skip_above=options.skip_above,
     )
 
 
-def on_levels(levels: list[Level], values: Array | None) -> list[Array | None]:
+def on_levels(levels: list[Level], values: Array | None,
+              ways: Ways = BY_ONE_DEVICE) -> list[Array | None]:
     """What the vertices of clusters have in common, on all levels."""
-    result = [values]
+    if values is None:
+        return [None] * len(levels)
+    result: list[Array | None] = [values := ways.on_finest(levels, values)]
     for fine, coarse in pairwise(levels):
-        if values is not None:
-            values = label_of_clusters(coarse.graph.space, values, fine.cluster,
-                                       coarse.graph.num_vertices)
-        result.append(values)
+        result.append(values := ways.on_coarser(fine, values, coarse))
     return result
+
+
+def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: Refiner,
+                 levels: list[Level], fixed: list[Array | None], left: int = 0) -> Outcome:
+    """Start on the coarsest graph and refine upwards, as `refine_upwards` does."""
+    with problem.trace.phase("initial"):
+        done = recipe.start(refiner, levels[-1], start.wanted, start.seed)
+    with problem.trace.phase("refinement"):
+        return refine_upwards(problem, recipe, refiner, levels, fixed, done, left)
 
 
 def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],

@@ -1,0 +1,102 @@
+"""Walks over several ranks: levels belong to ranks as long as they are large.
+
+Those are refined by all ranks; smaller ones every rank has as a whole, and goes on with as one
+device does.  Of a partition each rank has the blocks of its own vertices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.hierarchy import Level
+from portpart.algorithms.coarsening.rank_hierarchy import carried
+from portpart.algorithms.multilevel.options import ScheduleOptions
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.walk import Recipe, Start, refine_upwards, refined_from
+from portpart.algorithms.refinement import refiner as of_one_device
+from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.ranks.refiner import RankRefiner
+from portpart.backends.communication.alike import once
+from portpart.backends.communication.plan import planned
+from portpart.backends.interface import Array
+from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class OverRanks:
+    """The ways of several ranks, which all call them.
+
+    Attributes
+    ----------
+    graph : DistributedGraph
+    coarsened : callable
+        Levels of the graph, finest first, from the options of `coarsen`.
+    balance : Balance
+    passes : ScheduleOptions
+        How levels are refined.
+    """
+
+    graph: DistributedGraph
+    coarsened: Callable[..., list[Level[Any]]]
+    balance: Balance
+    passes: ScheduleOptions
+
+    def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
+        """Levels of the graph; the coarsest one every rank has as a whole."""
+        levels = self.coarsened(**when)
+        if isinstance(levels[-1].graph, DistributedGraph):
+            levels[-1].graph = levels[-1].graph.gather()
+        return levels
+
+    def on_finest(self, levels: list[Level], values: Array) -> Array:
+        """Those of own vertices, or of all where the finest graph is the coarsest."""
+        return self.graph.gather_values(values) if len(levels) == 1 else values
+
+    def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
+        """What owners know, or all ranks of a level that they have as a whole."""
+        assert fine.cluster is not None
+        return carried(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
+
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+        """One that refines levels over ranks, too, if there are any."""
+        graphs: list[Any] = [level.graph for level in levels]
+        finest: Any = self.graph
+        options = self.balance, self.passes.coarse, seed, self.passes.of_finest(finest)
+
+        def made() -> Refiner:
+            if isinstance(graphs[0], Graph):
+                return of_one_device.Refiner(self.graph.space, graphs[0], *options)
+            return RankRefiner(graphs, *options)
+
+        return planned(self.graph.comm, made)
+
+    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
+                fixed: list[Array | None], start: Start) -> tuple[Array, Outcome]:
+        """Ranks in the same memory refine once what they have as a whole; then all go on."""
+        comm, space, own = self.graph.comm, self.graph.space, self.graph.local.num_vertices
+        divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
+        coarse = levels[divided].graph.num_vertices
+
+        def of_whole_levels() -> tuple[Refiner, Outcome]:
+            return refiner, refined_from(start, problem, recipe, refiner, levels, fixed, divided)
+
+        other, outcome = once(comm, space, of_whole_levels)
+        if not isinstance(refiner, RankRefiner):
+            return own_values(self.graph, other.best), outcome
+        planned(comm, partial(refiner.take, cast(RankRefiner, other), coarse))
+        del levels[divided:], fixed[divided:], other
+        with problem.trace.phase("refinement"):
+            outcome = refine_upwards(problem, recipe, refiner, levels, fixed, None)
+        return space.copy(refiner.best[:own]), outcome
+
+
+def own_values(graph: DistributedGraph, values: Array) -> Array:
+    """Of values of all vertices, those of this rank."""
+    first = int(graph.first[graph.comm.rank])
+    return graph.space.copy(values[first : first + graph.local.num_vertices])
