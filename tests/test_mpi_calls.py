@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
@@ -16,28 +13,16 @@ import portpart
 from portpart import generators
 from portpart.io import read_partition
 from tests.mpi_jobs import FILES, GRAPHS, MPIEXEC, answers_of, run_job
+from tests.process_calls import facts, wanted_partitions
 
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec")
-
-
-def digest(part: Any) -> str:
-    return sha256(np.asarray(part).astype(np.int32).tobytes()).hexdigest()
-
-
-def facts(name: str, k: int, preset: str) -> list[Any]:
-    """What one device finds."""
-    result = portpart.partition(GRAPHS[name](), k, preset=preset)
-    return [digest(result.part), result.cut, result.imbalance, result.feasible,
-            result.block_weights.tolist()]
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_mpi_ranks_find_the_partition_of_one_device(size: int) -> None:
     code, answers = answers_of(size, "tests.mpi_calls", "partitions")
     assert code == 0
-    expected = {f"{name} {seed}": facts(name, k, preset) for name in GRAPHS
-                for seed, (k, preset) in enumerate(((9, "default"), (2, "fast")))}
-    assert answers == dict.fromkeys(range(size), expected)
+    assert answers == dict.fromkeys(range(size), wanted_partitions())
 
 
 def test_mpi_ranks_read_and_write_files(tmp_path: Path) -> None:

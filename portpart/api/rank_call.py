@@ -102,7 +102,8 @@ class RankCall:
 def partition_of_ranks(graph: RankGraph, **given: Any) -> RankPartitionResult:
     """Partition a graph of several ranks; takes the options of `portpart.partition`."""
     facts, problem = graph.call(lambda rows: divided(rows, given))
-    result = RankPartitionResult(**facts, first=graph.first, num_vertices=graph.num_vertices,
+    result = RankPartitionResult(**{**facts, "part": graph.as_given(facts["part"])},
+                                 first=graph.first, num_vertices=graph.num_vertices,
                                  calls=graph.calls)
     if graph.rank == 0:
         warn_of_percents(given["imbalance"], 5)

@@ -11,6 +11,7 @@ from portpart import backends
 from portpart.api.results import PartitionResult, members_of_blocks
 from portpart.backends.communication.calls import agree
 from portpart.backends.communication.plan import planned
+from portpart.graphs.arrays import host_array
 from portpart.io.rank_partition_file import write_own_lines
 from portpart.options import checked_integer
 from portpart.primitives.ship import ship
@@ -26,7 +27,7 @@ class RankPartitionResult(PartitionResult):
     """A partition of a graph of several ranks, as one of them has it.
 
     What a :class:`PartitionResult` has, equal on all ranks (times are those of rank 0), but for
-    ``part``, the blocks of the vertices of this rank; and:
+    ``part``, the blocks of the vertices of this rank, a tensor where `targets` were one; and:
 
     Attributes
     ----------
@@ -58,7 +59,8 @@ class RankPartitionResult(PartitionResult):
 
     def blocks(self) -> list[Any]:
         """The vertices of this rank in each block: k arrays of numbers in the whole graph."""
-        return [each + self.first for each in members_of_blocks(self.part, self.k, None)]
+        return [each + self.first for each in members_of_blocks(host_array(self.part), self.k,
+                                                                None)]
 
     def gather(self, root: int | None = 0) -> np.ndarray | None:
         """The blocks of all vertices.  All ranks call it.
@@ -99,7 +101,7 @@ class RankPartitionResult(PartitionResult):
         InputError
             On all ranks, if one of them cannot write.
         """
-        self.calls.run(lambda comm: write_own_lines(comm, self.part, path))
+        self.calls.run(lambda comm: write_own_lines(comm, host_array(self.part), path))
 
     def _facts(self) -> list[tuple[str, object]]:
         return [*super()._facts(), ("vertices of all ranks", self.num_vertices),
@@ -120,6 +122,7 @@ def _gathered(comm: Communicator, result: RankPartitionResult,
     space, own = backends.space("cpu"), len(result.part)
     here = root is None or comm.rank == root
     counts = np.where((root is None) | (np.arange(comm.size) == root), own, 0)
-    part = planned(comm, lambda: np.tile(result.part, comm.size if root is None else 1))
+    part = planned(comm, lambda: np.tile(host_array(result.part),
+                                         comm.size if root is None else 1))
     (blocks,), _ = ship(comm, space, [part], counts)
     return blocks if here else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,12 @@ def space_of(values: Any) -> ExecutionSpace:
         if int(kind) in CUDA_DLPACK_DEVICES:
             return backends.space(f"cuda:{number}")
     return backends.space("cpu")
+
+
+def is_tensor(values: Any) -> bool:
+    """Whether `values` are a tensor of PyTorch."""
+    torch = sys.modules.get("torch")  # who has one has imported it
+    return torch is not None and isinstance(values, torch.Tensor)
 
 
 def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:

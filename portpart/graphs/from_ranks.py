@@ -12,7 +12,7 @@ from portpart.backends.communication.calls import Calls, calls_of, each_of_ranks
 from portpart.backends.communication.cores import cores_of_rank
 from portpart.backends.communication.plan import planned
 from portpart.errors import InputError, PortpartError, memory_errors
-from portpart.graphs.arrays import index_array, space_of, weight_array
+from portpart.graphs.arrays import index_array, is_tensor, space_of, weight_array
 from portpart.graphs.distribution import distributed
 from portpart.graphs.rank_graph import RankGraph
 from portpart.graphs.reverse_arcs import check_reverse_arcs
@@ -30,7 +30,7 @@ RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
 
 def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
                       *, comm: Any) -> RankGraph:
-    """Make a graph of rows that the ranks of an MPI communicator have.
+    """Make a graph of rows that the ranks of a communicator have.
 
     All ranks call it.  The vertices of rank 0 come first, then those of rank 1, and so on.  A rank
     may have none.
@@ -47,8 +47,9 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
         Weight of each arc, zero allowed.  Either all ranks have them or none.
     vertex_weights : array_like of int, shape (own,), optional
         Zero allowed.  Either all ranks have them or none.
-    comm : mpi4py.MPI.Intracomm
-        It is duplicated, so its owner may use and free it.
+    comm : mpi4py.MPI.Intracomm or torch.distributed.ProcessGroup
+        The ranks.  A communicator is duplicated, so its owner may use and free it; ranks of a
+        group, be it for NCCL, make connections of their own by gloo.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     InputError
         On all ranks, naming the first rank with bad arrays, or an arc without its reverse.
     CommunicationError
-        If `comm` is no communicator.
+        If `comm` is neither, or this process is none of the ranks.
     DeviceUnavailable
         If mpi4py is missing.
     OutOfMemory
@@ -68,8 +69,9 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
 
     Notes
     -----
-    Arrays of NumPy are taken, and what shares its memory with them; they are not copied where
-    types allow, so do not change them.
+    Arrays of NumPy are taken, and what shares its memory with them, as tensors of PyTorch do; they
+    are not copied where types allow, so do not change them.  If `targets` are a tensor, so are the
+    blocks of results.
 
     Examples
     --------
@@ -92,7 +94,9 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     (2, 0, 2)
     >>> rows.free()
     """
-    return graph_of_ranks(calls_of(comm), rows_of_arrays(offsets, targets, weights, vertex_weights))
+    graph = graph_of_ranks(calls_of(comm), rows_of_arrays(offsets, targets, weights,
+                                                          vertex_weights))
+    return graph.give_tensors() if is_tensor(targets) else graph
 
 
 def rows_of_arrays(offsets: Any, targets: Any, weights: Any = None,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -58,6 +59,7 @@ class RankGraph:
     def __init__(self, calls: Calls, graph: DistributedGraph) -> None:
         self._calls: Calls | None = calls
         self._graph = graph
+        self._gives_tensors = False
         self.rank, self.size = calls.rank, calls.size
         self.borders: np.ndarray = graph.first
         self.first, self.last = map(int, graph.first[calls.rank : calls.rank + 2])
@@ -74,6 +76,15 @@ class RankGraph:
     def space(self) -> ExecutionSpace:
         """Where the rows of this rank are."""
         return self._graph.space
+
+    def give_tensors(self) -> RankGraph:
+        """Let blocks be tensors of PyTorch from now on; returns itself."""
+        self._gives_tensors = True
+        return self
+
+    def as_given(self, values: Any) -> Any:
+        """Values as tensors if the graph was made of tensors; shares memory."""
+        return sys.modules["torch"].as_tensor(values) if self._gives_tensors else values
 
     @property
     def calls(self) -> Calls:

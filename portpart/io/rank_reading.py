@@ -43,7 +43,7 @@ BY_ROWS, BY_LINES, BY_ONE = "rows", "lines", "one"
 
 def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
                      max_vertices: int | None = None, **options: Any) -> RankGraph:
-    """Read a graph file on the ranks of an MPI communicator.
+    """Read a graph file on the ranks of a communicator.
 
     All ranks call it.  Each rank gets a range of vertices with about the same number of arcs and
     vertices.
@@ -57,8 +57,8 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
         a warning.
     format : str, optional
         As in :func:`portpart.io.read`.
-    comm : mpi4py.MPI.Intracomm
-        It is duplicated, so its owner may use and free it.
+    comm : mpi4py.MPI.Intracomm or torch.distributed.ProcessGroup
+        As in :func:`portpart.distributed_graph`.
     max_vertices : int, optional
         As in :func:`portpart.io.read`.
     **options
@@ -75,7 +75,7 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
     InputError
         On all ranks, if a rank cannot read the file, or an arc has no reverse arc.
     CommunicationError
-        If `comm` is no communicator.
+        If `comm` is neither, or this process is none of the ranks.
     DeviceUnavailable
         If mpi4py is missing.
     OutOfMemory

@@ -12,7 +12,8 @@ pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 
 from portpart import backends
 from portpart.backends.communication import Local
-from tests.backends import mpi_ranks
+from tests.backends import rank_steps
+from tests.backends.rank_steps import WANTED
 from tests.mpi_jobs import MPIEXEC, answers_of
 
 SECONDS = 10
@@ -30,24 +31,14 @@ def launched(size: int, case: str) -> tuple[int, dict[int, Any]]:
 def test_steps_are_those_of_ranks_in_one_process(size: int) -> None:
     code, answers = launched(size, "steps")
     assert code == 0
-    expected = Local(size).run(mpi_ranks.all_steps)
+    expected = Local(size).run(rank_steps.all_steps)
     assert [answers[rank] for rank in range(size)] == json.loads(json.dumps(expected))
     for *_, differing_offsets, differing_targets in (each[2] for each in expected):
         assert (differing_offsets, differing_targets) == (0, 0)
 
 
-WANTED = {
-    "raises_typed": ["InputError", "rank 2: k is 0"],
-    "raises_other": ["RankFailed", "rank 0: ZeroDivisionError: division by zero"],
-    "votes": ["InputError", "rank 1: no 1"],
-    "is_interrupted": ["KeyboardInterrupt", ""],
-    "sends_too_much": ["CommunicationError", "rank 0: 12 elements arrive at an array of 5"],
-}
-"""What three ranks raise."""
-
-
 def few_steps(comm: Any) -> Any:
-    return mpi_ranks.few_steps(comm, backends.space("cpu", threads=1))
+    return rank_steps.few_steps(comm, backends.space("cpu", threads=1))
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -82,7 +73,7 @@ def test_a_fault_of_one_rank_is_raised_on_all() -> None:
             assert working == 3
         assert "it has been freed" in answers[rank]["freed"]
         assert "it has been freed" in answers[rank]["none"]
-        assert "mpi4py.MPI.Intracomm is needed" in answers[rank]["no communicator"]
+        assert "an mpi4py.MPI.Intracomm, or a torch" in answers[rank]["no communicator"]
 
 
 def test_ranks_do_not_wait_for_ever() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.plan import planned
 from portpart.errors import DeviceUnavailable, InputError
 
@@ -62,15 +64,24 @@ def require_mpi() -> Any:
 
 
 def calls_of(comm: Any) -> Calls:
-    """What makes calls on all ranks of an MPI communicator.
+    """What makes calls on all ranks of a communicator of mpi4py, or of a process group of PyTorch.
 
     Raises
     ------
     CommunicationError
-        If it is no communicator of one group of ranks.
+        If it is neither, or this process is none of its ranks.
     DeviceUnavailable
         If mpi4py cannot be imported.
     """
+    distributed = sys.modules.get("torch.distributed")  # who has a group has imported it
+    if distributed is not None and distributed.is_available():
+        if isinstance(comm, distributed.ProcessGroup):
+            from portpart.backends.communication.torch_group import TorchCalls
+
+            return TorchCalls(comm)
+        if comm is None or comm == distributed.GroupMember.NON_GROUP_MEMBER:
+            raise CommunicationError(f"comm is {comm}, which torch.distributed has for no group: "
+                                     "it is not initialized, or this process is none of the ranks")
     require_mpi()
     from portpart.backends.communication.mpi import MpiCalls
 

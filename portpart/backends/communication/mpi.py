@@ -181,7 +181,8 @@ def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
         raise CommunicationError("comm is MPI.COMM_NULL: it has been freed, or this process "
                                  "is none of its ranks")
     if not isinstance(comm, MPI.Intracomm):
-        raise CommunicationError(f"comm is {comm!r}; an mpi4py.MPI.Intracomm is needed")
+        raise CommunicationError(f"comm is {comm!r}; an mpi4py.MPI.Intracomm, or a "
+                                 "torch.distributed.ProcessGroup, is needed")
     return comm
 
 

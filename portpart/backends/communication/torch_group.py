@@ -1,0 +1,379 @@
+"""Ranks of a process group of PyTorch, which exchange by gloo.
+
+The store of the group is how ranks find each other and tell of errors.  The group itself carries
+nothing: ranks connect anew, so it may be of any backend, and works as before after an error.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from portpart.backends.communication.errors import CommunicationError, CommunicatorLost
+from portpart.backends.communication.exchange import UFUNCS
+from portpart.backends.communication.processes import (
+    PATIENCE,
+    Look,
+    ProcessCalls,
+    ProcessRanks,
+    lost,
+    packed,
+    unpacked,
+)
+from portpart.backends.communication.protocol import MAX_COUNT, rounds_of
+from portpart.backends.steps import MAX, MIN, SUM
+
+__all__ = ["TorchCalls"]
+
+OPERATIONS = {SUM: dist.ReduceOp.SUM, MIN: dist.ReduceOp.MIN, MAX: dist.ReduceOp.MAX}
+
+FEW = 2**14
+"""Words that all ranks send each other, and add up: those of a ring take more steps."""
+
+TICK = 0.02
+"""Seconds that a step waits between two looks for news."""
+
+HEARD = 5.0
+"""Seconds that a rank with an error waits until others have heard of it: the store may be in its
+process, which may end then."""
+
+GRACE = 1.0
+"""Seconds that a rank without a connection waits for the news of why."""
+
+MARGIN = 60.0
+"""Seconds that gloo waits longer than a rank does."""
+
+_made: Counter[str] = Counter()
+"""Graphs of the group of a name: ranks agree on the next number."""
+
+_abandoned: list[tuple[Any, ...]] = []
+"""Steps that were left, with their arrays and links: gloo may still write there."""
+
+
+class TorchCalls(ProcessCalls):
+    """Calls that all ranks of a process group make together, each with news of its own.
+
+    All of its ranks have to make one, and the same calls in the same order.
+
+    Parameters
+    ----------
+    group : torch.distributed.ProcessGroup
+    max_count : int
+        Elements of a message at most; more go in several.
+    patience : float
+        Seconds that a step waits.
+
+    Raises
+    ------
+    CommunicationError
+        If this process is none of its ranks, or it has no store.
+    """
+
+    def __init__(self, group: dist.ProcessGroup, max_count: int = MAX_COUNT,
+                 patience: float = PATIENCE) -> None:
+        store, name = _store_of(group), group.group_name
+        _made[name] += 1
+        super().__init__(group.rank(), group.size())
+        self._max_count, self._patience = max_count, patience
+        self._board = Board(dist.PrefixStore(f"portpart/{_made[name]}", store), self.rank,
+                            self.size)
+        self._count = 0
+        self._comm: TorchRanks | None = None
+
+    def free(self) -> None:
+        """Give back the links.  All ranks call it."""
+        self._comm = None
+
+    def _communicator(self) -> TorchRanks:
+        before, self._count = self._comm, self._count + 1
+        self._comm = TorchRanks(self._board.of_call(self._count), self.end, self._max_count,
+                                self._patience)
+        self._comm.meet(before)
+        return self._comm
+
+    def _tell_end(self, text: bytes) -> None:
+        self._comm = None
+        self._board.tell(text)
+
+    def _heard_end(self) -> bytes | None:
+        return self._board.news()
+
+
+class Board:
+    """Where ranks tell each other what no step brings: some keys of a store.
+
+    Parameters
+    ----------
+    store : torch.distributed.Store
+    rank, size : int
+    """
+
+    def __init__(self, store: dist.Store, rank: int, size: int) -> None:
+        self.store, self.rank, self.size = store, rank, size
+
+    def of_call(self, number: int) -> Board:
+        """The one of a call."""
+        return Board(dist.PrefixStore(str(number), self.store), self.rank, self.size)
+
+    def mark(self, what: str) -> None:
+        """Tell that this rank has done something."""
+        with _answers():
+            self.store.set(f"{what}/{self.rank}", "1")
+
+    def is_marked(self, what: str) -> bool:
+        """Whether all ranks have done so."""
+        with _answers():
+            return bool(self.store.check([f"{what}/{rank}" for rank in range(self.size)]))
+
+    def tell(self, text: bytes) -> bytes:
+        """Tell of an error; the first one counts, and is returned.  Waits for those who listen."""
+        with suppress(CommunicatorLost), _answers():
+            if self.store.add("problems", 1) > 1:
+                _until(lambda: bool(self.store.check(["news"])), GRACE)
+                return self.news() or text
+            self.store.set("news", text)
+            self.mark("heard")
+            _until(lambda: self.is_marked("heard"), HEARD)
+        return text
+
+    def news(self) -> bytes | None:
+        """What another rank has told, if one has."""
+        with _answers():
+            if not self.store.check(["news"]):
+                return None
+            text: bytes = self.store.get("news")
+            self.mark("heard")
+            return text
+
+
+class TorchRanks(ProcessRanks):
+    """The ranks of a process group in one call.
+
+    Attributes
+    ----------
+    links : torch.distributed.ProcessGroupGloo or None
+        What ranks exchange by, unless a step was left.
+    """
+
+    def __init__(self, board: Board, look: Look, max_count: int, patience: float) -> None:
+        super().__init__(board.rank, board.size, patience)
+        self.links: dist.ProcessGroupGloo | None = None
+        self._board, self._look, self._max_count = board, look, max_count
+        self._largest = 0
+        self._before: TorchRanks | None = None
+
+    def meet(self, before: TorchRanks | None) -> None:
+        """Wait for all ranks; links are those of the call before if all ranks still have them."""
+        if self.size == 1 or (before is not None and self._has_met(before)):
+            return
+        _abandoned[:] = [each for each in _abandoned if not each[0].is_completed()]
+        self._board.mark("here")
+        if not _until(lambda: self._board.is_marked("here"), self._patience, self._look_for_news):
+            raise CommunicatorLost(
+                f"no other rank has made this call for {self._patience:g} seconds")
+        self.links = dist.ProcessGroupGloo(
+            dist.PrefixStore("links", self._board.store), self.rank, self.size,
+            timedelta(seconds=self._patience + MARGIN))
+
+    def _has_met(self, before: TorchRanks) -> bool:
+        """Wait for all ranks; False if one of them has no links."""
+        self.links, self._before = before.links, before
+        try:
+            if self.links is not None:
+                self._swapped(np.zeros(self.size, np.int64))
+        except _NoLinks:
+            self._is_whole = True
+        self._before = None
+        return self.links is not None
+
+    def free(self) -> None:
+        """Do nothing: links that are whole are for the next call."""
+
+    def _reduced(self, words: np.ndarray, op: str) -> np.ndarray:
+        if self.size * len(words) <= FEW:
+            every = np.empty((self.size, len(words)), np.int64)
+            self._send(np.tile(words, self.size), None, every.reshape(-1), None)
+            return UFUNCS[op].reduce(every)
+        result, options = words.copy(), dist.AllreduceOptions()
+        options.reduceOp = OPERATIONS[op]
+        for piece in rounds_of(len(words), self._max_count):
+            self._wait(self._given_links().allreduce([_tensor(result[piece])], options), result)
+        return result
+
+    def _swapped(self, numbers: np.ndarray) -> np.ndarray:
+        given = numbers.reshape(self.size, -1)
+        largest = np.full((self.size, 1), given[:, 0].max())
+        told = np.empty((self.size, given.shape[1] + 1), np.int64)
+        self._send(np.hstack([given, largest]).reshape(-1), None, told.reshape(-1), None)
+        self._largest = int(told[:, -1].max())
+        return np.ascontiguousarray(told[:, :-1]).reshape(numbers.shape)
+
+    def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
+                  arriving: np.ndarray) -> None:
+        if self.size == 1:
+            recv[:] = send
+            return
+        piece = max(1, self._max_count // self.size)
+        if self._largest <= piece:
+            if self._largest:
+                self._send(send, sent, recv, arriving)
+            return
+        here, there = np.cumsum(arriving) - arriving, np.cumsum(sent) - sent
+        for part in rounds_of(self._largest, piece):
+            out, into = (np.clip(each - part.start, 0, part.stop - part.start)
+                         for each in (sent, arriving))
+            came = np.empty(int(into.sum()), recv.dtype)
+            self._send(send[_places(there + part.start, out)], out, came, into)
+            recv[_places(here + part.start, into)] = came
+
+    def _send(self, send: np.ndarray, sent: np.ndarray | None, recv: np.ndarray,
+              arriving: np.ndarray | None) -> None:
+        """Send each rank its part of an array; None stands for equal parts."""
+        parts = [[] if each is None else (each * _width(send.dtype)).tolist()
+                 for each in (arriving, sent)]
+        self._wait(self._given_links().alltoall_base(_tensor(recv), _tensor(send), *parts), send,
+                   recv)
+
+    def _broadcast(self, array: np.ndarray, rank: int) -> None:
+        options = dist.BroadcastOptions()
+        options.rootRank, options.rootTensor = rank, 0
+        if self.size > 1:
+            self._wait(self._given_links().broadcast([_tensor(array)], options), array)
+
+    def _given_links(self) -> dist.ProcessGroupGloo:
+        """What ranks exchange by.
+
+        Raises
+        ------
+        CommunicatorLost
+            If a step was left.
+        """
+        if self.links is None:
+            raise CommunicatorLost("an earlier step of this call was left")
+        return self.links
+
+    def _wait(self, work: Any, *arrays: np.ndarray) -> None:
+        """Wait for a step, and for news of ranks that have failed."""
+        begin = time.monotonic()
+        try:
+            while True:
+                is_over = work.is_completed()
+                try:
+                    work.wait(timedelta(seconds=TICK))
+                    return
+                except RuntimeError as problem:  # it takes longer, or has failed
+                    self._look_for_news()
+                    if is_over:
+                        self._has_failed(problem)
+                if time.monotonic() - begin > self._patience:
+                    raise lost(self._patience)
+        except BaseException:
+            self._is_whole = False
+            _abandoned.append((work, arrays, self.links))
+            self.links = None
+            raise
+
+    def _has_failed(self, problem: Exception) -> None:
+        """Raise the error of the rank for which a step has failed."""
+        _until(lambda: False, GRACE, self._look_for_news)
+        raise CommunicatorLost("the connection to another rank is lost; its process may have "
+                               "ended") from problem
+
+    def _look_for_news(self) -> None:
+        text = self._board.news()
+        problem = self._look() if text is None else unpacked(text)
+        if problem is not None:
+            self._raise(problem)
+        if self._before is not None and self._before.is_told():
+            raise _NoLinks
+
+    def is_told(self) -> bool:
+        """Whether a rank has told of an error in this call, be it after others have ended it."""
+        return self._board.news() is not None
+
+    def _tell(self, problem: BaseException) -> None:
+        self._is_whole, self.links = False, None
+        text = packed(problem)
+        first = self._board.tell(text)
+        if first != text:
+            self._raise(unpacked(first))
+
+
+class _NoLinks(Exception):
+    """A rank has lost its links after the call before."""
+
+
+def _store_of(group: dist.ProcessGroup) -> dist.Store:
+    """The store by which the ranks of a group have found each other."""
+    if group.rank() < 0:
+        raise CommunicationError("this process is none of the ranks of the group")
+    try:
+        if hasattr(group, "get_group_store"):
+            return group.get_group_store()
+        return dist.distributed_c10d._world.pg_map[group][1]  # of PyTorch before that method
+    except (KeyError, RuntimeError) as problem:
+        raise CommunicationError("the group has no store by which its ranks can meet; "
+                                 "torch.distributed.new_group makes one that has") from problem
+
+
+@contextmanager
+def _answers() -> Iterator[None]:
+    """Ask a store; one that does not answer was in a process that has ended."""
+    try:
+        yield
+    except RuntimeError as problem:
+        raise CommunicatorLost("the store of the group does not answer; the process that has it "
+                               "may have ended") from problem
+
+
+def _until(is_done: Callable[[], bool], seconds: float,
+           look: Callable[[], None] = lambda: None) -> bool:
+    """Look until something is done, for so many seconds at most; returns whether it is."""
+    begin, pause = time.monotonic(), TICK / 32
+    while not is_done():
+        look()
+        if time.monotonic() - begin > seconds:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, TICK)
+    return True
+
+
+def _width(kind: np.dtype[Any]) -> int:
+    """Elements of a tensor for one of an array: gloo knows bytes and integers of 4 or 8 bytes."""
+    return 1 if kind.itemsize in (4, 8) else kind.itemsize
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    """A tensor of the same memory, which nobody writes to if it is not writeable."""
+    kind = f"i{array.itemsize}" if _width(array.dtype) == 1 else "u1"
+    if not len(array):
+        return torch.from_numpy(np.empty(0, kind))
+    if not array.flags.writeable:
+        memory: Any = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+        return torch.from_numpy(np.frombuffer(memory, kind))
+    return torch.from_numpy(array.view(kind))
+
+
+def _places(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Places of so many elements from each of these on."""
+    return np.concatenate([np.arange(begin, begin + count) for begin, count in zip(first, counts)])
+
+
+def _keep_abandoned() -> None:
+    """Let no link be closed that has a step: that would wait for it."""
+    for _, _, links in _abandoned:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(links))
+
+
+atexit.register(_keep_abandoned)
