@@ -91,8 +91,11 @@ class Count:
     bytes: int
 
 
-def counts_of(large: LargeGraph, ranks: int) -> list[list[Count]]:
-    """Return the counts of each rank, the finest level first."""
+def counts_of(large: LargeGraph, ranks: int, labelled: bool = False) -> list[list[Count]]:
+    """Return the counts of each rank, the finest level first.
+
+    With labels, all of which are equal, the clusters are the same.
+    """
     n = large.num_vertices
     first = [n * rank // ranks for rank in range(ranks + 1)]
 
@@ -105,9 +108,12 @@ def counts_of(large: LargeGraph, ranks: int) -> list[list[Count]]:
             levels.append(graph)
             marks.append((counted.steps, counted.votes, counted.bytes))
 
-        note(distributed(counted, large.rows(*list(pairwise(first))[comm.rank])), False)
+        own = large.rows(*list(pairwise(first))[comm.rank])
+        note(distributed(counted, own), False)
+        label = levels[0].space.zeros(own.last - own.first, np.int32) if labelled else None
         coarsen_ranks(levels[0], STOP_AT, max(1, n // STOP_AT), ClusteringOptions(),
-                      Fold(0, 0), stop_at=STOP_AT, max_kept=0.95, on_level=note)
+                      Fold(0, 0), stop_at=STOP_AT, max_kept=0.95, on_level=note,
+                      labels=[label])
         between = [[b - a for a, b in zip(*pair)] for pair in pairwise(marks)]
         graphs = [levels[0], *levels]
         return [Count(level - 1, graph.totals.num_vertices, graph.totals.num_arcs,
@@ -120,10 +126,11 @@ def counts_of(large: LargeGraph, ranks: int) -> list[list[Count]]:
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--graphs", default="cube,mesh,rmat", show_default=True, help=", ".join(GRAPHS))
 @click.option("--ranks", default=4, show_default=True)
-def main(graphs: str, ranks: int) -> None:
+@click.option("--labels", is_flag=True, help="Vertices have labels, as where some are fixed.")
+def main(graphs: str, ranks: int, labels: bool) -> None:
     for name in graphs.split(","):
         rows = []
-        for counts in zip(*counts_of(GRAPHS[name](), ranks)):
+        for counts in zip(*counts_of(GRAPHS[name](), ranks, labels)):
             one, sent = counts[0], sum(each.bytes for each in counts)
             ghosts = sum(each.ghosts for each in counts)
             rows.append(["made" if one.level < 0 else str(one.level), f"{one.vertices:,}",

@@ -15,13 +15,26 @@ import numpy as np
 
 import portpart
 from portpart import metrics
+from portpart.algorithms.portpart import PRESETS
 from portpart.graphs.graph import Graph
 from portpart.graphs.rank_graph import RankGraph
+from portpart.options import changed
 from tests.mpi_jobs import FILES, GRAPHS
 from tests.ranks import borders
 
 WAYS = ((9, "default"), (2, "fast"))
 """Numbers of blocks, and presets."""
+
+
+SEARCHED = "weighted"
+"""The graph that is also searched by several walks."""
+
+
+def search_of(num_vertices: int) -> dict[str, Any]:
+    """Options by which ranks search with several walks, for five blocks."""
+    numbers = np.arange(num_vertices)
+    return {"preset": changed(PRESETS["best"], {"search.runs": 2, "search.cycles": 1}),
+            "fixed": np.where(numbers % 11 == 0, numbers // 11 % 5, -1)}
 
 
 def comm_of(world: Any) -> Any:
@@ -72,6 +85,10 @@ def partitions(world: Any) -> Any:
             with rows_of_rank(graph, first, world) as rows:
                 k, preset = WAYS[seed]
                 answers[f"{name} {seed}"] = found(rows, k, preset=preset)
+                if (name, seed) == (SEARCHED, 0):
+                    options = search_of(graph.num_vertices)
+                    options["fixed"] = options["fixed"][rows.first : rows.last]
+                    answers[f"{name} search"] = found(rows, 5, **options)
     return answers
 
 
@@ -100,5 +117,8 @@ def facts(name: str, k: int, preset: str) -> list[Any]:
 
 def wanted_partitions() -> dict[str, list[Any]]:
     """What `partitions` must find, on each rank."""
-    return {f"{name} {seed}": facts(name, k, preset) for name in GRAPHS
-            for seed, (k, preset) in enumerate(WAYS)}
+    graph = GRAPHS[SEARCHED]()
+    searched = portpart.partition(graph, 5, **search_of(graph.num_vertices))
+    return {f"{SEARCHED} search": facts_of(searched, searched.part),
+            **{f"{name} {seed}": facts(name, k, preset) for name in GRAPHS
+               for seed, (k, preset) in enumerate(WAYS)}}

@@ -29,6 +29,18 @@ def test_levels_of_meshes_take_few_bytes_and_steps(large):
             each.ghosts for each in counts)
 
 
+def test_labels_cost_one_push_a_level():
+    for large in (shares.jittered_mesh(90), shares.rmat(11, 5)):
+        plain, labelled = (communication.counts_of(large, 3, each) for each in (False, True))
+        for here, there in zip(zip(*plain), zip(*labelled), strict=True):
+            for without, given in zip(here, there, strict=True):
+                assert (without.vertices, without.ghosts) == (given.vertices, given.ghosts)
+                assert given.steps - without.steps == (without.level >= 0)
+            ghosts = sum(each.ghosts for each in here if each.level >= 0)
+            more = sum(each.bytes for each in there) - sum(each.bytes for each in here)
+            assert 4 * ghosts <= more <= 8 * ghosts  # and those of vertices that are grouped
+
+
 @pytest.mark.parametrize("large", [shares.grid_3d(24), shares.jittered_mesh(120)])
 def test_refinement_of_meshes_sends_little(large):
     ranks = rank_refinement.counts_of(large, 3, 8)

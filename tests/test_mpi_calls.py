@@ -56,14 +56,22 @@ def command(size: int, folder: Path, *arguments: str, **variables: str) -> tuple
 
 
 def test_the_command_line_partitions_on_all_ranks(mesh: Path) -> None:
+    fixed, initial = [(1400, 3), (5, 7), (700, 0)], [vertex % 8 for vertex in range(1500)]
+    for suffix, lines in ((".fix", [f"{vertex + 1} {block}" for vertex, block in fixed]),
+                          (".initial", initial)):
+        mesh.with_suffix(suffix).write_text("".join(f"{line}\n" for line in lines))
     code, out, said = command(3, mesh.parent, "partition", "mesh.parhip", "-k", "8", "-o",
-                              "mesh.part", "--json")
+                              "mesh.part", "--json", "--preset", "strong", "--fixed", "mesh.fix",
+                              "--initial", "mesh.initial")
     assert (code, said) == (0, "")
     told = json.loads(out)  # one line, of rank 0
-    whole = portpart.partition(generators.delaunay(1500), 8)
+    whole = portpart.partition(generators.delaunay(1500), 8, preset="strong", fixed=dict(fixed),
+                               initial=initial)
+    assert (told["fixed"], told["initial"]) == ("mesh.fix", "mesh.initial")
     assert (told["cut"], told["ranks"], told["num_vertices"]) == (whole.cut, 3, 1500)
     assert read_partition(mesh.with_name("mesh.part")).tolist() == whole.part.tolist()
-    assert {path.name for path in mesh.parent.iterdir()} == {"mesh.parhip", "mesh.part"}
+    assert {path.suffix for path in mesh.parent.iterdir()} == {".parhip", ".part", ".fix",
+                                                               ".initial"}
 
 
 def test_rank_0_writes_standard_output(mesh: Path) -> None:
@@ -83,7 +91,7 @@ def test_without_mpi_each_process_does_all_of_the_work(mesh: Path) -> None:
 @pytest.mark.parametrize(("arguments", "expected", "message"), [
     (("none.parhip", "-k", "2"), 2, "rank 0: none.parhip cannot be read"),
     (("mesh.parhip", "-k", "2", "--algorithm", "jet"), 2, "algorithm 'jet' is not for"),
-    (("mesh.parhip", "-k", "2", "--fixed", "mesh.part"), 2, "--fixed is not for several MPI ranks"),
+    (("mesh.parhip", "-k", "2", "--fixed", "heavy.graph"), 2, "heavy.graph:1: expected one block"),
     (("mesh.hgr", "-k", "2"), 2, "mesh.hgr is a hypergraph, which is not for several MPI ranks"),
     (("mesh.parhip", "-k", "2", "-o", "mesh.parhip/x"), 2, "cannot be written"),
     (("heavy.graph", "-k", "2"), 1, "warning: vertex 0 weighs 9"),

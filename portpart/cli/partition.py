@@ -62,10 +62,10 @@ def command(
     if not alone and ranks.is_launched() and (comm := ranks.world()) is not None:
         from portpart.cli.rank_partition import partition_on_ranks, refuse_option
 
-        for name, value in (("--fixed", fixed), ("--initial", initial), ("--names", names),
-                            ("--devices", settings.pop("devices"))):
+        for name, value in (("--names", names), ("--devices", settings.pop("devices"))):
             refuse_option(name, value)
-        return partition_on_ranks(comm, graph, k, output, reading, settings, as_json, quiet)
+        return partition_on_ranks(comm, graph, k, output, reading,
+                                  {"fixed": fixed, "initial": initial}, settings, as_json, quiet)
     # only a command that partitions pays for importing the library
     from portpart.api.partition import partition
 

@@ -17,6 +17,8 @@ from portpart.cli.ranks import ALONE
 from portpart.cli.results import as_facts, as_object
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from portpart.api.rank_results import RankPartitionResult
     from portpart.graphs.rank_graph import RankGraph
 
@@ -24,7 +26,8 @@ INSTEAD = f"not for several MPI ranks; {ALONE} has each process do all of the wo
 
 
 def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None, reading: files.Reading,
-                       settings: dict[str, Any], as_json: bool, quiet: bool) -> int:
+                       blocks: dict[str, str | None], settings: dict[str, Any], as_json: bool,
+                       quiet: bool) -> int:
     """Read, partition and write a graph on all ranks; rank 0 prints.
 
     Parameters
@@ -36,6 +39,8 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None, readin
     output : str or None
         The file of the blocks.
     reading : Reading
+    blocks : dict
+        The files of ``"fixed"`` and ``"initial"``.
     settings : dict
         Other keywords of `portpart.partition`.
     as_json, quiet : bool
@@ -59,14 +64,16 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None, readin
             progress("reading", 0, 0)
         begin = time.perf_counter()
         with read_distributed(graph, given.pop("file_format"), comm=comm, **given) as rows:
+            known: dict[str, Any] = {name: _own_blocks(rows, file, name == "fixed")
+                                     for name, file in blocks.items()}
             read_seconds = time.perf_counter() - begin
             with libraries_on_stderr():
                 result = cast("RankPartitionResult",
-                              partition(rows, k, progress=progress, **settings))
+                              partition(rows, k, progress=progress, **known, **settings))
             _write(rows, result, output)
     if comm.rank == 0:
         report = {"graph": graph, **files.sizes_of(rows), "read_seconds": read_seconds,
-                  "output": output, **settings, "ranks": comm.size}
+                  "output": output, **blocks, **settings, "ranks": comm.size}
         _print(result, report, as_json, output)
     return OK if result.feasible else INFEASIBLE
 
@@ -87,6 +94,14 @@ def _refuse_nets(graph: str, reading: files.Reading) -> None:
         raise click.UsageError(f"{graph} is a hypergraph, which is {INSTEAD}")
     for name in files.OF_NETS_ALONE:
         refuse_option(f"--{name}", getattr(reading, name))
+
+
+def _own_blocks(rows: RankGraph, file: str | None, free: bool) -> np.ndarray | None:
+    """The blocks of the vertices of this rank, of a file that all ranks read."""
+    from portpart.io.rank_blocks import read_own_blocks
+
+    return None if file is None else rows.call(
+        lambda graph: read_own_blocks(graph.comm, file, rows.borders, free))
 
 
 def _write(rows: RankGraph, result: RankPartitionResult, output: str | None) -> None:

@@ -8,8 +8,6 @@ between.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -19,9 +17,10 @@ from portpart.graphs.row_checks import checked_rows
 from portpart.graphs.row_range import Rows
 from portpart.io.formats.metis import SYNTAX, Body, Header, header_of, refuse_words
 from portpart.io.reading import checked_limit
-from portpart.io.text.files import UTF8_MARK, UTF16_MARKS, PathLike, Source
+from portpart.io.text.files import UTF8_MARK, UTF16_MARKS, PathLike
 from portpart.io.text.packed import FIRST_BYTES, ZIP_EMPTY, ZIP_MEMBER, is_packed
-from portpart.io.text.tokens import LineSyntax, count_numbers, read_lines
+from portpart.io.text.pieces import PieceSource, piece_of
+from portpart.io.text.tokens import count_numbers, read_lines
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
@@ -32,31 +31,7 @@ MAX_PIECES = 2**20
 MAX_HEADER = 1 << 16
 """Bytes of the line that the numbers of vertices and edges stand on."""
 
-CHUNK = 1 << 20
-"""Bytes in which ends of lines are looked for at a time."""
-
 GAPS = b" \t\r\v\f,;"
-
-
-@dataclass(frozen=True)
-class PieceSource(Source):
-    """The bytes of a piece of a file.
-
-    Attributes
-    ----------
-    lines_before : callable
-        Returns the number of lines of the file before the piece; called for messages only.
-    """
-
-    lines_before: Callable[[], int] = int
-
-    def line_at(self, position: int) -> int:
-        """Number of the line of the file that holds a byte of the piece."""
-        return self.lines_before() + super().line_at(position)
-
-    def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
-        """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
-        return self.lines_before() + super().line_of_row(syntax, begin, row)
 
 
 class MetisPiece:
@@ -213,13 +188,7 @@ def _piece_of(name: str, file: BinaryIO, rank: int, size: int, limit: int | None
     lines = read_lines(line, SYNTAX)
     refuse_words(head, lines)
     header = header_of(head, lines, length)
-    begin, end = (_line_begin(file, body + (length - body) * part // size, body, length)
-                  for part in (rank, rank + 1))
-    file.seek(begin)
-    data = file.read(end - begin)
-    if len(data) < end - begin:
-        raise GraphFormatError(f"{name}: the file has become shorter while it was read")
-    return MetisPiece(PieceSource(name, data, limit, lambda: _lines_before(name, begin)), header)
+    return MetisPiece(piece_of(name, file, body, rank, size, limit), header)
 
 
 def _refuse_packed(name: str, begin: bytes) -> None:
@@ -250,30 +219,3 @@ def _first_line(name: str, file: BinaryIO) -> tuple[bytes, int, int]:
 def _begins_with(file: BinaryIO, mark: bytes) -> bool:
     file.seek(0)
     return file.read(len(mark)) == mark
-
-
-def _line_begin(file: BinaryIO, at: int, body: int, length: int) -> int:
-    """Where the first line begins that does so at byte `at` or behind it."""
-    if at <= body:
-        return body
-    at -= 1
-    while at < length:
-        file.seek(at)
-        chunk = file.read(CHUNK)
-        if not chunk:
-            break
-        newline = chunk.find(b"\n")
-        if newline >= 0:
-            return at + newline + 1
-        at += len(chunk)
-    return length
-
-
-def _lines_before(name: str, begin: int) -> int:
-    """Lines of a file before a byte that begins a line."""
-    count = 0
-    with open(name, "rb") as file:
-        while begin > 0 and (chunk := file.read(min(CHUNK, begin))):
-            count += chunk.count(b"\n")
-            begin -= len(chunk)
-    return count

@@ -17,6 +17,7 @@ from portpart.errors import GraphFormatError, InputError, PortpartError
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_range import Rows
 from portpart.io import metis_pieces, open_metis_piece
+from portpart.io.text import pieces
 from tests import oracles
 from tests.data_folder import graph_path
 from tests.glued import glued
@@ -85,7 +86,7 @@ def test_real_graphs_are_read_in_pieces(name: str) -> None:
 def test_lines_longer_than_what_is_searched_at_once_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metis_pieces, "CHUNK", 3)
+    monkeypatch.setattr(pieces, "CHUNK", 3)
     graph = random_graph(50, 400, 1)
     graph_io.write(graph, tmp_path / "g.graph")
     assert_same(rows_of(tmp_path / "g.graph", 9), graph)
