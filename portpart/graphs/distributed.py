@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
@@ -90,7 +90,7 @@ class DistributedGraph:
         """Number of ghosts."""
         return len(self.ghost_names)
 
-    @property
+    @cached_property
     def owners(self) -> Owners:
         """Which rank owns which vertex, as kernels take it."""
         return Owners(first=self.space.asarray(self.first)).with_words(

@@ -19,6 +19,7 @@ from portpart.backends import language as kl
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Kernel, Record
+from portpart.primitives.bisection import lower_bound
 from portpart.primitives.mail import (
     Fields,
     Layout,
@@ -29,7 +30,6 @@ from portpart.primitives.mail import (
     put,
     put_fields,
 )
-from portpart.primitives.ranks import rank_of
 
 Result = TypeVar("Result")
 
@@ -169,17 +169,17 @@ class RowPlaces(Record):
 
     Attributes
     ----------
-    first : array of int64, shape (size + 1,)
-        The first row of each rank.
-    shift : array of int64, shape (size,)
-        How far its words stand behind those of as many rows.
+    table : array of int64
+        From `at` on the first row of each rank, and where they end; behind it, for each rank, how
+        far its words stand behind those of as many rows.
+    at : int
     size : int
         Number of ranks.
     """
 
-    first: Array
-    shift: Array
-    size: int = kl.word()
+    table: Array
+    at: int
+    size: int
 
 
 def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequence[Part],
@@ -188,19 +188,22 @@ def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequen
     if not len(words):
         return
     ends = np.cumsum(lengths.T).reshape(-1, len(parts)).T  # behind each part for each rank
+    size, numbers = lengths.shape[1], []
     for part, length, end in zip(parts, lengths, ends):
         first = np.concatenate([[0], np.cumsum(part.counts)])
-        shift = end - length - first[:-1] * part.layout.width
-        places = RowPlaces(space.asarray(first), space.asarray(shift)).over(
-            RowPlaces.own_words(space.full(1, len(shift), np.int64)))
-        space.parallel_for(int(first[-1]), kernel.bound(layout=part.layout), words, places,
-                           part.columns[0], fields_of(part.columns[1:]))
+        numbers += [first, end - length - first[:-1] * part.layout.width]
+    table = space.asarray(np.concatenate(numbers))  # one copy for all parts
+    for number, part in enumerate(parts):
+        space.parallel_for(int(part.counts.sum()), kernel.bound(layout=part.layout), words,
+                           RowPlaces(table, number * (2 * size + 1), size), part.columns[0],
+                           fields_of(part.columns[1:]))
 
 
 @kl.device
 def place_of_row(i, places: RowPlaces, layout: Layout):
     """Where the words of row i begin."""
-    return i * layout.width + places.shift[rank_of(places.first, i, places.size)]
+    rank = lower_bound(places.table, places.at, places.at + places.size, i + 1) - 1
+    return i * layout.width + places.table[rank + places.size + 1]
 
 
 @kl.kernel

@@ -62,7 +62,7 @@ class Fold(NamedTuple):
         return graph.gather() if self.takes(graph) else graph
 
 
-CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(4_000_000, 100_000_000)
+CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(10_000_000, 150_000_000)
 """A graph that one device coarsens sooner than ranks exchange messages."""
 
 

@@ -92,13 +92,14 @@ class Moves:
 
     def _still_open(self) -> Array:
         """Chains that other ranks have to be asked about; where there are none, vertices move."""
-        if self._asking is self._exits and not len(self._open()):
+        found = self._open()
+        if self._asking is self._exits and not len(found):
             longer = self._space.empty(self._count, np.int8)
             self._space.parallel_for(self._count, end_chain, self._waiting, self._state.rounds,
                                      self._exits, self._slots, longer)
             self._longer = positions_of(self._space, longer)
             self._asking = self._begun(self._longer)
-        found = self._open()
+            found = self._open()
         if not len(found):
             self._space.parallel_for(len(self._longer), end_long_chain, self._longer,
                                      self._waiting, self._state.rounds, self._asking)

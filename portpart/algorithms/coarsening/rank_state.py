@@ -80,6 +80,7 @@ class State:
                              **made).over(Rounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()
+        self._num_listed: Any = None
         marks = space.zeros(own if len(graph.halo.ranks) else 0, np.int8)
         space.parallel_for(len(marks), mark_border, graph.halo, marks)
         border = positions_of(space, marks)
@@ -100,11 +101,13 @@ class State:
 
     def num_listed(self) -> tuple[int, int]:
         """Vertices on the list, and those of them that are wide."""
-        length, wide = self.space.to_host(self.listed.own_words.array).tolist()
-        return length, wide
+        if self._num_listed is None:
+            self._num_listed = tuple(self.space.to_host(self.listed.own_words.array).tolist())
+        return self._num_listed
 
     def wish_among_single(self) -> None:
         """All vertices are single, and listed."""
+        self._num_listed = None
         wish = wish_for_neighbour.bound(by=HEAVY_EDGE)
         self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
                                 MAX_NARROW)
@@ -131,5 +134,5 @@ class State:
                                     self.listed, self.spare)
         else:
             self.space.parallel_for(self.own, then, self.csr, self.rounds, self.spare)
-        self.listed, self.spare = self.spare, self.listed
+        self.listed, self.spare, self._num_listed = self.spare, self.listed, None
         return self.num_listed()[0]
