@@ -14,6 +14,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.ghost_values import values_for_ghosts
 from portpart.graphs.handles import owned
 from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.row_range import id_dtype
 from portpart.graphs.runs import distinct
 from portpart.primitives.basic import gather, put_one
 from portpart.primitives.messages import Message, Part, Talk
@@ -29,7 +30,7 @@ class RankClusters:
 
     Attributes
     ----------
-    cluster : array of int64
+    cluster : array of int32 or int64
         The number of the cluster, among those of all ranks in the order of their leaders.
     first : numpy.ndarray of int64, shape (ranks + 1,)
         Rank r has the leaders of the clusters ``first[r] ... first[r + 1] - 1``.
@@ -76,7 +77,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     numbers = space.empty(len(marks), np.int64)
     asked_of = gather(space, leaders, order)
     space.parallel_for(len(asked_of), put_one, asked_of, received.parts[0].columns[0], numbers)
-    cluster = space.empty(state.local, np.int64)
+    cluster = space.empty(state.local, id_dtype(int(first[-1])))
     space.parallel_for(state.local if ghosts_know else state.own, write_number, rounds, before,
                        low, numbers, cluster)
     foreign = received.parts[0].columns[0]

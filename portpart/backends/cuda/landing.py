@@ -33,7 +33,10 @@ class Landing:
         array.data.copy_to_host_async(self._memory.ptr, array.nbytes, stream)
         self._copied.record(stream)
 
-    def arrived(self, dtype: np.dtype, length: int) -> np.ndarray:
-        """The elements of the array, when they are there."""
+    def wait(self) -> None:
+        """Wait until the copy is there."""
         self._copied.synchronize()
+
+    def arrived(self, dtype: np.dtype, length: int) -> np.ndarray:
+        """The elements of the array, which are there."""
         return np.frombuffer(self._memory, dtype, length).copy()

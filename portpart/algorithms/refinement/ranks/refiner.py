@@ -138,8 +138,9 @@ class RankRefiner(Refiner):
     def _hold(self, graph: DistributedGraph) -> None:
         """Have work arrays for a level over ranks, which is refined next."""
         self._graph = graph
-        self._make_room(room_for(graph))
+        # what is taken to find these is given back before there is more
         self._beside = ghost_rows(graph), *sent_for(graph)
+        self._make_room(room_for(graph))
 
     def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
         return self.pieces if graph.whole is graph else RANK_JET
