@@ -31,6 +31,12 @@ class Level(Generic[AnyGraph]):
     cluster: Array | None = None
     label: Array | None = None
 
+    def taken(self) -> Array:
+        """The map, which the level no longer has: who takes it may be the last to hold it."""
+        cluster, self.cluster = self.cluster, None
+        assert cluster is not None
+        return cluster
+
 
 ClusterRule = Callable[[AnyGraph, int, "Array | None"], Clusters]
 """Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""

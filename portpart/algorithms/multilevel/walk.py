@@ -292,7 +292,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
     while len(levels) > left:
         depth, graph, anchors = len(levels) - 1, levels[-1].graph, fixed.pop()
         if depth < coarsest:
-            refiner.project(graph, levels[-1].cluster)
+            refiner.project(graph, levels[-1].taken())
         del levels[-1]
         passes = recipe.passes(depth, graph)
         if depth == coarsest and 0 < depth and done is not None and done < len(passes):

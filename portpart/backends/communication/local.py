@@ -1,16 +1,14 @@
 """Ranks of one process: threads that take turns.
 
-One rank runs until it reaches a step of communication, or has to wait for a GPU; then the next one
-runs.  The last one that reaches the step carries it out for all.  So ranks never run at the same
-time, and what many ranks run can be tested, and debugged, in one process without races.
+One rank runs until it reaches a step of communication; then the next one runs.  The last one that
+reaches the step carries it out for all.  So ranks never run at the same time, and what many ranks
+run can be tested, and debugged, in one process without races.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -33,7 +31,6 @@ from portpart.backends.communication.protocol import MAX_COUNT, Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import Parcel
 from portpart.backends.transfer import publish
-from portpart.backends.waiting import take_turns
 from portpart.errors import memory_errors
 
 Result = TypeVar("Result")
@@ -183,8 +180,9 @@ class _Rank:
         return place.keepers
 
     def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
+        """Ranks come here one after the other, the first one of them first."""
         place = _Place(where)
-        if self.keepers(where)[self.rank] == self.rank:
+        if not self._turns.has_come(where):
             place.make(make)
         self._turns.step(self.rank, place)
         return cast(Result, place.made)
@@ -196,8 +194,7 @@ class _Rank:
 class _Turns(Generic[Result]):
     """Which rank runs, and what ranks that wait have called.
 
-    One rank runs at a time, and changes these only while it runs.  It leaves its turn to another
-    one at a step, and where it waits for a device.
+    A rank changes these only while it runs, so nothing here needs a lock.
 
     Attributes
     ----------
@@ -218,17 +215,13 @@ class _Turns(Generic[Result]):
         self._outcomes: list[_Failure | None] = [None] * size
         self._raised: list[BaseException | None] = [None] * size
         self._alive = list(range(size))
-        self._ready = list(range(size))
-        self._nobody_runs = False
-        self._choosing = threading.Lock()
 
     def begin(self) -> None:
         """Let the first rank run."""
-        self._leave()
+        self._wake[0].release()
 
     def run(self, rank: int) -> None:
         """Run on one rank, in its thread."""
-        take_turns(partial(self._away, rank))
         self._wake[rank].acquire()
         try:
             if self.failure is None:
@@ -238,57 +231,31 @@ class _Turns(Generic[Result]):
             self.failure = self.failure or _Failure(ALL if known else rank, problem)
         self._alive.remove(rank)
         if self._alive:
-            self._look_around()
-            self._leave()
+            self._pass_on()
         else:
             self.ended.set()
 
+    def has_come(self, where: Hashable) -> bool:
+        """Whether a rank waits that is there."""
+        return any(isinstance(call, _Place) and call.where == where for call in self._calls)
+
     def step(self, rank: int, call: _Call) -> None:
         """Wait until all ranks have called the same, and it is done."""
-        if self.failure is None:
-            self._calls[rank] = call
-            self._look_around()
-            self._leave()
-            self._wake[rank].acquire()
+        self._calls[rank] = call
+        self._pass_on()
+        self._wake[rank].acquire()
         failure, self._outcomes[rank] = self._outcomes[rank] or self.failure, None
         if failure is not None:
             self._raised[rank] = problem = failure.stated()
             raise problem
 
-    def _look_around(self) -> None:
-        """If all ranks have called, do it; then they go on, and where one has failed."""
-        waiting = [rank for rank in self._alive if self._calls[rank] is not None]
-        if self.failure is None:
-            if len(waiting) < len(self._alive):
-                return
+    def _pass_on(self) -> None:
+        """Let a rank run that has not called the step; if all have, carry it out before."""
+        running = [rank for rank in self._alive if self._calls[rank] is None]
+        if not running and self.failure is None:
             self._outcomes = [self._carried_out()] * self.size
-        for rank in waiting:
-            self._calls[rank] = None
-        with self._choosing:
-            self._ready += waiting
-
-    def _leave(self) -> None:
-        """Let the first rank run that is ready, now or when it is."""
-        with self._choosing:
-            self._nobody_runs = not self._ready
-            if self._ready:
-                self._ready.sort()
-                self._wake[self._ready.pop(0)].release()
-
-    @contextmanager
-    def _away(self, rank: int) -> Iterator[None]:
-        """Others run while a rank does nothing."""
-        self._leave()
-        try:
-            yield
-        finally:
-            with self._choosing:
-                waits = not self._nobody_runs
-                self._nobody_runs = False
-                if waits:
-                    self._ready.append(rank)
-            if waits:
-                self._wake[rank].acquire()
+            self._calls = [None] * self.size
+        self._wake[running[0] if running and self.failure is None else self._alive[0]].release()
 
     def _carried_out(self) -> _Failure | None:
         """Do what all ranks have called; returns what they raise then."""

@@ -33,10 +33,7 @@ class Landing:
         array.data.copy_to_host_async(self._memory.ptr, array.nbytes, stream)
         self._copied.record(stream)
 
-    def wait(self) -> None:
-        """Wait until the copy is there."""
-        self._copied.synchronize()
-
     def arrived(self, dtype: np.dtype, length: int) -> np.ndarray:
-        """The elements of the array, which are there."""
+        """The elements of the array, when they are there."""
+        self._copied.synchronize()
         return np.frombuffer(self._memory, dtype, length).copy()

@@ -37,7 +37,6 @@ from portpart.backends.language import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import ABSENT, address_of, bits_of, tag_of
 from portpart.backends.program import Program
-from portpart.backends.waiting import takes_turns
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
 OLDEST_CAPABILITY = 70
@@ -153,8 +152,6 @@ class CudaSpace(ExecutionSpace):
     def to_host(self, array: Array) -> np.ndarray:
         if isinstance(array, np.ndarray):
             return array
-        if takes_turns() and _lands(array):  # pageable memory would not let others run meanwhile
-            return self.fetch(array)()
         self.counters.synchronizations += 1
         with self.active():
             if type(array) is not self._array or array.ndim != 1 or not array.flags.c_contiguous:
@@ -297,12 +294,6 @@ def _travels(values: np.ndarray, dtype: Any) -> bool:
     return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1
             and values.flags.c_contiguous and values.dtype.isnative and values.dtype.kind in "biuf"
             and (dtype is None or values.dtype == dtype))
-
-
-def _lands(array: Array) -> bool:
-    """Whether an array is short and one piece, so that its copy may go on beside other work."""
-    return 0 < array.nbytes <= LARGEST_TRAVELLER and array.ndim == 1 and bool(
-        array.flags.c_contiguous)
 
 
 def import_cupy() -> ModuleType:

@@ -16,7 +16,6 @@ from portpart.backends.cuda.together import MAX_RANKS, Together
 from portpart.backends.interface import Array
 from portpart.backends.packing import address_of
 from portpart.backends.transfer import register
-from portpart.backends.waiting import waited
 
 LARGEST_TRAVELLER = 1 << 16
 """Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
@@ -47,7 +46,6 @@ class DeviceTransfer:
             landing.begin(array, self._current_stream())
 
         def wait() -> np.ndarray:
-            waited(landing.wait)
             found = landing.arrived(array.dtype, len(array))
             kept.append(landing)
             return found

@@ -114,14 +114,21 @@ class RankRefiner(Refiner):
         known, self._found = self._found or self.coarser, None
         there = None if coarser is None else fetched(coarser, known, cluster)
         self._limits_of = (None, None)
-        del coarser
-        planned(self.comm, partial(self._hold, graph))
+        given = [known, there, cluster]
+        del coarser, known, there, cluster
+        planned(self.comm, partial(self._project, graph, given))
+        self._at_best = True
+
+    def _project(self, graph: DistributedGraph, given: list[Any]) -> None:
+        """Have work arrays and fill them; what is given is dropped before other ranks do so."""
+        self._hold(graph)
+        known, there, cluster = given
         moves, incumbent = self.run.moves, self.run.incumbent
         if there is None:
             self.space.parallel_for(room_for(graph), project, cluster, known, moves, incumbent)
         else:
             there.project(self.space, cluster, moves, incumbent)
-        self._at_best = True
+        given.clear()
 
     def restart(self, graph: Any) -> None:
         """Go back to the best partition of `graph`, which ghosts know, too."""
