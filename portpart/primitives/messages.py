@@ -138,29 +138,34 @@ def _held_alone(comm: Communicator, talk: Talk[Result]) -> Result:
 
 def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, np.ndarray]:
     """The words of a message, and the numbers that go with it."""
-    numbers = np.zeros((size, NUMBERS), np.int64)
-    lengths = np.array([part.counts * part.layout.width for part in message.parts], np.int64)
-    numbers[:, 0] = lengths.sum(axis=0)
-    if len(message.parts) == 2:
-        numbers[:, 1] = message.parts[1].counts
-    numbers[:, 2 : 2 + len(message.words)] = message.words
-    words = space.empty(int(lengths.sum()), np.int32)
-    _for_rows(space, pack_row, words, message.parts, lengths)
+    parts, numbers = message.parts, np.zeros((size, NUMBERS), np.int64)
+    for part in parts:
+        numbers[:, 0] += part.counts * part.layout.width
+    if len(parts) == 2:
+        numbers[:, 1] = parts[1].counts
+    if message.words:
+        numbers[:, 2 : 2 + len(message.words)] = message.words
+    words = space.empty(int(numbers[:, 0].sum()), np.int32)
+    _for_rows(space, pack_row, words, parts)
     return words, numbers
 
 
 def _unpacked(space: ExecutionSpace, message: Message, words: Array,
               told: np.ndarray) -> Received:
     """What arrives of the parts that all ranks send."""
-    given = message.parts
-    counts = [told[:, 1]] if len(given) == 2 else []
-    behind = counts[0] * given[1].layout.width if counts else 0
+    given, counts = message.parts, []
+    if len(given) == 2:
+        counts = [told[:, 0] - told[:, 1] * given[1].layout.width, told[:, 1]]
+    elif given:
+        counts = [told[:, 0]]
     if given:
-        counts.insert(0, (told[:, 0] - behind) // given[0].layout.width)
-    lengths = np.array([each * part.layout.width for each, part in zip(counts, given)], np.int64)
-    parts = [Part([space.empty(int(count.sum()), each.dtype) for each in part.columns], count,
-                  part.kinds) for part, count in zip(given, counts)]
-    _for_rows(space, unpack_row, words, parts, lengths)
+        counts[0] = counts[0] // given[0].layout.width
+    parts = []
+    for part, count in zip(given, counts):
+        total = int(count.sum())
+        parts.append(Part([space.empty(total, each.dtype) for each in part.columns], count,
+                          part.kinds))
+    _for_rows(space, unpack_row, words, parts)
     return Received(parts, told[:, 2:])
 
 
@@ -182,19 +187,23 @@ class RowPlaces(Record):
     size: int
 
 
-def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequence[Part],
-              lengths: np.ndarray) -> None:
+def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequence[Part]) -> None:
     """Run a kernel for all rows of the parts, where words for a rank stand together."""
     if not len(words):
         return
-    ends = np.cumsum(lengths.T).reshape(-1, len(parts)).T  # behind each part for each rank
-    size, numbers = lengths.shape[1], []
-    for part, length, end in zip(parts, lengths, ends):
-        first = np.concatenate([[0], np.cumsum(part.counts)])
-        numbers += [first, end - length - first[:-1] * part.layout.width]
-    table = space.asarray(np.concatenate(numbers))  # one copy for all parts
-    for number, part in enumerate(parts):
-        space.parallel_for(int(part.counts.sum()), kernel.bound(layout=part.layout), words,
+    layouts, counts = [each.layout for each in parts], [each.counts.tolist() for each in parts]
+    size, place = len(counts[0]), 0
+    firsts: list[list[int]] = [[0] for _ in parts]
+    shifts: list[list[int]] = [[] for _ in parts]
+    for rank in range(size):  # few numbers: NumPy takes longer
+        for layout, count, first, shift in zip(layouts, counts, firsts, shifts):
+            shift.append(place - first[-1] * layout.width)
+            first.append(first[-1] + count[rank])
+            place += count[rank] * layout.width
+    numbers = [each for pair in zip(firsts, shifts) for each in (*pair[0], *pair[1])]
+    table = space.asarray(np.array(numbers, np.int64))  # one copy for all parts
+    for number, (part, layout, first) in enumerate(zip(parts, layouts, firsts)):
+        space.parallel_for(first[-1], kernel.bound(layout=layout), words,
                            RowPlaces(table, number * (2 * size + 1), size), part.columns[0],
                            fields_of(part.columns[1:]))
 

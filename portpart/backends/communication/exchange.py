@@ -162,12 +162,21 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
     for rank, each in enumerate(postings):
         _check(rank, require_numbers, each.send, each.numbers, size)
     numbers = np.array([each.numbers for each in postings])
+    lengths = numbers[:, :, 0].tolist()
     for rank, each in enumerate(postings):
         each.told = numbers[:, rank].copy()
-        each.recv = _check(rank, each.room, int(each.told[:, 0].sum()))
-    _exchange_by_host([Parcel(send=each.send, send_counts=each.numbers[:, 0], recv=each.recv,
-                              recv_counts=np.zeros(size, np.int64)) for each in postings],
-                      max_count)
+        each.recv = _check(rank, each.room, sum(length[rank] for length in lengths))
+    arrived = [0] * size
+    for each, length in zip(postings, lengths):
+        here = 0
+        for target, count in enumerate(length):
+            recv, there = postings[target].recv, arrived[target]
+            for part in rounds_of(count, max_count):
+                transfer_of(recv).copy(recv[there + part.start : there + part.stop],
+                                       each.send[here + part.start : here + part.stop])
+            here += count
+            arrived[target] += count
+    publish([each.recv for each in postings])
 
 
 def _check(rank: int, require: Callable[..., Any], *given: Any) -> Any:

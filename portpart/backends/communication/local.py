@@ -210,7 +210,9 @@ class _Turns(Generic[Result]):
         self.failure: _Failure | None = None
         self.ended = threading.Event()
         self.results: list[Result] = [cast(Result, None)] * size
-        self._wake = [threading.Semaphore(0) for _ in range(size)]
+        self._wake = [threading.Lock() for _ in range(size)]  # a semaphore takes longer
+        for each in self._wake:
+            each.acquire()
         self._calls: list[_Call | None] = [None] * size
         self._outcomes: list[_Failure | None] = [None] * size
         self._raised: list[BaseException | None] = [None] * size
