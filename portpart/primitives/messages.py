@@ -60,7 +60,12 @@ class Part(NamedTuple):
     @property
     def layout(self) -> Layout:
         """Where the columns stand in a packed row."""
-        return _layout(*(self.kinds or [each.dtype for each in self.columns]))
+        return self.ways.layout
+
+    @property
+    def ways(self) -> Ways:
+        """How rows are packed and unpacked."""
+        return _ways(*(self.kinds or [each.dtype for each in self.columns]))
 
 
 class Message(NamedTuple):
@@ -84,10 +89,19 @@ class Received(NamedTuple):
     words: np.ndarray
 
 
+class Ways(NamedTuple):
+    """How rows of some types are packed and unpacked."""
+
+    layout: Layout
+    pack: Kernel
+    unpack: Kernel
+
+
 @lru_cache
-def _layout(*kinds: Any) -> Layout:
+def _ways(*kinds: Any) -> Ways:
     types = [np.dtype(each) for each in kinds]
-    return layout_of_types(types[0], types[1:])
+    layout = layout_of_types(types[0], types[1:])
+    return Ways(layout, pack_row.bound(layout=layout), unpack_row.bound(layout=layout))
 
 
 Talk = Generator[Message, Received, Result]
@@ -146,7 +160,7 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
     if message.words:
         numbers[:, 2 : 2 + len(message.words)] = message.words
     words = space.empty(int(numbers[:, 0].sum()), np.int32)
-    _for_rows(space, pack_row, words, parts)
+    _for_rows(space, words, parts, [each.ways.pack for each in parts])
     return words, numbers
 
 
@@ -165,7 +179,7 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
         total = int(count.sum())
         parts.append(Part([space.empty(total, each.dtype) for each in part.columns], count,
                           part.kinds))
-    _for_rows(space, unpack_row, words, parts)
+    _for_rows(space, words, parts, [each.ways.unpack for each in parts])
     return Received(parts, told[:, 2:])
 
 
@@ -187,8 +201,9 @@ class RowPlaces(Record):
     size: int
 
 
-def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequence[Part]) -> None:
-    """Run a kernel for all rows of the parts, where words for a rank stand together."""
+def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
+              kernels: Sequence[Kernel]) -> None:
+    """Run kernels for all rows of the parts, where words for a rank stand together."""
     if not len(words):
         return
     layouts, counts = [each.layout for each in parts], [each.counts.tolist() for each in parts]
@@ -202,8 +217,8 @@ def _for_rows(space: ExecutionSpace, kernel: Kernel, words: Array, parts: Sequen
             place += count[rank] * layout.width
     numbers = [each for pair in zip(firsts, shifts) for each in (*pair[0], *pair[1])]
     table = space.asarray(np.array(numbers, np.int64))  # one copy for all parts
-    for number, (part, layout, first) in enumerate(zip(parts, layouts, firsts)):
-        space.parallel_for(first[-1], kernel.bound(layout=layout), words,
+    for number, (part, kernel, first) in enumerate(zip(parts, kernels, firsts)):
+        space.parallel_for(first[-1], kernel, words,
                            RowPlaces(table, number * (2 * size + 1), size), part.columns[0],
                            fields_of(part.columns[1:]))
 
