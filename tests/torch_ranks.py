@@ -114,7 +114,7 @@ def is_killed(world: World, victim: str) -> Any:
 def main(rank: str, size: str, store: str, case: str, *arguments: str) -> None:
     world = World(int(rank), int(size), store)
     cases = {"calls": whole_calls, "faults": faults, "killed": is_killed, "groups": groups,
-             "late": lambda world: outcome(world, is_late, patience=1.0)}
+             "late": lambda world: outcome(world, is_late)}
     print(json.dumps([world.rank, cases[case](world, *arguments)]), flush=True)
 
 
