@@ -35,6 +35,20 @@ FILES = ("mesh.parhip", "mesh.graph", "weighted.parhip", "weighted.npz", "weight
 """Files of them that jobs read."""
 
 
+REFUSED = {
+    "missing file": (("none.parhip", "-k", "2"), 2, "rank 0: none.parhip cannot be read"),
+    "algorithm": (("mesh.parhip", "-k", "2", "--algorithm", "jet"), 2,
+                  "algorithm 'jet' is not for"),
+    "damaged blocks": (("mesh.parhip", "-k", "2", "--fixed", "heavy.graph"), 2,
+                       "heavy.graph:1: expected one block"),
+    "hypergraph": (("mesh.hgr", "-k", "2"), 2,
+                   "mesh.hgr is a hypergraph, which is not for several MPI ranks"),
+    "no folder": (("mesh.parhip", "-k", "2", "-o", "mesh.parhip/x"), 2, "cannot be written"),
+    "heavy vertex": (("heavy.graph", "-k", "2"), 1, "warning: vertex 0 weighs 9"),
+}
+"""Arguments of ``portpart partition``, the exit code of all ranks, and what rank 0 says."""
+
+
 def run_job(size: int, *arguments: str, cwd: Path = ROOT,
             seconds: float = 120, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run Python on so many ranks."""

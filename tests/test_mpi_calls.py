@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,27 +13,25 @@ pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 import portpart
 from portpart import generators
 from portpart.io import read_partition
-from tests.mpi_jobs import FILES, GRAPHS, MPIEXEC, answers_of, run_job
+from tests.mpi_jobs import FILES, GRAPHS, MPIEXEC, REFUSED, answers_of, run_job
 from tests.process_calls import facts, wanted_partitions
 
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec")
 
 
-@pytest.mark.parametrize("size", [2, 3])
-def test_mpi_ranks_find_the_partition_of_one_device(size: int) -> None:
-    code, answers = answers_of(size, "tests.mpi_calls", "partitions")
-    assert code == 0
-    assert answers == dict.fromkeys(range(size), wanted_partitions())
-
-
-def test_mpi_ranks_read_and_write_files(tmp_path: Path) -> None:
+def test_three_mpi_ranks_find_the_partition_of_one_device_and_read_and_write_files(
+    tmp_path: Path
+) -> None:
     for file in FILES:
         portpart.io.write(GRAPHS[file.partition(".")[0]](), tmp_path / file)
     code, answers = answers_of(3, "tests.mpi_calls", "files", str(tmp_path))
     assert code == 0
+    wanted = wanted_partitions()
     for rank in range(3):
-        assert set(answers[rank]) == set(FILES)
-        for file, (found, warned, saved) in answers[rank].items():
+        partitions, files = answers[rank]
+        assert partitions == wanted
+        assert set(files) == set(FILES)
+        for file, (found, warned, saved) in files.items():
             expected = facts(file.partition(".")[0], 4, "fast")
             assert (found, saved) == (expected, expected[0])
             if rank == 0 and file.endswith(".gz"):
@@ -74,37 +73,49 @@ def test_the_command_line_partitions_on_all_ranks(mesh: Path) -> None:
                                                                ".initial"}
 
 
-def test_rank_0_writes_standard_output(mesh: Path) -> None:
-    code, out, _ = command(2, mesh.parent, "partition", "mesh.parhip", "-k", "2", "-o", "-")
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Any]:
+    """Of two ranks of one job: partitions, and what commands print and exit with."""
+    folder = tmp_path_factory.mktemp("pair")
+    portpart.io.write(generators.delaunay(1500), folder / "mesh.parhip")
+    (folder / "heavy.graph").write_text("3 2 10\n9 2\n1 1 3\n1 2\n")
+    code, answers = answers_of(2, "tests.mpi_calls", "commands", str(folder))
     assert code == 0
+    return answers
+
+
+def test_two_mpi_ranks_find_the_partition_of_one_device(pair: dict[int, Any]) -> None:
+    assert [pair[rank][0] for rank in range(2)] == 2 * [wanted_partitions()]
+
+
+def test_rank_0_writes_standard_output(pair: dict[int, Any]) -> None:
+    (code, out, _), (other_code, nothing, _) = (pair[rank][1]["-o -"] for rank in range(2))
     part = portpart.partition(generators.delaunay(1500), 2).part.tolist()
     assert [*map(int, out.split())] == part
+    assert (code, other_code, nothing) == (0, 0, "")
 
 
-def test_without_mpi_each_process_does_all_of_the_work(mesh: Path) -> None:
-    code, out, _ = command(2, mesh.parent, "partition", "mesh.parhip", "-k", "2", "--json",
-                           "--no-mpi")
-    assert code == 0
-    assert [json.loads(line).get("ranks") for line in out.splitlines()] == [None, None]
+def test_without_mpi_each_process_does_all_of_the_work(pair: dict[int, Any]) -> None:
+    for rank in range(2):
+        code, out, _ = pair[rank][1]["--no-mpi"]
+        assert code == 0
+        assert json.loads(out).get("ranks") is None
 
 
-@pytest.mark.parametrize(("arguments", "expected", "message"), [
-    (("none.parhip", "-k", "2"), 2, "rank 0: none.parhip cannot be read"),
-    (("mesh.parhip", "-k", "2", "--algorithm", "jet"), 2, "algorithm 'jet' is not for"),
-    (("mesh.parhip", "-k", "2", "--fixed", "heavy.graph"), 2, "heavy.graph:1: expected one block"),
-    (("mesh.hgr", "-k", "2"), 2, "mesh.hgr is a hypergraph, which is not for several MPI ranks"),
-    (("mesh.parhip", "-k", "2", "-o", "mesh.parhip/x"), 2, "cannot be written"),
-    (("heavy.graph", "-k", "2"), 1, "warning: vertex 0 weighs 9"),
-])
-def test_all_ranks_exit_with_the_code_that_rank_0_explains(
-    mesh: Path, arguments: tuple[str, ...], expected: int, message: str
-) -> None:
-    mesh.with_name("heavy.graph").write_text("3 2 10\n9 2\n1 1 3\n1 2\n")
-    code, _, said = command(2, mesh.parent, "partition", *arguments)
-    assert code == expected
-    assert message in said
-    if "cannot be written" not in message:  # which shows before MPI runs, so all may say it
-        assert len(said.splitlines()) == 1
+@pytest.mark.parametrize("name", REFUSED)
+def test_all_ranks_have_the_code_that_rank_0_explains(name: str, pair: dict[int, Any]) -> None:
+    _, expected, message = REFUSED[name]
+    (code, _, said), (other_code, _, nothing) = (pair[rank][1][name] for rank in range(2))
+    assert (code, other_code) == (expected, expected)
+    assert message in said[0]
+    assert (len(said), nothing) == (1, [])
+
+
+def test_all_processes_exit_with_the_code_that_rank_0_explains(mesh: Path) -> None:
+    code, _, said = command(2, mesh.parent, "partition", "none.parhip", "-k", "2")
+    assert code == 2
+    assert said.splitlines() == [said]
+    assert "rank 0: none.parhip cannot be read" in said
 
 
 def test_a_launcher_without_mpi4py_is_told_of_the_extra(mesh: Path) -> None:
