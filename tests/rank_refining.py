@@ -106,7 +106,8 @@ def begin(one: Refiner, graph: Graph, seed: int) -> None:
 
 
 def refined(graph: Graph, balance: Balance, passes: tuple[float, ...], seed: int,
-            options: RefinementOptions) -> tuple[list[int], list[int]]:
+            options: RefinementOptions,
+            fixed: np.ndarray | None = None) -> tuple[list[int], list[int]]:
     """What one device comes to."""
     one = Refiner(graph.space, graph, balance, options, seed)
     begin(one, graph, seed)
@@ -114,7 +115,7 @@ def refined(graph: Graph, balance: Balance, passes: tuple[float, ...], seed: int
     for number, ratio in enumerate(passes):
         if number:
             one.restart(graph)
-        outcome = one.refine(graph, ratio)
+        outcome = one.refine(graph, ratio, fixed)
     return one.best[: graph.num_vertices].tolist(), [outcome["cut"], outcome["iterations"]]
 
 
@@ -138,7 +139,8 @@ class FromBlocks(RankRefiner):
 
 def refined_by_ranks(graph: Graph, first: list[int], balance: Balance, passes: tuple[float, ...],
                      seed: int, options: RefinementOptions, interpreted: bool = False,
-                     compares: bool = True) -> tuple[list[int], list[int]]:
+                     compares: bool = True,
+                     fixed: np.ndarray | None = None) -> tuple[list[int], list[int]]:
     """What ranks come to."""
     refiners: dict[int, RankRefiner] = {}
     fields: defaultdict[str, Field] = defaultdict(lambda: Field(""))
@@ -158,7 +160,8 @@ def refined_by_ranks(graph: Graph, first: list[int], balance: Balance, passes: t
         for number, ratio in enumerate(passes):
             if number:
                 ranks.restart(part)
-            outcome = ranks.refine(part, ratio)
+            own = None if fixed is None else fixed[slice(*first[comm.rank : comm.rank + 2])]
+            outcome = ranks.refine(part, ratio, own)
         found = np.asarray(ranks.best)[: part.local.num_vertices].tolist()
         return found, [outcome["cut"], outcome["iterations"]], watching.compared, part.num_ghosts
 

@@ -20,15 +20,17 @@ SOME = Fold(20_000, 10**7)
 """The finest level belongs to ranks, the next ones are folded."""
 
 
-@pytest.mark.parametrize("size", [2, 4])
-@pytest.mark.parametrize(("family", "side"), [("mesh", 220), ("cube", 37), ("random", 220)])
+@pytest.mark.parametrize(("family", "side", "preset", "size"), [
+    *((family, side, "fast", size) for family, side in (("mesh", 220), ("cube", 37),
+                                                        ("random", 220)) for size in (2, 4)),
+    ("cube", 32, "strong", 4), ("random", 160, "best", 2)])
 def test_a_rank_takes_what_is_estimated_within_a_tenth(
-    family: str, side: int, size: int, monkeypatch: pytest.MonkeyPatch
+    family: str, side: int, preset: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory_ranks, "CPU_FOLD", SOME)
     drawn = GRAPHS[family](side)
-    real, ghosts = max(peaks_of_ranks(drawn, 8, "fast", size, SOME))
-    estimate = portpart.memory_estimate(k=8, preset="fast", like=whole_of(drawn), ranks=size,
+    real, ghosts = max(peaks_of_ranks(drawn, 8, preset, size, SOME))
+    estimate = portpart.memory_estimate(k=8, preset=preset, like=whole_of(drawn), ranks=size,
                                         ghosts=ghosts)
     assert 0.9 < estimate.peak / real < 1.1
 
@@ -56,7 +58,7 @@ def test_small_graphs_are_held_by_every_rank() -> None:
 
 
 @pytest.mark.parametrize("options", [
-    {"preset": "strong"}, {"algorithm": "jet"}, {"session": True}, {"objective": "volume"},
+    {"algorithm": "jet"}, {"session": True}, {"objective": "volume"},
     {"k": portpart.Topology("2:2", "1:10")}, {"ranks": 0}, {"ghosts": -1}])
 def test_what_ranks_cannot_do_has_no_estimate(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):

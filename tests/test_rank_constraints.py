@@ -13,15 +13,22 @@ from hypothesis import strategies as st
 import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, fold_for
+from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.portpart import PRESETS
+from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.api.bounds import bounds_for
+from portpart.backends.communication import Communicator, Local
 from portpart.errors import InputError
+from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.graphs.rank_graph import RankGraph
 from portpart.options import changed
 from tests.data_folder import graph_path
 from tests.graphs import graphs, random_graph
+from tests.oracles import host
 from tests.rank_calls import on_ranks
-from tests.ranks import borders, cut_graphs
+from tests.ranks import DEVICES, borders, cut_graphs, rows_of, space_of
 
 NEVER, SOME = Fold(0, 0), Fold(1000, 2**62)
 
@@ -122,6 +129,31 @@ def test_where_levels_fold_does_not_matter(fold):
     for wish in ("initial", "all"):
         check(graph, borders(n, 3, 1), 6, **WISHES[wish](n))
     check(graph, borders(n, 3, 1), 6, preset=SEARCHES["best"])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["host-cuda", *DEVICES])
+def test_what_is_wanted_does_not_depend_on_the_device(name):
+    there, graph = space_of(name), WHOLE["weighted"]
+    n, first = graph.num_vertices, borders(graph.num_vertices, 3, 1)
+    fixed, initial = few_fixed(n, 6).astype(np.int32), anywhere(n, 6).astype(np.int32)
+    start = np.where(fixed < 0, initial, fixed)
+    preset = changed(PRESETS["fast"], {"search.runs": 2, "search.cycles": 1, **SMALL})
+    for given_start in (None, start):
+        whole = portpart.partition(graph, 6, preset=preset, fixed=fixed, initial=given_start)
+
+        def main(comm: Communicator, given_start: Any = given_start) -> list[int]:
+            own = slice(*first[comm.rank : comm.rank + 2])
+            part = distributed(comm, rows_of(graph, own.start, own.stop, there))
+            wanted = Constraints(there.asarray(fixed[own]),
+                                 None if given_start is None else there.asarray(given_start[own]))
+            balance = bounds_for(graph, 6, 0.03, None, fixed, 0).balance
+            found, _ = partition_ranks(part, balance, preset, 0, Trace(part.space, part, None),
+                                       NEVER, wanted)
+            return host(found).tolist()
+
+        assert [block for part in Local(3).run(main) for block in part] == whole.part.tolist()
 
 
 @pytest.mark.usefixtures("fold")

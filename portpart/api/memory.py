@@ -173,9 +173,9 @@ def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int)
     """The estimate for a rank, if ranks can do so."""
     from portpart.api.memory_ranks import rank_estimate
 
-    if search.algorithm != DEFAULT or not search.search.is_one_walk:
-        raise InputError(f"several ranks have the algorithm {DEFAULT!r} with one walk: "
-                         "preset='default' or 'fast'")
+    if search.algorithm != DEFAULT:
+        raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
+                         "estimate is that of one process")
     return rank_estimate(levels, search, ranks, ghosts)
 
 

@@ -37,7 +37,8 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int,
     divided = [replace(each, walk=[_of_rank(level, ranks, share) for level in each.walk])
                for each in levels]
     return search.estimate(divided).beside(
-        beside + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
+        beside - search.kept_bytes(ghosts)  # partitions are kept of own vertices alone
+        + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
 
 
 def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:

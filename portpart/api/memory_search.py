@@ -153,7 +153,11 @@ class Search:
         return self.model.peak_of_refining(walk, self.num_blocks, starts)
 
     def _kept_bytes(self, walk: Sequence[LevelSize]) -> int:
-        """Bytes of the partitions that are kept beside the walk.
+        """Bytes of what is kept beside the walk."""
+        return self.kept_bytes(walk[0].num_vertices)
+
+    def kept_bytes(self, num_vertices: int) -> int:
+        """Bytes of the partitions of so many vertices that are kept beside the walk.
 
         Those that walks end with, the label of two that are combined, and the best of all; with
         labels, the partition before and its sections.
@@ -161,7 +165,7 @@ class Search:
         options, more = self.search, self.search.runs > 1
         copies = 0 if options.is_one_walk else options.runs + more + (more or options.cycles > 1)
         sections = (self.sections > 0) + self.labelled
-        return OF_VERTEX * walk[0].num_vertices * (copies + sections)
+        return OF_VERTEX * num_vertices * (copies + sections)
 
     def _label_bytes(self, walk: Sequence[LevelSize]) -> int:
         """Bytes of the labels of coarse levels, if any walk has labels."""
