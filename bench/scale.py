@@ -2,9 +2,11 @@
 
     python -m bench.scale                      # 590^3 vertices, 1.2 billion arcs, 64-bit offsets
     python -m bench.scale --side 100 --device cpu
+    python -m bench.scale --k 64 --presets default --ranks 4   # four ranks on the device, too
 
 Prints one line per partition: time, balance, cut by the library's evaluator, memory beside the
-formula.
+formula.  With several ranks on the device there is a second line: their time, which must come to
+the same blocks.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from portpart.primitives.scan import offsets_from_counts
 @click.option("--k", "ks", default="64,1024", show_default=True, help="Numbers of blocks.")
 @click.option("--presets", default="fast,default", show_default=True)
 @click.option("--device", default="cuda", show_default=True)
-def main(side: int, ks: str, presets: str, device: str) -> None:
+@click.option("--ranks", default=1, show_default=True, help="Ranks on the device.")
+def main(side: int, ks: str, presets: str, device: str, ranks: int) -> None:
     space = space_of(device)
     graph = cube(space, side)
     print(f"{graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, "
@@ -39,6 +42,8 @@ def main(side: int, ks: str, presets: str, device: str) -> None:
     for k in map(int, ks.split(",")):
         for preset in presets.split(","):
             print(json.dumps(measured(space, graph, k, preset)), flush=True)
+            if ranks > 1:
+                print(json.dumps(beside_ranks(space, graph, k, preset, ranks)), flush=True)
 
 
 def measured(space: ExecutionSpace, graph: Graph, k: int, preset: str) -> dict[str, Any]:
@@ -64,6 +69,25 @@ def measured(space: ExecutionSpace, graph: Graph, k: int, preset: str) -> dict[s
         "estimated GiB with the graph": round(estimate.peak / 2**30, 2),
         "graph GiB": round(estimate.graph / 2**30, 2),
     }  # fmt: skip
+
+
+def beside_ranks(space: ExecutionSpace, graph: Graph, k: int, preset: str,
+                 ranks: int) -> dict[str, Any]:
+    """Partition by one rank and by several in turns, after a call of each; the least seconds."""
+    seconds: dict[int, list[float]] = {1: [], ranks: []}
+    parts: dict[int, Any] = {}
+    for _ in range(4):
+        for count, found in seconds.items():
+            begin = time.perf_counter()
+            result = portpart.partition(graph, k, preset=preset, seed=1,
+                                        devices=None if count == 1 else count * [space.name])
+            space.synchronize()
+            found.append(time.perf_counter() - begin)
+            parts[count] = result.part
+    assert bool((parts[1] == parts[ranks]).all())
+    one, several = (min(found[1:]) for found in seconds.values())
+    return {"k": k, "preset": preset, "ranks": ranks, "seconds of one": round(one, 3),
+            "seconds": round(several, 3), "ratio": round(several / one, 3)}
 
 
 def cube(space: ExecutionSpace, side: int) -> Graph:
