@@ -3,10 +3,13 @@
     python -m bench.scale                      # 590^3 vertices, 1.2 billion arcs, 64-bit offsets
     python -m bench.scale --side 100 --device cpu
     python -m bench.scale --k 64 --presets default --ranks 4   # four ranks on the device, too
+    python -m bench.scale --k 64 --devices 0,1           # two GPUs of one process
+    mpiexec -n 2 python -m bench.scale --k 64 --distributed   # a GPU for each rank of MPI
 
 Prints one line per partition: time, balance, cut by the library's evaluator, memory beside the
 formula.  With several ranks on the device there is a second line: their time, which must come to
-the same blocks.
+the same blocks.  With several devices the lines have the seconds of each call, the largest peak of
+a device and the digest of the blocks instead.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 
 import portpart
 from bench.device_runs import peak_memory
+from bench.scale_of_several import Run, on_devices, on_ranks
 from bench.spaces import space_of
 from portpart import metrics
 from portpart.backends.interface import Array, ExecutionSpace
@@ -34,7 +38,18 @@ from portpart.primitives.scan import offsets_from_counts
 @click.option("--presets", default="fast,default", show_default=True)
 @click.option("--device", default="cuda", show_default=True)
 @click.option("--ranks", default=1, show_default=True, help="Ranks on the device.")
-def main(side: int, ks: str, presets: str, device: str, ranks: int) -> None:
+@click.option("--devices", help="GPUs of this process that work together: 0,1.")
+@click.option("--distributed", is_flag=True, help="Ranks of MPI work together.")
+@click.option("--permuted", is_flag=True, help="Vertices in random order, for several devices.")
+@click.option("--calls", default=3, show_default=True, help="Calls on several devices.")
+@click.option("--compiled", is_flag=True, help="Wait for all code before anything runs.")
+def main(side: int, ks: str, presets: str, device: str, ranks: int, devices: str | None,
+         distributed: bool, permuted: bool, calls: int, compiled: bool) -> None:
+    if distributed or devices:
+        cases = [(int(k), preset) for k in ks.split(",") for preset in presets.split(",")]
+        run = Run(side, permuted, cases, calls, compiled)
+        on_ranks(run, device) if distributed else on_devices(run, str(devices))
+        return
     space = space_of(device)
     graph = cube(space, side)
     print(f"{graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, "

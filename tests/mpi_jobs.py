@@ -20,6 +20,9 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks share cores
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",  # the first ranks of all jobs get the same cores
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
     "NUMBA_NUM_THREADS": "1",
 }
 

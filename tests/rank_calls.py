@@ -19,7 +19,7 @@ class LocalCalls:
     """Calls of the ranks of `Local`, which take turns as it is."""
 
     def __init__(self, comm: Communicator) -> None:
-        self._comm, self.rank, self.size = comm, comm.rank, comm.size
+        self._comm, self.rank, self.size, self.mpi = comm, comm.rank, comm.size, None
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         return main(self._comm)

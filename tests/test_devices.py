@@ -10,9 +10,13 @@ import pytest
 
 import portpart
 from portpart import generators
+from portpart.algorithms import portpart_ranks
+from portpart.algorithms.coarsening.rank_hierarchy import Fold
 from portpart.cli import main
 from portpart.errors import DeviceUnavailable, InputError
+from tests.backends.stand_in_gpu import in_place
 from tests.conftest import cuda_space
+from tests.gpu import require_cupy
 from tests.graphs import random_graph
 
 MESH = generators.delaunay(6000)
@@ -117,6 +121,41 @@ def test_no_gpu_is_a_typed_error():
         for devices in ("all", [0, 1]):
             with pytest.raises(DeviceUnavailable):
                 portpart.partition(MESH, 2, devices=devices)
+
+
+@pytest.fixture
+def every_level(monkeypatch):
+    """Small levels belong to ranks, too."""
+    monkeypatch.setattr(portpart_ranks, "fold_for", lambda space: Fold(0, 0))
+
+
+@pytest.mark.parametrize("numbers", [[0, 1], [1, 0, 1]])
+def test_stand_ins_of_two_gpus_reach_the_memory_of_each_other(numbers, every_level):
+    graph = generators.delaunay(500)
+    one = portpart.partition(graph, 5)
+    with in_place(2) as spaces:
+        several = portpart.partition(graph, 5, devices=numbers)
+        assert (several.cut, several.part.tolist()) == (one.cut, one.part.tolist())
+        there = portpart.partition(graph.to(spaces[1]), 5, devices=numbers)
+        assert there.part.device.id == 1
+        assert spaces[1].to_host(there.part).tolist() == one.part.tolist()
+        transfer = spaces[0]._transfer
+        assert any(len(each) == 2 and found for each, found in transfer._together.items())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("preset", ["fast", "default"])
+def test_two_gpus_come_to_the_partition_of_one(preset, every_level):
+    cupy = require_cupy()
+    if (count := cupy.cuda.runtime.getDeviceCount()) < 2:
+        pytest.skip(f"two GPUs are needed, and there is {count}")
+    for graph in (MESH, MESH.to("cuda:1")):
+        one, several = (portpart.partition(graph, 8, preset=preset, devices=devices)
+                        for devices in (None, [0, 1]))
+        space = portpart.space("cuda:1")
+        assert type(several.part) is type(one.part)
+        assert space.to_host(space.asarray(several.part)).tolist() == space.to_host(
+            space.asarray(one.part)).tolist()
 
 
 @pytest.mark.gpu

@@ -105,7 +105,7 @@ REFUSED = [
     ({"min_block_weight": 1}, "min_block_weight is not for"),
     ({"time_limit": 3}, "time_limit is not for"),
     ({"vertex_sizes": [1]}, "vertex_sizes is not for"),
-    ({"device": "cuda"}, "partitioned on the CPU"),
+    ({"device": "cuda"}, "the rows of this rank are on cpu"),
     ({"vertex_weights": [1]}, "what portpart.distributed_graph was given"),
     ({"symmetrize": True}, "what portpart.distributed_graph was given"),
     ({"k": 0}, "k is 0"),

@@ -72,11 +72,12 @@ class Call:
 
     def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
         """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
-        solvable = with_own_blocks(problem)
-        rehearse(solvable, self.run, self.config)
-        part = self.run(solvable, self.config)
-        with problem.trace.phase("finish"):
-            return _finished(problem, part, self.bounds)
+        with problem.space.active():
+            solvable = with_own_blocks(problem)
+            rehearse(solvable, self.run, self.config)
+            part = self.run(solvable, self.config)
+            with problem.trace.phase("finish"):
+                return _finished(problem, part, self.bounds)
 
     def new_trace(self) -> Trace:
         """What is told of one more partition."""
@@ -84,7 +85,7 @@ class Call:
 
     def measured(self, part: Array, trace: Trace) -> dict[str, int]:
         """What blocks cost, by all objectives."""
-        with trace.phase("finish"):
+        with self.problem.space.active(), trace.phase("finish"):
             return self.task.measure(part)
 
     def is_kept(self, block_weights: np.ndarray, stacklevel: int) -> bool:

@@ -11,15 +11,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from portpart import generators, io
 from portpart.api.call import Call, call_of
+from portpart.api.compile_ranks import note_rank_call
 from portpart.api.rehearsal import rehearse
 from portpart.errors import InputError
 from portpart.graphs.convert_nets import as_hypergraph
+from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.options import shown
 
@@ -53,6 +55,19 @@ def _matrix() -> Any:
     return as_hypergraph(_volume().to_scipy(), model="row-net")
 
 
+BLOCKS_OF_RANKS = (8, 64)
+
+OF_NETS = ("circuit", "matrix")
+"""Kinds that several devices do not partition."""
+
+OPTIONS: dict[str, Any] = {
+    "imbalance": 0.03, "vertex_weights": None, "edge_weights": None, "target": None, "fixed": None,
+    "initial": None, "min_block_weight": None, "objective": None, "vertex_sizes": None,
+    "algorithm": None, "device": "cpu", "seed": 0, "threads": None, "starts": None,
+    "time_limit": None, "symmetrize": False, "weights": None, "weight_scale": None,
+    "progress": None}
+"""Those of `portpart.partition`."""
+
 KINDS: dict[str, Callable[[], Iterable[EitherGraph]]] = {
     "mesh": lambda: (_mesh(), generators.delaunay(VERTICES), _volume(), _weighted(_volume())),
     "web": lambda: (generators.rmat(15),),
@@ -79,8 +94,16 @@ class Compiled:
 
 
 def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str],
-                    told: Told = lambda done, asked: None) -> Compiled:
+                    told: Told = lambda done, asked: None, ranks: bool = False) -> Compiled:
     """Fill the cache folder for devices of a compute capability, 90 for 9.0; needs no device.
+
+    Parameters
+    ----------
+    capability : int
+    kinds, presets : iterable of str
+    told : callable
+    ranks : bool
+        Whether several devices are to work together, too.
 
     Raises
     ------
@@ -95,12 +118,19 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     from portpart.backends.cuda.space import import_cupy
 
     begin, cupy = time.perf_counter(), import_cupy()
+    kinds, presets = list(kinds), list(presets)
     target_for(capability)
     modules = Modules(capability, cupy.__version__)
     modules.quick = False
     stage = OfModules(modules)
     for call in calls(kinds, presets):
         rehearse(call.problem, call.run, call.config, stage)
+    if ranks:
+        for kind, preset, k in itertools.product(kinds, presets, BLOCKS_OF_RANKS):
+            for graph in KINDS[kind]() if kind not in OF_NETS else ():
+                note_rank_call(stage.space, cast(Graph, graph),
+                               {**OPTIONS, "k": k, "preset": preset})
+        stage.space.ask()
     made: set[bytes] = set()
     asked = modules.asked()
     for number, code in enumerate(asked, 1):
@@ -144,9 +174,4 @@ def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Call]:
         if kind not in KINDS:
             raise InputError(f"kind is {shown(kind)}; it must be one of {', '.join(KINDS)}")
         for graph, preset, k in itertools.product(KINDS[kind](), presets, BLOCKS):
-            yield call_of(
-                graph, k, imbalance=0.03, vertex_weights=None, edge_weights=None, target=None,
-                fixed=None, initial=None, min_block_weight=None, objective=None,
-                vertex_sizes=None, algorithm=None, preset=preset, device="cpu", seed=0,
-                threads=None, starts=None, time_limit=None, symmetrize=False, weights=None,
-                weight_scale=None, progress=None)
+            yield call_of(graph, k, preset=preset, **OPTIONS)

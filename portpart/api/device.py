@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from portpart import backends
 from portpart.api.bounds import Bounds
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
+from portpart.graphs.arrays import space_of
 from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.graph import Graph
@@ -48,8 +50,9 @@ def graph_on_device(graph: Any, device: str, threads: int | None, net_weights: A
     if net_weights is not None:
         raise InputError(NOT_OF_GRAPHS)
     space = _space_for(graph, device, threads)
-    made = as_graph(graph, space=space, copy=False, **reading)
-    return made if space is None else made.to(space)
+    with _current_for(graph, space):
+        made = as_graph(graph, space=space, copy=False, **reading)
+        return made if space is None else made.to(space)
 
 
 def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_weights: Any,
@@ -59,9 +62,10 @@ def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_wei
         if value is not None and value is not False:
             raise InputError(NOT_OF_NETS if name == "edge_weights" else f"{name} is for graphs")
     space = _space_for(data, device, threads)
-    made = as_hypergraph(data, net_weights=net_weights, vertex_weights=vertex_weights,
-                         space=space)
-    return made if space is None else made.to(space)
+    with _current_for(data, space):
+        made = as_hypergraph(data, net_weights=net_weights, vertex_weights=vertex_weights,
+                             space=space)
+        return made if space is None else made.to(space)
 
 
 def _space_for(graph: Any, device: str, threads: int | None) -> ExecutionSpace | None:
@@ -79,10 +83,26 @@ def _is_on_device(graph: Any) -> bool:
     """Whether the arrays of `graph` lie in a GPU's memory."""
     if isinstance(graph, EitherGraph):
         return graph.space.kind == "cuda"
+    return any(hasattr(holder, "__cuda_array_interface__") for holder in _holders(graph))
+
+
+def _holders(graph: Any) -> tuple[Any, ...]:
+    """What may hold arrays of a GPU."""
     if isinstance(graph, np.ndarray):
-        return False  # asking some for their `data` is an error
-    holders = graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
-    return any(hasattr(holder, "__cuda_array_interface__") for holder in holders)
+        return ()  # asking some for their `data` is an error
+    return graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
+
+
+def _current_for(graph: Any, space: ExecutionSpace | None) -> AbstractContextManager[Any]:
+    """Context in which the device is the current one that has the arrays of a graph, or gets them.
+
+    What is done on another one would not wait for what that has begun.
+    """
+    if space is None:
+        space = graph.space if isinstance(graph, EitherGraph) else next(
+            (space_of(each) for each in _holders(graph)
+             if hasattr(each, "__cuda_array_interface__")), None)
+    return nullcontext() if space is None else space.active()
 
 
 def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:

@@ -31,10 +31,10 @@ ALL = "all"
 
 MAX_DEVICES = 1024
 
-PAYS_FROM = 10**8
+PAYS_FROM = 10**9
 """With fewer arcs one GPU is as fast as several."""
 
-ADVICE = f"below {PAYS_FROM // 10**6} million arcs one GPU is as fast as several"
+ADVICE = f"below {PAYS_FROM // 10**9} billion arcs one GPU is as fast as several"
 
 INSTEAD = "one device does that: leave devices out"
 
@@ -64,14 +64,17 @@ def partition_on_devices(graph: Any, devices: Any, device: str, **given: Any) ->
         def main(comm: Communicator) -> tuple[dict[str, Any], str]:
             begin, end = first[comm.rank : comm.rank + 2]
             space = spaces[comm.rank]
-            blocks = {name: None if each is None else _brought(space, whole.space, each[begin:end])
-                      for name, each in (("fixed", wanted.fixed), ("initial", wanted.initial))}
-            # no rows are held by name: they go when the rank has its part of the graph
-            return divided(distributed(comm, planned(comm, lambda: _rows(
-                whole, begin, end, space))), {**options, **blocks})
+            with space.active():
+                blocks = {name: None if each is None else _brought(space, whole.space,
+                                                                   each[begin:end])
+                          for name, each in (("fixed", wanted.fixed), ("initial", wanted.initial))}
+                # no rows are held by name: they go when the rank has its part of the graph
+                return divided(distributed(comm, planned(comm, lambda: _rows(
+                    whole, begin, end, space))), {**options, **blocks})
 
         found = Local(len(spaces)).run(main)
-        part = _joined(whole.space, spaces, [each.pop("part") for each, _ in found])
+        with whole.space.active():
+            part = _joined(whole.space, spaces, [each.pop("part") for each, _ in found])
     warn_of_percents(given["imbalance"], 5)
     facts, problem = found[0]
     if problem:
@@ -142,7 +145,9 @@ def _rows(graph: Graph, first: int, last: int, space: ExecutionSpace) -> Rows:
 
 def _brought(space: ExecutionSpace, there: ExecutionSpace, values: Array) -> Array:
     """An array in the memory of a space, which it may be in."""
-    return values if space.name == there.name else space.asarray(there.to_host(values))
+    if space.name == there.name:
+        return values
+    return space.asarray(values if space.kind == there.kind else there.to_host(values))
 
 
 def _joined(space: ExecutionSpace, spaces: Sequence[ExecutionSpace], parts: list[Array]) -> Array:

@@ -21,7 +21,7 @@ from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.nets_and_edges import closed_neighbourhoods
 from portpart.graphs.topology import Topology
-from portpart.options import MAX_BLOCKS, checked_integer
+from portpart.options import MAX_BLOCKS, checked_integer, shown
 
 
 def memory_estimate(
@@ -44,6 +44,7 @@ def memory_estimate(
     session: bool = False,
     ranks: int = 1,
     ghosts: int = 0,
+    device: str = "cpu",
 ) -> MemoryEstimate:
     """Memory that a partition or a mapping takes on its device, the graph included.
 
@@ -83,6 +84,8 @@ def memory_estimate(
         Vertices of other ranks with a neighbour on a rank: `RankGraph.num_ghosts`.  A mesh whose
         vertices are numbered in layers has two layers; in random order nearly all neighbours
         of a rank's vertices are on other ranks.
+    device : str, default "cpu"
+        Where ranks work, ``"cpu"`` or ``"cuda"``: GPUs hold larger levels as a whole.
 
     Returns
     -------
@@ -161,7 +164,7 @@ def memory_estimate(
     search = Search(found.name, config, k)
     levels = levels_for(graph, search, arc_shrink, like)
     if ranks > 1:
-        return _of_ranks(levels, search, ranks, ghosts)
+        return _of_ranks(levels, search, ranks, ghosts, device)
     estimate = search.estimate(levels)
     if not session:
         return estimate
@@ -169,14 +172,18 @@ def memory_estimate(
     return with_session(estimate, graph, k, search.model, weighted)
 
 
-def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int) -> MemoryEstimate:
+def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
+              device: str) -> MemoryEstimate:
     """The estimate for a rank, if ranks can do so."""
+    kind = device.partition(":")[0] if isinstance(device, str) else device
+    if kind not in ("cpu", "cuda"):
+        raise InputError(f"device is {shown(device)}; it must be 'cpu' or 'cuda'")
     from portpart.api.memory_ranks import rank_estimate
 
     if search.algorithm != DEFAULT:
         raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
                          "estimate is that of one process")
-    return rank_estimate(levels, search, ranks, ghosts)
+    return rank_estimate(levels, search, ranks, ghosts, kind)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

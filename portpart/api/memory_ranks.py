@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from portpart.algorithms.coarsening.rank_hierarchy import CPU_FOLD
+from portpart.algorithms.coarsening.rank_hierarchy import CPU_FOLD, GPU_FOLD, Fold
 from portpart.algorithms.refinement.ranks.state import Totals
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate
@@ -16,8 +16,8 @@ OF_OWN, OF_GHOST = 10, 28
 other ranks know and are told of them.  Measured, by ``python -m bench.rank_memory``."""
 
 
-def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int,
-                  ghosts: int) -> MemoryEstimate:
+def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
+                  kind: str = "cpu") -> MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
     Parameters
@@ -28,13 +28,16 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int,
     ranks : int
     ghosts : int
         Those of the rank, of the finest level.
+    kind : str
+        ``"cpu"`` or ``"cuda"``: where ranks work.
     """
+    fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     finest = levels[0].walk[0]
     beside = OF_OWN * -(-finest.num_vertices // ranks) + OF_GHOST * ghosts
-    if _is_folded(finest):  # the rows, and the whole graph
+    if _is_folded(finest, fold):  # the rows, and the whole graph
         return search.estimate(levels).beside(beside + -(-finest.own_bytes // ranks))
     share = ghosts / finest.num_vertices
-    divided = [replace(each, walk=[_of_rank(level, ranks, share) for level in each.walk])
+    divided = [replace(each, walk=[_of_rank(level, ranks, share, fold) for level in each.walk])
                for each in levels]
     return search.estimate(divided).beside(
         beside - search.kept_bytes(ghosts)  # partitions are kept of own vertices alone
@@ -47,14 +50,14 @@ def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
     return Totals.num_bytes(sizes) + OF_WORD * ranks
 
 
-def _is_folded(level: LevelSize) -> bool:
+def _is_folded(level: LevelSize, fold: Fold) -> bool:
     """Whether every rank has a level as a whole."""
-    return level.num_vertices <= CPU_FOLD.max_vertices and level.num_arcs <= CPU_FOLD.max_arcs
+    return level.num_vertices <= fold.max_vertices and level.num_arcs <= fold.max_arcs
 
 
-def _of_rank(level: LevelSize, ranks: int, ghosts: float) -> LevelSize:
+def _of_rank(level: LevelSize, ranks: int, ghosts: float, fold: Fold) -> LevelSize:
     """What a rank has of a level, with so many ghosts for each vertex of all ranks."""
-    if _is_folded(level):
+    if _is_folded(level, fold):
         return level
     own = -(-level.num_vertices // ranks)
     return replace(level, num_vertices=own + int(ghosts * level.num_vertices),

@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from portpart import backends
+from portpart.algorithms.coarsening.rank_hierarchy import Fold
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.cut import CUT
@@ -32,7 +33,7 @@ from portpart.api.room import check_room
 from portpart.api.version import __version__
 from portpart.backends.communication.calls import agree, from_first_rank, sum_over_ranks
 from portpart.backends.communication.plan import planned
-from portpart.backends.interface import Array
+from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.rank_graph import RankGraph
@@ -112,8 +113,16 @@ def partition_of_ranks(graph: RankGraph, **given: Any) -> RankPartitionResult:
     return result
 
 
-def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def divided(rows: DistributedGraph, given: Mapping[str, Any],
+            fold: Fold | None = None) -> tuple[dict[str, Any], str]:
     """Partition a graph as the options of `portpart.partition` say.  All ranks call it.
+
+    Parameters
+    ----------
+    rows : DistributedGraph
+    given : mapping
+    fold : Fold, optional
+        Which levels every rank has as a whole; the default depends on the kind of device.
 
     Returns
     -------
@@ -126,13 +135,13 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any]) -> tuple[dict[str,
     comm, begin = rows.comm, time.perf_counter()
     call = planned(comm, lambda: _checked(rows, given, begin))
     agree(comm, call.agreed)
-    if call.threads is not None:
+    if call.threads is not None and rows.space.kind == "cpu":
         space = planned(comm, lambda: backends.space("cpu", threads=call.threads))
         rows = replace(rows, local=rows.local.to(space))
     planned(comm, lambda: check_room(rows.space, call.k))
     bounds = bounds_of_ranks(rows, call.k, call.imbalance, call.target, call.wanted.fixed)
     trace = Trace(rows.space, cast(Any, rows), call.progress if comm.rank == 0 else None)
-    found = partition_ranks(rows, bounds.balance, call.config, call.seed, trace,
+    found = partition_ranks(rows, bounds.balance, call.config, call.seed, trace, fold,
                             wanted=call.wanted)
     with trace.phase("finish"):
         part, weights, cut = _no_worse(rows, *found, call, bounds)
@@ -167,6 +176,7 @@ def _whether(given: Array | None) -> str:
 def _checked(rows: DistributedGraph, given: Mapping[str, Any], begin: float) -> RankCall:
     """The options, checked; refuses what ranks cannot do."""
     check_options(given)
+    check_device(given["device"], rows.space)
     k = checked_integer("k", given["k"], 1, MAX_BLOCKS)
     number_of_blocks(k, rows.totals.num_vertices)
     seed, threads, starts = checked_seed(given["seed"]), given["threads"], given["starts"]
@@ -194,14 +204,20 @@ def check_options(given: Mapping[str, Any], instead: str = INSTEAD) -> None:
     if given["objective"] not in (None, "cut"):
         raise InputError(f"objective is {shown(given['objective'])}; for graphs of several ranks "
                          f"it must be 'cut'; {instead}")
-    if given["device"] not in ("auto", "cpu", "cpu:0"):
-        raise InputError(f"device is {shown(given['device'])}; graphs of several ranks are "
-                         f"partitioned on the CPU; {instead}")
     found, config = find(given["algorithm"], given["preset"])
     if found.name != DEFAULT:
         raise InputError(f"algorithm {shown(found.name)} is not for graphs of several ranks, which "
                          f"have {DEFAULT!r}; {instead}")
     require_possible(config)
+
+
+def check_device(device: Any, space: ExecutionSpace) -> None:
+    """Raise unless a call asks for where the rows of a rank are."""
+    named = "cpu" if device == "cpu:0" else device
+    if named not in ("auto", space.kind, space.name):
+        raise InputError(f"device is {shown(device)}, and the rows of this rank are on "
+                         f"{space.name}; portpart.distributed_graph and read_distributed take "
+                         "device=")
 
 
 def _heaviest(rows: DistributedGraph) -> tuple[int, int]:

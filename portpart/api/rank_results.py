@@ -27,7 +27,8 @@ class RankPartitionResult(PartitionResult):
     """A partition of a graph of several ranks, as one of them has it.
 
     What a :class:`PartitionResult` has, equal on all ranks (times are those of rank 0), but for
-    ``part``, the blocks of the vertices of this rank, a tensor where `targets` were one; and:
+    ``part``, the blocks of the vertices of this rank, in the memory that its arrays came in, and a
+    tensor where `targets` were one; and:
 
     Attributes
     ----------

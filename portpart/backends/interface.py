@@ -10,7 +10,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
@@ -138,6 +138,10 @@ class ExecutionSpace(ABC):
     def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
         """The numbers of a short array; where nothing runs, what is guessed."""
         return [int(number) for number in self.to_host(array)]
+
+    def active(self) -> AbstractContextManager[Any]:
+        """Context in which the space's device is the current one of the calling thread."""
+        return nullcontext()
 
     @property
     def rehearsals(self) -> Rehearsals | None:

@@ -17,9 +17,10 @@ from portpart.options import shown
 @click.option("--kinds", metavar="NAMES", default="mesh,web,circuit,matrix", show_default=True,
               help="Kinds of graphs.")
 @click.option("--presets", metavar="NAMES", default="fast,default", show_default=True)
+@click.option("--ranks", is_flag=True, help="For several GPUs that work together, too.")
 @options.quiet_option
 @options.json_option
-def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool,
+def command(device: str, arch: str | None, kinds: str, presets: str, ranks: bool, quiet: bool,
             as_json: bool) -> None:
     """Compile the kernels for partitions of common graphs in advance.
 
@@ -32,6 +33,8 @@ def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool
 
     if arch is not None and not device.startswith("cuda"):
         raise click.UsageError("--arch needs --device cuda")
+    if ranks and not device.startswith("cuda"):
+        raise click.UsageError("--ranks needs --device cuda")
     if device.partition(":")[0] not in ("cpu", "cuda"):
         raise click.UsageError(f"--device is {shown(device)}; it must be cpu, cuda or cuda:1 ...")
     wanted, names = kinds.split(","), presets.split(",")
@@ -39,7 +42,7 @@ def command(device: str, arch: str | None, kinds: str, presets: str, quiet: bool
     if device.startswith("cuda"):
         for capability in _capabilities(arch, device):
             with counted(quiet, f"compute capability {capability / 10}") as told:
-                made[f"sm_{capability}"] = compile_for_gpu(capability, wanted, names, told)
+                made[f"sm_{capability}"] = compile_for_gpu(capability, wanted, names, told, ranks)
     else:
         with counted(quiet, "calls") as told:
             made["cpu"] = compile_for_cpu(wanted, names, told)

@@ -63,13 +63,15 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None, readin
         if progress:
             progress("reading", 0, 0)
         begin = time.perf_counter()
-        with read_distributed(graph, given.pop("file_format"), comm=comm, **given) as rows:
+        with read_distributed(graph, given.pop("file_format"), comm=comm,
+                              device=settings["device"], **given) as rows:
             known: dict[str, Any] = {name: _own_blocks(rows, file, name == "fixed")
                                      for name, file in blocks.items()}
             read_seconds = time.perf_counter() - begin
             with libraries_on_stderr():
                 result = cast("RankPartitionResult",
-                              partition(rows, k, progress=progress, **known, **settings))
+                              partition(rows, k, progress=progress, **known,
+                                        **{**settings, "device": "auto"}))
             _write(rows, result, output)
     if comm.rank == 0:
         report = {"graph": graph, **files.sizes_of(rows), "read_seconds": read_seconds,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,12 @@ def space_of(values: Any) -> ExecutionSpace:
         if int(kind) in CUDA_DLPACK_DEVICES:
             return backends.space(f"cuda:{number}")
     return backends.space("cpu")
+
+
+def home_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
+    """The space of the GPU whose memory holds the first of these that is in one, if any is."""
+    spaces = (space_of(each) for each in arrays if each is not None)
+    return next((space for space in spaces if space.kind == "cuda"), None)
 
 
 def is_tensor(values: Any) -> bool:

@@ -56,9 +56,15 @@ def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
     if n < 0:
         raise InputError(f"{words.offsets} is empty; {words.whole} needs n + 1 offsets, at least "
                          "[0]")
+    refuse_offsets(space, offsets, num_items, inspected(space, offsets), words)
+
+
+def inspected(space: ExecutionSpace, offsets: Array) -> list[int]:
+    """The first row that ends before it begins, or the number of rows; first and last offset."""
+    n = len(offsets) - 1
     found = space.full(3, n, np.int64)
     space.parallel_for(n + 1, inspect_offset, offsets, n, found)
-    refuse_offsets(space, offsets, num_items, [int(x) for x in space.to_host(found)], words)
+    return [int(each) for each in space.to_host(found)]
 
 
 def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: Sequence[int],

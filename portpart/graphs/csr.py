@@ -164,7 +164,14 @@ def without_loops(
     space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None
 ) -> tuple[Array, Array, Array | None]:
     """The same CSR rows, in the same order, less the self loops."""
-    proper = targets != tails(space, offsets, len(targets))
+    return proper_rows(space, offsets, targets, weights,
+                       targets != tails(space, offsets, len(targets)))
+
+
+def proper_rows(
+    space: ExecutionSpace, offsets: Array, targets: Array, weights: Array | None, proper: Array
+) -> tuple[Array, Array, Array | None]:
+    """The same CSR rows, in the same order, with the arcs that are `proper` alone."""
     kept = space.zeros(len(targets) + 1, np.int64)
     kept[1:] = proper.cumsum()
     offsets = kept[offsets].astype(offsets.dtype, copy=False)

@@ -11,6 +11,7 @@ from portpart.backends import language as kl
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError
+from portpart.graphs.checks import inspected
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.ghost_values import values_for_ghosts
 from portpart.graphs.graph import Graph
@@ -105,11 +106,11 @@ def _check_arrays(rows: Rows) -> None:
             raise InputError(f"{name} are of type {array.dtype} with {array.ndim} dimensions; one "
                              "dimension of int32 or int64 is needed")
     own, arcs = len(rows.offsets) - 1, len(rows.targets)
-    ends = rows.space.to_host(rows.offsets[[0, -1]]).tolist() if own >= 0 else []
+    falling, *ends = inspected(rows.space, rows.offsets) if own >= 0 else [own]
     if ends != [0, arcs]:
         raise InputError(f"offsets begin and end with {ends}; 0 and {arcs}, the number of arcs, "
                          "are needed")
-    if bool((rows.offsets[1:] < rows.offsets[:-1]).any()):
+    if falling < own:
         raise InputError("offsets descend")
     for name, length in (("weights", arcs), ("vertex_weights", own)):
         array = getattr(rows, name)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart import backends
 from portpart.backends.communication.calls import Calls, calls_of, each_of_ranks
-from portpart.backends.communication.cores import cores_of_rank
 from portpart.backends.communication.plan import planned
 from portpart.errors import InputError, PortpartError, memory_errors
-from portpart.graphs.arrays import index_array, is_tensor, space_of, weight_array
+from portpart.graphs.arrays import home_of, index_array, is_tensor, weight_array
+from portpart.graphs.checks import inspected
 from portpart.graphs.distribution import distributed
+from portpart.graphs.rank_devices import calls_on, space_of_rank
 from portpart.graphs.rank_graph import RankGraph
 from portpart.graphs.reverse_arcs import check_reverse_arcs
 from portpart.graphs.row_checks import checked_rows
@@ -21,7 +22,7 @@ from portpart.graphs.weights import integral
 
 if TYPE_CHECKING:
     from portpart.backends.communication.protocol import Communicator
-    from portpart.backends.interface import ExecutionSpace
+    from portpart.backends.interface import Array, ExecutionSpace
     from portpart.graphs.distributed import DistributedGraph
     from portpart.graphs.row_range import Rows
 
@@ -29,7 +30,7 @@ RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
 
 
 def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
-                      *, comm: Any) -> RankGraph:
+                      *, comm: Any, device: str = "auto") -> RankGraph:
     """Make a graph of rows that the ranks of a communicator have.
 
     All ranks call it.  The vertices of rank 0 come first, then those of rank 1, and so on.  A rank
@@ -50,6 +51,10 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     comm : mpi4py.MPI.Intracomm or torch.distributed.ProcessGroup
         The ranks.  A communicator is duplicated, so its owner may use and free it; ranks of a
         group, be it for NCCL, make connections of their own by gloo.
+    device : str, default "auto"
+        Where ranks work: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``; ``"auto"`` takes the GPU that has
+        the arrays, else the CPU.  ``"cuda"`` counts the ranks of each host: the first one gets
+        GPU 0, the next one GPU 1, and so on, from 0 again where there are more ranks.
 
     Returns
     -------
@@ -59,19 +64,25 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     Raises
     ------
     InputError
-        On all ranks, naming the first rank with bad arrays, or an arc without its reverse.
+        On all ranks, naming the first rank with bad arrays, or an arc without its reverse; or if
+        some ranks work on GPUs and others do not.
     CommunicationError
         If `comm` is neither, or this process is none of the ranks.
     DeviceUnavailable
-        If mpi4py is missing.
+        If mpi4py is missing, or on all ranks, if one cannot use its device.
     OutOfMemory
         On all ranks, if one has too little memory.
 
+    Warns
+    -----
+    UserWarning
+        On rank 0, if GPUs exchange data through the memory of hosts: where ranks share a GPU, are
+        those of a process group, or NCCL is missing.
+
     Notes
     -----
-    Arrays of NumPy are taken, and what shares its memory with them, as tensors of PyTorch do; they
-    are not copied where types allow, so do not change them.  If `targets` are a tensor, so are the
-    blocks of results.
+    Arrays of NumPy, CuPy, PyTorch and anything with ``__cuda_array_interface__`` or DLPack are
+    taken.  They are not copied where types and the device allow, so do not change them.
 
     Examples
     --------
@@ -94,8 +105,8 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     (2, 0, 2)
     >>> rows.free()
     """
-    graph = graph_of_ranks(calls_of(comm), rows_of_arrays(offsets, targets, weights,
-                                                          vertex_weights))
+    arrays = offsets, targets, weights, vertex_weights
+    graph = graph_of_ranks(calls_of(comm), rows_of_arrays(*arrays), device, arrays)
     return graph.give_tensors() if is_tensor(targets) else graph
 
 
@@ -111,34 +122,43 @@ def rows_of_arrays(offsets: Any, targets: Any, weights: Any = None,
     return rows
 
 
-def graph_of_ranks(calls: Calls, rows: RowsOfRank) -> RankGraph:
-    """The graph of rows that a function makes on each rank; in the end the graph owns `calls`."""
+def graph_of_ranks(calls: Calls, rows: RowsOfRank, device: Any = "auto",
+                   arrays: Sequence[Any] = ()) -> RankGraph:
+    """The graph of rows that a function makes on each rank; in the end the graph owns `calls`.
+
+    Parameters
+    ----------
+    calls : Calls
+    rows : callable
+    device : str
+        As in :func:`distributed_graph`.
+    arrays : sequence
+        What the rank has been given.
+    """
     def made(comm: Communicator) -> DistributedGraph:
-        with memory_errors():
-            cores = cores_of_rank(comm)
-            space = planned(comm, lambda: backends.space("cpu", threads=cores))
+        with memory_errors(), space.active():
             graph = distributed(comm, rows(comm, space))
             check_reverse_arcs(graph)
             return graph
 
     try:
-        return RankGraph(calls, calls.run(made))
+        space = calls.run(lambda comm: space_of_rank(comm, device, arrays))
+        calls, problem = calls_on(calls, space)
+        graph = RankGraph(calls, calls.run(made), home_of(arrays))
     except PortpartError:
         calls.free()
         raise
+    if problem and graph.rank == 0:
+        warnings.warn(problem, UserWarning, stacklevel=3)
+    return graph
 
 
 def _arrays(space: ExecutionSpace, offsets: Any, targets: Any, weights: Any,
             vertex_weights: Any) -> tuple[Any, Any, Any, Any]:
     """The arrays of a rank as the library has them, of lengths that fit."""
-    for name, values in (("offsets", offsets), ("targets", targets), ("weights", weights),
-                         ("vertex_weights", vertex_weights)):
-        if values is not None and space_of(values).kind != "cpu":
-            raise InputError(f"{name} are in the memory of a GPU; rows of several ranks must be in "
-                             "main memory")
     starts = index_array(space, offsets, "offsets").astype(np.int64, copy=False)
     heads = index_array(space, targets, "targets")
-    _check_offsets(starts, len(heads))
+    _check_offsets(space, starts, len(heads))
     if weights is not None:
         weights = integral(space, weight_array(space, weights, len(heads), "arcs"), "edge_weights")
     if vertex_weights is not None:
@@ -149,14 +169,14 @@ def _arrays(space: ExecutionSpace, offsets: Any, targets: Any, weights: Any,
     return starts, heads, weights, vertex_weights
 
 
-def _check_offsets(offsets: np.ndarray, num_arcs: int) -> None:
+def _check_offsets(space: ExecutionSpace, offsets: Array, num_arcs: int) -> None:
     if not len(offsets):
         raise InputError("offsets are empty; a rank without vertices has the offsets [0]")
-    if offsets[0] != 0 or offsets[-1] != num_arcs:
-        raise InputError(f"offsets begin with {offsets[0]} and end with {offsets[-1]}; those of a "
+    place, begin, end = inspected(space, offsets)
+    if begin != 0 or end != num_arcs:
+        raise InputError(f"offsets begin with {begin} and end with {end}; those of a "
                          f"rank begin with 0 and end with the number of its arcs, {num_arcs}")
-    falling = offsets[1:] < offsets[:-1]
-    if falling.any():
-        place = int(falling.argmax())
-        raise InputError(f"offsets[{place}] is {offsets[place]} and offsets[{place + 1}] is "
-                         f"{offsets[place + 1]}; offsets must ascend")
+    if place < len(offsets) - 1:
+        pair = space.to_host(offsets[place : place + 2])
+        raise InputError(f"offsets[{place}] is {pair[0]} and offsets[{place + 1}] is "
+                         f"{pair[1]}; offsets must ascend")

@@ -56,9 +56,10 @@ class RankGraph:
     >>> rows.free()
     """
 
-    def __init__(self, calls: Calls, graph: DistributedGraph) -> None:
+    def __init__(self, calls: Calls, graph: DistributedGraph,
+                 home: ExecutionSpace | None = None) -> None:
         self._calls: Calls | None = calls
-        self._graph = graph
+        self._graph, self._home = graph, home
         self._gives_tensors = False
         self.rank, self.size = calls.rank, calls.size
         self.borders: np.ndarray = graph.first
@@ -83,8 +84,10 @@ class RankGraph:
         return self
 
     def as_given(self, values: Any) -> Any:
-        """Values as tensors if the graph was made of tensors; shares memory."""
-        return sys.modules["torch"].as_tensor(values) if self._gives_tensors else values
+        """Values in the memory that the arrays of this rank came in; tensors if those were some."""
+        found = (self.space.to_host(values) if self._home is None else
+                 self._home.asarray(values))
+        return sys.modules["torch"].as_tensor(found) if self._gives_tensors else found
 
     @property
     def calls(self) -> Calls:
@@ -120,7 +123,7 @@ class RankGraph:
             If the graph has been freed.
         """
         def typed(comm: Communicator) -> Result:
-            with memory_errors():
+            with memory_errors(), self.space.active():
                 return main(replace(self._graph, comm=comm))
 
         return self.calls.run(typed)

@@ -12,29 +12,31 @@ import numpy as np
 from portpart import backends
 from portpart.backends import language as kl
 from portpart.errors import InputError
+from portpart.graphs.arrays import item_of
+from portpart.graphs.csr import proper_rows, tails
 from portpart.graphs.row_range import Rows, id_dtype
 from portpart.graphs.weights import NOT_NEGATIVE, total_of
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import ExecutionSpace
+    from portpart.backends.interface import Array, ExecutionSpace
 
 BAD_TARGET, NEGATIVE_WEIGHT, LOOPS = 0, 1, 2
 
 
-def checked_rows(first: int, num_vertices: int, offsets: np.ndarray, targets: np.ndarray,
-                 weights: np.ndarray | None, vertex_weights: np.ndarray | None,
+def checked_rows(first: int, num_vertices: int, offsets: Array, targets: Array,
+                 weights: Array | None, vertex_weights: Array | None,
                  space: ExecutionSpace | str) -> Rows:
-    """Rows of host arrays in the memory of `space`, without their loops.
+    """Rows in the memory of `space`, without their loops.
 
     Parameters
     ----------
     first, num_vertices : int
-    offsets : ndarray of int64
-        From 0 to the number of targets, ascending.
-    targets : ndarray of int32 or int64
-    weights : ndarray of int32 or int64, or None
+    offsets : array of int64
+        From 0 to the number of targets, ascending.  All arrays are of the host, or of `space`.
+    targets : array of int32 or int64
+    weights : array of int32 or int64, or None
         They keep their type, so that those of all ranges have the same.
-    vertex_weights : ndarray of integers or None
+    vertex_weights : array of integers or None
     space : ExecutionSpace or str
 
     Raises
@@ -43,47 +45,47 @@ def checked_rows(first: int, num_vertices: int, offsets: np.ndarray, targets: np
         Its `vertex` is the one with the first target that is no vertex, or with the first negative
         weight.
     """
-    count, num_arcs = len(offsets) - 1, len(targets)
-    host = backends.space("cpu")
-    found = host.full(3, num_arcs, np.int64)
-    found[LOOPS] = 0
-    host.parallel_for(count, survey_row, first, num_vertices, offsets, targets, weights, found,
+    count, num_arcs, where = len(offsets) - 1, len(targets), backends.as_space(space)
+    here = backends.space("cpu") if isinstance(offsets, np.ndarray) else where
+    words = here.asarray(np.array([num_arcs, num_arcs, 0]))
+    here.parallel_for(count, survey_row, first, num_vertices, offsets, targets, weights, words,
                       team=8)
+    found = here.to_host(words).tolist()
     if found[BAD_TARGET] < num_arcs:
-        v, u, _ = _arc_at(int(found[BAD_TARGET]), first, offsets, targets, None)
+        v, u, _ = _arc_at(here, found[BAD_TARGET], first, offsets, targets, None)
         _refuse(v, f"{u}, a neighbour of vertex {v}, is not a vertex: it must lie in 0 ... "
                    f"{num_vertices - 1}")
     if weights is not None and found[NEGATIVE_WEIGHT] < num_arcs:
-        v, u, weight = _arc_at(int(found[NEGATIVE_WEIGHT]), first, offsets, targets, weights)
+        v, u, weight = _arc_at(here, found[NEGATIVE_WEIGHT], first, offsets, targets, weights)
         _refuse(v, f"arc ({v}, {u}) has weight {weight}; {NOT_NEGATIVE}")
     if found[LOOPS]:
-        offsets, targets, weights = _without_loops(first, offsets, targets, weights)
+        offsets, targets, weights = _without_loops(here, first, offsets, targets, weights)
     if weights is not None:
         total_of(weights, "arc weights")
     masses = None if vertex_weights is None else _checked_masses(first, vertex_weights)
-    where = backends.as_space(space)
     return Rows(first, num_vertices, where.asarray(offsets),
                 where.asarray(targets.astype(id_dtype(num_vertices), copy=False)),
                 None if weights is None else where.asarray(weights),
                 None if masses is None else where.asarray(masses), where)
 
 
-def _checked_masses(first: int, weights: np.ndarray) -> np.ndarray:
+def _checked_masses(first: int, weights: Array) -> Array:
     """Vertex weights as int64, none of which may be negative."""
     wide = weights.astype(np.int64, copy=False)
     if len(wide) and int(wide.min()) < 0:
         place = int((wide < 0).argmax())
-        _refuse(first + place, f"vertex {first + place} has weight {wide[place]}; vertex weights "
-                               "must be >= 0")
+        _refuse(first + place, f"vertex {first + place} has weight {int(wide[place])}; vertex "
+                               "weights must be >= 0")
     total_of(wide, "vertex weights")
     return wide
 
 
-def _arc_at(arc: int, first: int, offsets: np.ndarray, targets: np.ndarray,
-            weights: np.ndarray | None) -> tuple[int, int, Any]:
+def _arc_at(space: ExecutionSpace, arc: int, first: int, offsets: Array, targets: Array,
+            weights: Array | None) -> tuple[int, int, Any]:
     """Tail, head and weight of an arc."""
-    tail = first + int(np.searchsorted(offsets, arc, side="right")) - 1
-    return tail, int(targets[arc]), None if weights is None else weights[arc]
+    tail = first + int(np.searchsorted(space.to_host(offsets), arc, side="right")) - 1
+    return tail, item_of(space, targets, arc), None if weights is None else item_of(
+        space, weights, arc)
 
 
 def _refuse(vertex: int, problem: str) -> NoReturn:
@@ -92,15 +94,12 @@ def _refuse(vertex: int, problem: str) -> NoReturn:
     raise error
 
 
-def _without_loops(first: int, offsets: np.ndarray, targets: np.ndarray,
-                   weights: np.ndarray | None
-                   ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _without_loops(space: ExecutionSpace, first: int, offsets: Array, targets: Array,
+                   weights: Array | None) -> tuple[Array, Array, Array | None]:
     """The same rows without arcs from a vertex to itself."""
-    sources = np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets))
-    kept = sources != targets
-    before = np.zeros(len(targets) + 1, np.int64)
-    np.cumsum(kept, out=before[1:])
-    return before[offsets], targets[kept], None if weights is None else weights[kept]
+    heads = targets if first == 0 else targets.astype(np.int64) - first
+    return proper_rows(space, offsets, targets, weights,
+                       heads != tails(space, offsets, len(targets)))
 
 
 @kl.kernel

@@ -42,7 +42,8 @@ BY_ROWS, BY_LINES, BY_ONE = "rows", "lines", "one"
 
 
 def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
-                     max_vertices: int | None = None, **options: Any) -> RankGraph:
+                     device: str = "auto", max_vertices: int | None = None,
+                     **options: Any) -> RankGraph:
     """Read a graph file on the ranks of a communicator.
 
     All ranks call it.  Each rank gets a range of vertices with about the same number of arcs and
@@ -59,6 +60,8 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
         As in :func:`portpart.io.read`.
     comm : mpi4py.MPI.Intracomm or torch.distributed.ProcessGroup
         As in :func:`portpart.distributed_graph`.
+    device : str, default "auto"
+        As in :func:`portpart.distributed_graph`; ``"auto"`` is the CPU.
     max_vertices : int, optional
         As in :func:`portpart.io.read`.
     **options
@@ -73,18 +76,19 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
     GraphFormatError
         On all ranks, if a rank finds a deviation from the format.
     InputError
-        On all ranks, if a rank cannot read the file, or an arc has no reverse arc.
+        On all ranks, if a rank cannot read the file, an arc has no reverse arc, or some ranks work
+        on GPUs and others do not.
     CommunicationError
         If `comm` is neither, or this process is none of the ranks.
     DeviceUnavailable
-        If mpi4py is missing.
+        If mpi4py is missing, or on all ranks, if one cannot use its device.
     OutOfMemory
         On all ranks, if one has too little memory.
 
     Warns
     -----
     UserWarning
-        On rank 0, if it reads the whole file.
+        On rank 0, if it reads the whole file, or as of :func:`portpart.distributed_graph`.
 
     Examples
     --------
@@ -109,7 +113,7 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
             path, format, max_vertices=max_vertices, space=space, **options))
         return scattered(comm, space, whole)
 
-    graph = graph_of_ranks(calls_of(comm), rows)
+    graph = graph_of_ranks(calls_of(comm), rows, device)
     if said and graph.rank == 0 and graph.size > 1:
         warnings.warn(f"rank 0 has read {os.fspath(path)} alone; ParHIP files, .npz archives that "
                       "are not compressed and METIS files are read in parallel: portpart convert "

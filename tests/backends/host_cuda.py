@@ -128,6 +128,8 @@ class HostCudaSpace(ExecutionSpace):
 class HostCudaExecutable:
     """A program as its resident kernel."""
 
+    reads_flags = False
+
     def __init__(self, space: HostCudaSpace, program: Program) -> None:
         self.space = space
         self.table = Table(program.used_slots())

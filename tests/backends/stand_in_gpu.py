@@ -1,7 +1,8 @@
 """A GPU for tests on a machine without one: the space of CUDA over a stand-in for CuPy.
 
 Its arrays are not those of NumPy, which refuses them as CuPy's are refused.  Kernels run as their
-generated CUDA C++, compiled by the host's compiler; the host walks programs.
+generated CUDA C++, compiled by the host's compiler; the host walks programs.  There may be several,
+of which each thread has a current one: what is done on another one is refused.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import ctypes
 import operator
 import threading
+from collections.abc import Callable, Iterator
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +20,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from portpart import backends
 from portpart.backends.cuda import space as cuda_space
 from portpart.backends.cuda.compile import keys_of
 from portpart.backends.cuda.translate import packed_name
@@ -35,20 +38,35 @@ from tests.backends.host_cuda import (
 DEVICE = 0
 
 
+_threads = threading.local()
+
+
+def current() -> int:
+    """The current device of this thread."""
+    return getattr(_threads, "devices", [DEVICE])[-1]
+
+
+def require_current(number: int) -> None:
+    """Refuse what is done on a device that is not the current one."""
+    assert number == current(), f"device {current()} is the current one, and not {number}"
+
+
 class Device:
-    """The only device."""
+    """A device."""
 
     attributes = {"MultiProcessorCount": 4, "CooperativeLaunch": 0}
     compute_capability = "90"
 
-    def __init__(self, number: int = DEVICE) -> None:
-        self.id = number
+    def __init__(self, number: int | None = None) -> None:
+        self.id = current() if number is None else number
 
     def __enter__(self) -> Device:
+        _threads.devices = [*getattr(_threads, "devices", [DEVICE]), self.id]
+        _threads.has_context = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        """There is no other device to go back to."""
+        _threads.devices.pop()
 
 
 class Stream:
@@ -61,7 +79,7 @@ class Stream:
         self.waits += 1
 
     def record(self, event: Event) -> None:
-        """All is done."""
+        event.record(self)
 
     def wait_event(self, event: Event) -> None:
         """All is done."""
@@ -74,30 +92,45 @@ class Event:
 
     def __init__(self, disable_timing: bool = False) -> None:
         del disable_timing
+        self.device = current()
 
     def record(self, stream: Any = None) -> None:
-        """All is done."""
+        require_current(self.device)
 
     def synchronize(self) -> None:
         """All is done."""
 
 
+before: list[Callable[[], None]] = []
+"""What has to be done before anything that comes later on the stream."""
+
+
+def in_turn() -> None:
+    """Do what comes before."""
+    for each in before:
+        each()
+
+
 class Pointer:
     """Where an array begins."""
 
-    device_id = DEVICE
-
-    def __init__(self, memory: np.ndarray) -> None:
-        self.ptr = memory.ctypes.data
+    def __init__(self, memory: np.ndarray, device: int) -> None:
+        self.ptr, self.device_id = memory.ctypes.data, device
 
     def copy_from_host_async(self, place: int, size: int, stream: Stream) -> None:
+        require_current(self.device_id)
+        in_turn()
         ctypes.memmove(self.ptr, place, size)
 
     def copy_to_host_async(self, place: int, size: int, stream: Stream) -> None:
+        require_current(self.device_id)
+        in_turn()
         ctypes.memmove(place, self.ptr, size)
 
     def copy_from_device_async(self, source: Pointer, size: int, stream: Stream) -> None:
         assert isinstance(source, Pointer)
+        require_current(self.device_id)
+        in_turn()
         ctypes.memmove(self.ptr, source.ptr, size)
 
 
@@ -114,18 +147,18 @@ class ndarray:  # noqa: N801  (the name that CuPy has for it)
 
     def __init__(self, shape: Any, dtype: Any = float) -> None:
         self.inner = np.full(shape, 77, dtype)  # what nobody has set is no zero
+        self.device = Device()
 
     @classmethod
-    def of(cls, inner: Any) -> ndarray:
+    def of(cls, inner: Any, device: Device | None = None) -> ndarray:
         made = cls.__new__(cls)
-        made.inner = np.asarray(inner)
+        made.inner, made.device = np.asarray(inner), device or Device()
         return made
 
     @property
     def data(self) -> Pointer:
-        return Pointer(self.inner)
+        return Pointer(self.inner, self.device.id)
 
-    device = Device()
     dtype = property(lambda self: self.inner.dtype)
     ndim = property(lambda self: self.inner.ndim)
     size = property(lambda self: self.inner.size)
@@ -150,9 +183,12 @@ class ndarray:  # noqa: N801  (the name that CuPy has for it)
         return bool(self.inner)
 
     def __getitem__(self, key: Any) -> ndarray:
-        return ndarray.of(self.inner[_inner(key)])
+        if not isinstance(key, slice):
+            require_current(self.device.id)
+        return ndarray.of(self.inner[_inner(key)], self.device)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        require_current(self.device.id)
         self.inner[_inner(key)] = _inner(value)
 
     def get(self) -> np.ndarray:
@@ -166,7 +202,10 @@ def _inner(value: Any) -> Any:
         raise TypeError("an array of the host stands beside one of the device")
     if isinstance(value, tuple):
         return tuple(map(_inner, value))
-    return value.inner if isinstance(value, ndarray) else value
+    if isinstance(value, ndarray):
+        require_current(value.device.id)
+        return value.inner
+    return value
 
 
 def _lend(name: str) -> None:
@@ -174,7 +213,9 @@ def _lend(name: str) -> None:
     plain = getattr(operator, name, None) or getattr(np.ndarray, name)
 
     def call(self: ndarray, *given: Any, **named: Any) -> ndarray:
-        return ndarray.of(plain(self.inner, *map(_inner, given), **named))
+        if name != "view":
+            require_current(self.device.id)
+        return ndarray.of(plain(self.inner, *map(_inner, given), **named), self.device)
 
     setattr(ndarray, name, call)
 
@@ -211,14 +252,12 @@ class RawModule:
 
     def get_function(self, name: str) -> Any:
         def launch(grid: tuple[int], block: tuple[int], given: tuple[Any, ...]) -> None:
+            in_turn()
             for index, thread in product(range(3), range(5)):
                 self.library.set_place((ctypes.c_uint * 4)(thread, index, 5, 3))
                 self.library[name](*(ctypes.c_int64(int(each)) for each in given))
 
         return launch
-
-
-_threads = threading.local()
 
 
 def _begin(address: int) -> None:
@@ -233,18 +272,38 @@ class Module(SimpleNamespace):
     __hash__ = object.__hash__
 
 
-def cupy() -> Any:
-    """What the space uses of CuPy."""
+def copied(values: Any, dtype: Any = None) -> ndarray:
+    """The values on the current device, wherever they are."""
+    return ndarray.of(np.array(values.inner if isinstance(values, ndarray) else values, dtype))
+
+
+class CUDARuntimeError(Exception):
+    """What the runtime complains about."""
+
+    status = 704
+
+
+def _enable(peer: int) -> None:
+    """Somebody else has done so already."""
+    assert peer != current()
+    raise CUDARuntimeError
+
+
+def cupy(count: int = 1) -> Any:
+    """What the space uses of CuPy, where there are so many devices."""
     stream = Stream()
-    runtime = SimpleNamespace(getDevice=lambda: DEVICE, getDeviceCount=lambda: 1, free=_begin,
-                              memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0)
+    runtime = SimpleNamespace(
+        getDevice=current, getDeviceCount=lambda: count, free=_begin,
+        memGetInfo=lambda: (2**30, 2**30), driverGetVersion=lambda: 0,
+        deviceCanAccessPeer=lambda here, there: True, deviceEnablePeerAccess=_enable,
+        CUDARuntimeError=CUDARuntimeError)
     pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
     cuda = SimpleNamespace(
         Device=Device, Event=Event, runtime=runtime, alloc_pinned_memory=Pinned,
         get_current_stream=lambda: stream, get_elapsed_time=lambda one, other: 0.0,
         memory=SimpleNamespace(OutOfMemoryError=MemoryError))
     return Module(
-        __version__="0", ndarray=ndarray, asarray=asarray, array=asarray, empty=ndarray, cuda=cuda,
+        __version__="0", ndarray=ndarray, asarray=asarray, array=copied, empty=ndarray, cuda=cuda,
         ascontiguousarray=lambda array: ndarray.of(np.ascontiguousarray(array.inner)),
         zeros=lambda n, dtype: ndarray.of(np.zeros(n, dtype)),
         asnumpy=lambda array: array.inner.copy(), RawModule=RawModule,
@@ -253,14 +312,25 @@ def cupy() -> Any:
 
 
 class _Kernels:
-    """Kernels that the host's compiler compiles."""
+    """Kernels of a device that the host's compiler compiles."""
 
     modules = SimpleNamespace(quick=True)
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def ask_packed(self, programs: Any, in_place: bool) -> None:
+        """They are compiled when they are wanted."""
 
     def packed(self, program: Program, in_place: bool) -> dict[int, Any]:
         def launcher(kernel: Kernel, args: Any, team: int) -> Any:
             entry = _entry(kernel, args, team)
-            return lambda grid, block, given: entry(int(given[0]))
+
+            def launch(grid: Any, block: Any, given: Any) -> None:
+                require_current(self._number)
+                entry(int(given[0]))
+
+            return launch
 
         return {id(step): launcher(step.kernel, step.args, team)
                 for step, (_, _, team) in zip(program.launches(), keys_of(program), strict=True)}
@@ -268,21 +338,28 @@ class _Kernels:
 
 def _entry(kernel: Kernel, args: Any, team: int) -> Any:
     translation = translated(kernel, args, team)
-    return compiled(packed_name(translation.symbol), translation.text)
+    entry = compiled(packed_name(translation.symbol), translation.text)
+
+    def launch(row: int) -> None:
+        in_turn()
+        entry(row)
+
+    return launch
 
 
 class StandInGpu(cuda_space.CudaSpace):
     """The space of CUDA on the stand-in."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = DEVICE, made: Any = None) -> None:
         if COMPILER is None:
             pytest.skip(NO_COMPILER)
         with contextlib.ExitStack() as changed:
-            made = cupy()
-            for name, value in (("import_cupy", lambda: made), ("do_without_folder", lambda: None)):
+            module = made or cupy()
+            for name, value in (("import_cupy", lambda: module),
+                                ("do_without_folder", lambda: None)):
                 changed.enter_context(mock.patch.object(cuda_space, name, value))
-            super().__init__()
-        self.kernels: Any = _Kernels()
+            super().__init__(number)
+        self.kernels: Any = _Kernels(number)
         self.program_mode = "walk"
 
     def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
@@ -296,4 +373,16 @@ class StandInGpu(cuda_space.CudaSpace):
         self.counters.launches += 1
         with self.active():
             assert _threads.has_context
-        _entry(kernel, args, team)(row.ctypes.data)
+            require_current(self.device_id)
+            _entry(kernel, args, team)(row.ctypes.data)
+
+
+@contextlib.contextmanager
+def in_place(count: int = 1) -> Iterator[list[StandInGpu]]:
+    """Have stand-ins be the GPUs of this process."""
+    made = cupy(count)
+    spaces = [StandInGpu(number, made) for number in range(count)]
+    with (mock.patch.dict(backends._spaces, {(each.name, None): each for each in spaces}),
+          mock.patch.object(cuda_space, "usable_device", lambda number: number or DEVICE),
+          mock.patch.object(cuda_space, "num_devices", return_value=count)):
+        yield spaces

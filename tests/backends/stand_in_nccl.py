@@ -6,6 +6,7 @@ As on a GPU, calls return before they are done: an event behind them tells when 
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,10 +17,20 @@ from unittest import mock
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.cuda import nccl
+from portpart.backends.cuda import nccl, nccl_calls
+from tests.backends import stand_in_gpu
 
 _begun: list[MPI.Request] = []
-"""Requests of calls behind which no event has been recorded."""
+"""Requests of calls that may not be done."""
+
+PATIENCE = 60
+"""Seconds that what comes later on the stream waits for them."""
+
+left: list[MPI.Request] = []
+"""Requests that were broken off."""
+
+made: list[NcclCommunicator] = []
+"""The communicators of this process."""
 
 _group: list[Callable[[], MPI.Request]] | None = None
 """Calls of an open group."""
@@ -36,7 +47,7 @@ class Event:
         self.requests: list[MPI.Request] = []
 
     def record(self, stream: Any) -> None:
-        self.requests, _begun[:] = list(_begun), []
+        self.requests = list(_begun)
 
     def synchronize(self) -> None:
         MPI.Request.Waitall(self.requests)
@@ -51,6 +62,14 @@ def memory(place: int, size: int) -> np.ndarray:
     return np.frombuffer((ctypes.c_char * size).from_address(place), np.uint8)
 
 
+def complete() -> None:
+    """Wait for what has been begun: what is launched now comes behind it."""
+    begin = time.monotonic()
+    while not MPI.Request.Testall(_begun):
+        assert time.monotonic() - begin < PATIENCE
+    _begun.clear()
+
+
 class NcclCommunicator:
     """The communicator of a rank."""
 
@@ -59,6 +78,7 @@ class NcclCommunicator:
         assert (size, rank) == (self.comm.size, self.comm.rank)
         assert self.comm.bcast(number) == number
         self.aborted = False
+        made.append(self)
 
     def allReduce(self, send: int, recv: int, count: int, kind: str, op: MPI.Op,
                   stream: int) -> None:
@@ -80,6 +100,8 @@ class NcclCommunicator:
 
     def abort(self) -> None:
         self.aborted = True
+        left.extend(_begun)
+        _begun.clear()
 
     def destroy(self) -> None:
         self.comm.Free()
@@ -115,7 +137,11 @@ MODULE = SimpleNamespace(
 def stand_in_nccl(cupy: Any, device: str) -> Iterator[Callable[..., nccl.Nccl]]:
     """Make communicators of ranks that have this device, in place of a GPU."""
     with (mock.patch.object(nccl, "import_cupy", return_value=cupy),
-          mock.patch.object(nccl, "_nccl_of", return_value=MODULE),
-          mock.patch.object(nccl, "_place", return_value=("here", device)),
+          mock.patch.object(nccl, "nccl_of", return_value=MODULE),
+          mock.patch.object(nccl, "place_of", return_value=("here", device)),
+          mock.patch.object(nccl_calls, "import_cupy", return_value=cupy),
+          mock.patch.object(nccl_calls, "nccl_of", return_value=MODULE),
+          mock.patch.object(nccl_calls, "place_of", return_value=("here", device)),
+          mock.patch.object(stand_in_gpu, "before", [complete]),
           mock.patch.object(cupy.cuda, "Event", Event)):
         yield nccl.Nccl

@@ -29,10 +29,13 @@ class Calls(Protocol):
     rank : int
     size : int
         Number of ranks.
+    mpi : mpi4py.MPI.Intracomm or None
+        What they are ranks of; None where they share a process.
     """
 
     rank: int
     size: int
+    mpi: Any
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         """Call a function on each rank, so that an error of one is raised on all."""

@@ -74,10 +74,26 @@ class ProgramRun(Protocol):
 
 @runtime_checkable
 class Leader(Protocol):
-    """A communicator that carries out programs of all ranks side by side."""
+    """A communicator that carries out programs in its own way."""
 
     def lead(self, run: ProgramRun) -> None:
-        """Carry out a run together with those of the other ranks."""
+        """Carry out a run, to which those of the other ranks belong."""
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """A communicator that may return before a step is done."""
+
+    def settle(self) -> None:
+        """Wait for what has been begun; raises the error of a rank that has failed meanwhile."""
+
+
+def settle_of(comm: Communicator) -> Callable[[], None]:
+    """What has to be called before the host waits for a device by itself.
+
+    Nothing else would end that wait if another rank fails.
+    """
+    return comm.settle if isinstance(comm, Settles) else lambda: None
 
 
 def follow(run: ProgramRun, comm: Communicator) -> None:

@@ -1,4 +1,4 @@
-"""How many cores a rank may use beside the other ranks of its host."""
+"""What a rank has of its host: its number among the ranks there, and how many cores it may use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.backends.communication.calls import sum_over_ranks
+from portpart.backends.communication.calls import each_of_ranks, sum_over_ranks
 
 if TYPE_CHECKING:
     from portpart.backends.communication.protocol import Communicator
@@ -20,6 +20,12 @@ WORD_BITS = 62
 
 BOOT = "/proc/sys/kernel/random/boot_id"
 """Tells hosts of one name apart, as containers may have it."""
+
+
+def number_on_host(comm: Communicator) -> int:
+    """How many ranks before this one are on its host.  All ranks call it."""
+    hosts = each_of_ranks(comm, _host())
+    return int((hosts[: comm.rank] == hosts[comm.rank]).sum())
 
 
 def cores_of_rank(comm: Communicator) -> int:

@@ -51,22 +51,22 @@ class MpiCalls(ProcessCalls):
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:
-        self._comm = _duplicate(_checked(comm), PATIENCE, nothing_new)
-        super().__init__(self._comm.rank, self._comm.size)
+        self.mpi = _duplicate(_checked(comm), PATIENCE, nothing_new)
+        super().__init__(self.mpi.rank, self.mpi.size)
 
     def free(self) -> None:
         """Give back the duplicate, unless a rank makes no more calls.  All ranks call it."""
         if self.end() is None:
-            self._comm.Free()
+            self.mpi.Free()
 
     def _communicator(self) -> Mpi:
-        return Mpi(self._comm, look=self.end)
+        return Mpi(self.mpi, look=self.end)
 
     def _tell_end(self, text: bytes) -> None:
-        _send_to_all(self._comm, text)
+        _send_to_all(self.mpi, text)
 
     def _heard_end(self) -> bytes | None:
-        return _received(self._comm)
+        return _received(self.mpi)
 
 
 class Mpi(ProcessRanks):

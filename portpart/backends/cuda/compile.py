@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -52,6 +53,11 @@ class KernelCache:
         return {id(step): self._function(key, PACKED, quick)
                 for step, key in zip(program.launches(), keys, strict=True)}
 
+    def ask_packed(self, programs: Sequence[Program], quick: bool) -> None:
+        """Have the kernels of several programs compiled side by side, for `packed`."""
+        keys = dict.fromkeys(key for program in programs for key in keys_of(program))
+        ask_together(self.modules, list(keys), PACKED, quick)
+
     def resident(self, text: ProgramText, waits: bool,
                  walked: Walked | None = None) -> ResidentKernel:
         """The kernel of a resident program."""
@@ -96,6 +102,16 @@ class ResidentKernel:
         self._code = modules.kept(text.words)
         self._walked = walked or Walked()
         self._function: Any = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its code is there, or has been asked for."""
+        return self._code is not None
+
+    def ask(self) -> None:
+        """Have it compiled, if nothing can run without it."""
+        if self._code is None and self._waits:
+            self._code = ask_resident(self._modules, self._text)
 
     def walked(self, launches: int) -> None:
         """Count a run without it."""

@@ -5,36 +5,44 @@ MPI is how ranks find each other, vote, and tell each other of errors.
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
 
+from portpart.backends.communication.carry_out import ProgramRun
 from portpart.backends.communication.errors import CommunicationError
+from portpart.backends.communication.exchange import ReducedWords
 from portpart.backends.communication.mpi import Mpi
 from portpart.backends.communication.plan import planned
-from portpart.backends.communication.processes import PATIENCE
+from portpart.backends.communication.processes import PATIENCE, Look, nothing_new
 from portpart.backends.communication.protocol import (
+    Communicator,
     require_parcel,
     require_parts,
     require_space,
     require_words,
 )
+from portpart.backends.cuda.links import Links, nccl_of, place_of, require_own_devices
+from portpart.backends.cuda.slots import (
+    LARGEST,
+    SlotKernels,
+    Slots,
+    most_bytes,
+    others,
+    room_between,
+)
 from portpart.backends.cuda.space import import_cupy
 from portpart.backends.cuda.transfer import device_transfer
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import read, transfer_of
-from portpart.errors import DeviceUnavailable
+from portpart.backends.transfer import transfer_of
 
 __all__ = ["Nccl"]
 
-INSTEAD = f"{Mpi.__module__}.{Mpi.__name__}"
-"""What exchanges arrays of GPUs through the host."""
+Result = TypeVar("Result")
 
 OPERATIONS = {SUM: "NCCL_SUM", MIN: "NCCL_MIN", MAX: "NCCL_MAX"}
 
@@ -49,6 +57,11 @@ class Nccl(Mpi):
     comm : mpi4py.MPI.Intracomm
     patience : float
         Seconds that a step waits without progress.
+    links : Links, optional
+        Connections of an earlier one, which stay open when this one is freed; where one of the
+        ranks has none, all make new ones.
+    look : callable
+        As of `Mpi`.
 
     Raises
     ------
@@ -58,41 +71,99 @@ class Nccl(Mpi):
         On all ranks, if one of them has no GPU, or no NCCL.
     """
 
-    def __init__(self, comm: MPI.Intracomm, patience: float = PATIENCE) -> None:
-        super().__init__(comm, patience=patience)
+    def __init__(self, comm: MPI.Intracomm, patience: float = PATIENCE,
+                 links: Links | None = None, look: Look = nothing_new) -> None:
+        super().__init__(comm, patience=patience, look=look)
         self._cupy = planned(self, import_cupy)
         device_transfer(self._cupy)
-        self._nccl = planned(self, lambda: _nccl_of(self._cupy))
-        places = self._steps.allgather(planned(self, lambda: _place(self._cupy)))
-        planned(self, lambda: _require_own_devices(places, self.rank))
-        number = planned(self, lambda: self._nccl.get_unique_id() if self.rank == 0 else None)
-        number = self._steps.bcast(number)
-        self._ranks = self._nccl.NcclCommunicator(self.size, number, self.rank)
+        self._nccl = planned(self, lambda: nccl_of(self._cupy))
+        self._links, self._is_owner = links or Links(), links is None
         self._event = self._cupy.cuda.Event(disable_timing=True)
-        self._connect()
+        self._is_waiting = self._is_unread = False
+        self._slot_kernels: SlotKernels | None = None
+        if not self._all_have_links():
+            self._links.abort()
+            self._connect()
+
+    def _all_have_links(self) -> bool:
+        words = np.array([self._links.ranks is not None], np.int64)
+        self.all_reduce(words, 0, 1, MIN)
+        return bool(words[0])
 
     def _connect(self) -> None:
-        """Exchange something between all ranks: connections are made while all are alive."""
+        """Make connections, and exchange something while all ranks are alive."""
+        places = self._steps.allgather(planned(self, lambda: place_of(self._cupy)))
+        planned(self, lambda: require_own_devices(places, self.rank))
+        number = planned(self, lambda: self._nccl.get_unique_id() if self.rank == 0 else None)
+        number = self._steps.bcast(number)
+        self._links.ranks = planned(self, lambda: self._of_nccl(
+            lambda: self._nccl.NcclCommunicator(self.size, number, self.rank)))
         words = self._cupy.zeros(2 * self.size, np.int64)
         ones = np.ones(self.size, np.int64)
         self._deliver(words[: self.size], ones, words[self.size :], ones)
+        self.settle()
+
+    def run(self, main: Callable[[Communicator], Result]) -> Result:
+        """See `ProcessRanks.run`; where a step was left, connections are broken off."""
+        try:
+            return super().run(main)
+        except BaseException:
+            if not self._is_whole:
+                self._links.abort()
+            raise
 
     def free(self) -> None:
         """Give back the communicators.  All ranks call it; nothing happens if a step was left."""
-        if self._is_whole:
-            self._ranks.destroy()
+        if self._is_whole and self._is_owner:
+            self._links.close()
         super().free()
 
     def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
         """See `Communicator`."""
         if isinstance(words, np.ndarray):
             super().all_reduce(words, first, count, op)
+        else:
+            self._reduce(words, first, count, op)
+            self.settle()
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """See `Communicator`."""
+        super().all_to_all(parcel)
+        self.settle()
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        """See `Communicator`."""
+        found = super().post(send, numbers, room)
+        self.settle()
+        return found
+
+    def lead(self, run: ProgramRun) -> None:
+        """Carry out a run; the host waits only where the program reads what it has to know."""
+        known: dict[int, tuple[Parcel, Slots | None]] = {}
+        for call in run.alone():
+            if isinstance(call, ReducedWords):
+                self._reduce(call.array, call.first, call.count, call.op)
+            else:
+                if id(call) not in known:  # it keeps the call, so that no other gets its id
+                    known[id(call)] = call, self._slots_for(call)
+                slots = known[id(call)][1]
+                if slots is None:
+                    super().all_to_all(call)
+                else:
+                    self._exchange_slots(slots)
+        self.settle()
+
+    def _reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        """Begin to reduce words."""
+        if isinstance(words, np.ndarray):
+            super().all_reduce(words, first, count, op)
             return
         require_words(words, first, count)
-        part = words[first : first + count]
-        if count:
+        if count and self.size > 1:
+            place = words.data.ptr + words.itemsize * first
             with self._step() as stream:
-                self._ranks.allReduce(part.data.ptr, part.data.ptr, count, self._nccl.NCCL_INT64,
+                self._ranks.allReduce(place, place, count, self._nccl.NCCL_INT64,
                                       getattr(self._nccl, OPERATIONS[op]), stream)
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
@@ -101,52 +172,113 @@ class Nccl(Mpi):
         require_parcel(parcel, self.size)
         ones = np.ones(self.size, np.int64)
         self._deliver(parcel.send_counts, ones, parcel.recv_counts, ones)
-        sent, arriving = read([parcel.send_counts, parcel.recv_counts])
+        waits = [transfer_of(each).fetch(each) for each in (parcel.send_counts,
+                                                            parcel.recv_counts)]
+        self.settle()
+        sent, arriving = (wait() for wait in waits)
         require_parts(sent, parcel)
         require_space(int(arriving.sum()), parcel)
         return sent, arriving
 
     def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
                  arriving: np.ndarray) -> None:
-        """Send each rank its part of an array, as one group of calls."""
+        """Begin to send each rank its part of an array, as one group of calls."""
         if isinstance(send, np.ndarray):
             super()._deliver(send, sent, recv, arriving)
             return
         there, here = np.cumsum(sent) - sent, np.cumsum(arriving) - arriving
-        own, mine = self.rank, int(sent[self.rank])
+        own, mine, size = self.rank, int(sent[self.rank]), send.itemsize
         transfer_of(recv).copy(recv[here[own] : here[own] + mine],
                                send[there[own] : there[own] + mine])
+        self._exchange_bytes(
+            (send.data.ptr + size * int(there[other]), size * int(sent[other]),
+             recv.data.ptr + size * int(here[other]), size * int(arriving[other]), other)
+            for other in others(self.rank, self.size))
+
+    def _exchange_bytes(self, messages: Any) -> None:
+        """Begin to send and get bytes: for each rank a place and a number of either."""
         with self._step() as stream:
             self._nccl.groupStart()
-            for step in range(1, self.size):  # no rank is the first that all others send to
-                source, target = (self.rank - step) % self.size, (self.rank + step) % self.size
-                for call, array, first, count, rank in (
-                        (self._ranks.recv, recv, here, arriving, source),
-                        (self._ranks.send, send, there, sent, target)):
-                    if count[rank]:
-                        size = array.itemsize
-                        call(array.data.ptr + size * int(first[rank]), size * int(count[rank]),
-                             self._nccl.NCCL_UINT8, rank, stream)
+            for send, sent, recv, arriving, rank in messages:
+                for call, place, size in ((self._ranks.recv, recv, arriving),
+                                          (self._ranks.send, send, sent)):
+                    if size:
+                        call(place, size, self._nccl.NCCL_UINT8, rank, stream)
             self._nccl.groupEnd()
+
+    def _slots_for(self, parcel: Parcel) -> Slots | None:
+        """Places for what a parcel sends, unless it may be too much.  All ranks call it."""
+        require_parcel(parcel, self.size)
+        if isinstance(parcel.send, np.ndarray) or isinstance(parcel.send_counts, np.ndarray):
+            return None
+        lengths = np.zeros((self.size, 2), np.int64)
+        lengths[self.rank] = len(parcel.send), len(parcel.recv)
+        super().all_reduce(lengths.reshape(-1), 0, lengths.size, SUM)
+        room = room_between(lengths)
+        if most_bytes(room, parcel.send.itemsize) > LARGEST:
+            return None
+        if self._slot_kernels is None:
+            self._slot_kernels = SlotKernels(self._cupy, self.size)
+        return Slots(self._slot_kernels, parcel, room, self.rank)
+
+    def _exchange_slots(self, slots: Slots) -> None:
+        """Begin an exchange of which the host knows no lengths."""
+        slots.pack()
+        self._exchange_bytes(slots.messages)
+        slots.unpack()
+        self._is_unread = True
+
+    @property
+    def _ranks(self) -> Any:
+        if self._links.ranks is None:
+            raise CommunicationError("the connections between GPUs have been broken off")
+        return self._links.ranks
 
     @contextmanager
     def _step(self) -> Iterator[int]:
-        """Calls on the current stream, which are done when this ends, or given up."""
+        """Calls of NCCL on the current stream."""
         stream = self._cupy.cuda.get_current_stream()
-        try:
+        with self._unbroken():
             yield stream.ptr
-            self._event.record(stream)
+        self._is_waiting = True
+
+    def settle(self) -> None:
+        """Wait for what has been begun, with an eye on the other ranks."""
+        if not self._is_waiting:
+            return
+        problem = None
+        if self._is_unread and self._slot_kernels is not None:
+            found = self._slot_kernels.problem
+            problem = transfer_of(found).fetch(found)
+        with self._unbroken():
+            self._event.record(self._cupy.cuda.get_current_stream())
             self._watch(self._is_done, self._left)
+        self._is_waiting = self._is_unread = False
+        if problem is not None and self._slot_kernels is not None:
+            self._slot_kernels.require_right(problem())
+
+    @contextmanager
+    def _unbroken(self) -> Iterator[None]:
+        """What breaks connections off where it goes wrong."""
+        try:
+            yield
         except BaseException as problem:
             self._is_whole = False
-            self._ranks.abort()
+            self._links.abort()
             if isinstance(problem, self._nccl.NcclError):
                 raise CommunicationError(f"NCCL: {problem}") from problem
             raise
 
+    def _of_nccl(self, call: Callable[[], Result]) -> Result:
+        """What a call of NCCL returns; its errors are ours."""
+        try:
+            return call()
+        except self._nccl.NcclError as problem:
+            raise CommunicationError(f"NCCL: {problem}") from problem
+
     def _tell(self, problem: BaseException) -> None:
         super()._tell(problem)
-        self._ranks.abort()  # to destroy it would wait for others, which do so too
+        self._links.abort()  # to destroy them would wait for others, which do so too
 
     def _is_done(self) -> bool:
         return bool(self._event.done)
@@ -155,35 +287,3 @@ class Nccl(Mpi):
         """One step, unless NCCL has failed."""
         self._ranks.check_async_error()
         return 1
-
-
-def _nccl_of(cupy: ModuleType) -> Any:
-    """CuPy's NCCL.
-
-    Raises
-    ------
-    DeviceUnavailable
-        If there is none.
-    """
-    from cupy.cuda import nccl
-
-    if not nccl.available:
-        raise DeviceUnavailable(f"CuPy {cupy.__version__} finds no NCCL: install the extra nccl13 "
-                                f"(nvidia-nccl-cu13), or use {INSTEAD}")
-    return nccl
-
-
-def _place(cupy: ModuleType) -> tuple[str, str]:
-    """The machine, and the place of its current GPU."""
-    return platform.node(), str(cupy.cuda.Device().pci_bus_id)
-
-
-def _require_own_devices(places: list[tuple[str, str]], rank: int) -> None:
-    """Raise CommunicationError if a rank has the GPU of one before it."""
-    first = places.index(places[rank])
-    if first < rank:
-        machine, device = places[rank]
-        raise CommunicationError(
-            f"GPU {device} of {machine} is rank {first}'s already, and NCCL takes one rank a GPU: "
-            "start no more ranks than there are GPUs and give each its own "
-            f"(CUDA_VISIBLE_DEVICES), or use {INSTEAD}")

@@ -26,6 +26,7 @@ from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import address_of
 from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+from portpart.backends.steps import all_steps
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""
@@ -64,6 +65,8 @@ class CudaExecutable:
         self.text = ProgramText(program, space.address_of,
                                 None if self.laps is None else self.laps.data.ptr)
         self.layout, self.flags = self.text.layout, self.text.flags
+        self._has_flags = any(isinstance(step, (While, Branch))
+                                 for step in all_steps(program.steps))
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Any] = {}
@@ -156,13 +159,28 @@ class CudaExecutable:
         if self._kernel is not None:
             self._kernel.walked(self.space.counters.launches - before)
 
+    def asks(self) -> bool:
+        """Whether its resident kernel is kept, or is compiled now as nothing else can run."""
+        if self.space.program_mode == RESIDENT:
+            self._resident_kernel().ask()
+        return self.space.program_mode == RESIDENT and self._resident_kernel().is_kept
+
+    @property
+    def reads_flags(self) -> bool:
+        """Whether the host waits for flags where it runs the program now."""
+        return (self._has_flags and self.space.program_mode != GRAPH
+                and (self.space.program_mode != RESIDENT or self._ready() is None))
+
+    def _resident_kernel(self) -> ResidentKernel:
+        if self._kernel is None:
+            self._kernel = self.space.kernels.resident(self.text, self.laps is not None,
+                                                       self._walked)
+        return self._kernel
+
     def _ready(self) -> Resident | None:
         """The resident kernel; None while it is not there."""
         if self._resident is None:
-            if self._kernel is None:
-                self._kernel = self.space.kernels.resident(self.text, self.laps is not None,
-                                                           self._walked)
-            function = self._kernel.ready()
+            function = self._resident_kernel().ready()
             if function is not None:
                 self._resident = Resident(function, self.space, self.layout)
         return self._resident

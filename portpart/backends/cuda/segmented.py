@@ -20,6 +20,7 @@ from portpart.backends.communication.carry_out import (
     call_of,
     communicator_of,
     follow,
+    settle_of,
 )
 from portpart.backends.communication.exchange import described
 from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment, Segments
@@ -32,6 +33,10 @@ from portpart.backends.table import LINE
 
 class Repeatable(Protocol):
     """A compiled program without scratch."""
+
+    @property
+    def reads_flags(self) -> bool:
+        """Whether the host waits for flags where it runs the program now."""
 
     def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
         """What runs it, with these arrays, whenever it is called."""
@@ -48,13 +53,17 @@ class SegmentedExecutable:
     program : Program
     compiled : callable
         Compiles a program without communication.
+    ask : callable, optional
+        Has the code of such programs made side by side.
     """
 
     def __init__(self, space: ExecutionSpace, program: Program,
-                 compiled: Callable[[Program], Repeatable]) -> None:
+                 compiled: Callable[[Program], Repeatable],
+                 ask: Callable[[Sequence[Any]], None] = lambda programs: None) -> None:
         self.space, self.program = space, program
         self.segments = Segments(program)
         self._executables = {id(each): compiled(each) for each in self.segments.programs()}
+        ask(list(self._executables.values()))
         self._bindings = Bindings(program.used_slots())
         self.exchanged = list(slots_of(program.communication()))[:1]
         self.wanted = sorted(self.segments.read_by_host,
@@ -72,7 +81,7 @@ class SegmentedExecutable:
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
         known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
                  if each.slot in numbers}
-        follow(SegmentedRun(self, {**bindings, **given}, bound, known, size), comm)
+        follow(SegmentedRun(self, {**bindings, **given}, bound, known, size, settle_of(comm)), comm)
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -99,6 +108,10 @@ class SegmentedExecutable:
         """What runs a segment whenever it is called."""
         return self._executables[id(program)].repeated(bindings, size)
 
+    def reads_flags(self, program: Program) -> bool:
+        """Whether the host waits for flags where it runs a segment now."""
+        return self._executables[id(program)].reads_flags
+
 
 def _num_bytes(slot: Slot, sizes: Any) -> int:
     assert slot.length is not None
@@ -119,6 +132,8 @@ class SegmentedRun:
         The arrays of the program, by the names of their slots.
     known : dict
         What the host knows of the words that belong to the run.
+    settle : callable
+        Waits for what the communicator has begun.
 
     Attributes
     ----------
@@ -130,8 +145,10 @@ class SegmentedRun:
     """
 
     def __init__(self, executable: SegmentedExecutable, given: dict[str, Any],
-                 bound: Mapping[str, Any], known: Mapping[Element, int], size: int) -> None:
+                 bound: Mapping[str, Any], known: Mapping[Element, int], size: int,
+                 settle: Callable[[], None]) -> None:
         self.space, self._executable, self._size = executable.space, executable, size
+        self._settle = settle
         self.line = executable.segments.line
         self._given, self._bound, self._wanted = given, bound, executable.wanted
         self._counts = {each.step.count for each in self.line
@@ -145,8 +162,9 @@ class SegmentedRun:
         return int(number) if element in self._counts else int(number != 0)
 
     def alone(self) -> Iterator[Call]:
-        """Run; what is exchanged is left to the caller."""
+        """Run; what is exchanged is left to the caller, who gets the same call at each place."""
         now, place, segments = list(self.known), 0, dict[int, Callable[[], object]]()
+        calls: dict[tuple[int, int | None], Call] = {}
         while place < len(self.line):
             part, before = self.line[place], place
             wanted = self.wanted_by(part)
@@ -154,10 +172,15 @@ class SegmentedRun:
                 self._read(now)
             place += 1
             if isinstance(part, Exchange):
-                yield self.call(before, None if wanted is None else now[wanted])
+                key = before, None if wanted is None else now[wanted]
+                if key not in calls:
+                    calls[key] = self.call(*key)
+                yield calls[key]
             elif isinstance(part, Segment):
                 if before not in segments:
                     segments[before] = self.segment(before)
+                if self._executable.reads_flags(part.program):
+                    self._settle()
                 segments[before]()
             elif isinstance(part, Jump) or not now[wanted or 0]:
                 place = part.place
@@ -238,6 +261,7 @@ class SegmentedRun:
         """Read all elements that may have changed, and wait once."""
         unknown = [place for place, each in enumerate(now) if each is None]
         begun = [self.space.fetch(each) for each in self.parts_with(unknown)]
+        self._settle()
         numbers = np.concatenate([wait() for wait in begun])[self.places(unknown)].tolist()
         for place, value in zip(unknown, self.values(unknown, numbers)):
             now[place] = value

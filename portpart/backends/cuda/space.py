@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
@@ -136,8 +136,15 @@ class CudaSpace(ExecutionSpace):
         size = getattr(values, "size", 0)
         with self.active(), self._allocating(size if isinstance(size, int) else 0, dtype):
             if elsewhere != self.device_id:
-                values = self.cupy.array(values, dtype)
+                values = self._from_other_device(values)
             return self.cupy.ascontiguousarray(self.cupy.asarray(values, dtype))
+
+    def _from_other_device(self, values: Any) -> Array:
+        if type(values) is not self._array or values.ndim != 1 or not values.flags.c_contiguous:
+            return self.cupy.array(values)
+        result = self._array(len(values), values.dtype)
+        self._transfer.copy(result, values)  # behind what the other device has begun
+        return result
 
     def with_room(self, values: np.ndarray, room: int) -> Array:
         if not _travels(values, values.dtype):
@@ -241,12 +248,21 @@ class CudaSpace(ExecutionSpace):
 
     def executable(self, program: Program) -> Executable:
         if program.communication():
-            return SegmentedExecutable(self, program, partial(self._compiled, walked=Walked()))
+            with self.active():
+                return SegmentedExecutable(self, program, partial(self._compiled, walked=Walked()),
+                                           self._ask)
         return self._compiled(program)
 
     def _compiled(self, program: Program, walked: Walked | None = None) -> CudaExecutable:
         with self.active():
             return CudaExecutable(self, program, walked)
+
+    def _ask(self, executables: Sequence[CudaExecutable]) -> None:
+        """Have the code of programs compiled side by side, which are about to run in turn."""
+        missing = [each.program for each in executables if not each.asks()]
+        if missing and self.program_mode != GRAPH:
+            in_place = self.program_mode == RESIDENT and self.kernels.modules.quick
+            self.kernels.ask_packed(missing, in_place)
 
     def address_of(self, array: Any) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""

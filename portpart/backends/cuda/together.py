@@ -1,4 +1,6 @@
-"""Steps of communication between ranks of one GPU, as kernels: the host waits for no number.
+"""Steps of communication between ranks of one process, as kernels: the host waits for no number.
+
+Where ranks have several GPUs that reach each other's memory, the first of these runs the kernels.
 
 What is wrong with numbers of elements is found by the kernel, which then moves nothing and tells
 that nothing arrives.  The host looks at that when it waits the next time.
@@ -6,7 +8,8 @@ that nothing arrives.  The host looks at that when it waits the next time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -130,18 +133,69 @@ extern "C" __global__ void collect_words(const int64* parts, int64 count, int64*
 """
 
 
+class Turns:
+    """The order of work on the default streams of some GPUs.
+
+    Parameters
+    ----------
+    cupy : module
+    numbers : sequence of int
+        Of the GPUs.
+    """
+
+    def __init__(self, cupy: ModuleType, numbers: Sequence[int]) -> None:
+        self._cupy, self._numbers = cupy, tuple(numbers)
+        self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
+        self._events: dict[int, Any] = {}
+        for number in numbers:
+            with self._on(number):
+                self._events[number] = cupy.cuda.Event(disable_timing=True)
+
+    def first(self) -> AbstractContextManager[Any]:
+        """Context in which the first GPU is CuPy's current one."""
+        return self._on(self._numbers[0])
+
+    def _on(self, number: int) -> AbstractContextManager[Any]:
+        device: Any = self._cupy.cuda.Device
+        return nullcontext() if self._is_only_one else device(number)
+
+    @contextmanager
+    def all_before_and_after(self) -> Iterator[None]:
+        """What the first GPU does here comes behind what all have begun, and before all else."""
+        first, *others = self._numbers
+        self.order(others, first)
+        with self.first():
+            yield
+        for other in others:
+            self.order([first], other)
+
+    def order(self, earlier: Sequence[int], later: int) -> None:
+        """Let what a GPU begins from now on wait for what others have begun."""
+        for number in earlier:
+            with self._on(number):
+                self._events[number].record(self._cupy.cuda.get_current_stream())
+        if earlier:
+            with self._on(later):
+                stream = self._cupy.cuda.get_current_stream()
+                for number in earlier:
+                    stream.wait_event(self._events[number])
+
+
 class Together:
-    """What ranks of one GPU exchange; on its default stream, by one thread at a time.
+    """What ranks of some GPUs exchange; on default streams, by one thread at a time.
 
     Parameters
     ----------
     cupy : module
     write, fetch : callable
-        Copy to the device, and begin to copy from it.
+        Copy to a device, and begin to copy from it.
+    turns : Turns
+        Of these GPUs, the first of which is CuPy's current one.
     """
 
     def __init__(self, cupy: ModuleType, write: Callable[[Array, np.ndarray], None],
-                 fetch: Callable[[Array], Callable[[], np.ndarray]]) -> None:
+                 fetch: Callable[[Array], Callable[[], np.ndarray]], turns: Turns) -> None:
+        self._turns = turns
         module = cupy.RawModule(code=SOURCE)
         self._exchange = module.get_function("exchange_parts")
         self._reduce = module.get_function("reduce_words")
@@ -168,12 +222,14 @@ class Together:
 
     def _prepared(self, function: Any, words: Any, items: int,
                   *given: Any) -> Callable[[], None]:
-        table = self._cupy.empty(np.size(words), np.int64)
+        with self._turns.first():
+            table = self._cupy.empty(np.size(words), np.int64)
         self._write(table, np.array(words, np.int64).reshape(-1))
         blocks = max(1, min(MAX_BLOCKS, -(-items // BLOCK)))
 
         def launch() -> None:
-            function((blocks,), (BLOCK,), (np.uint64(table.data.ptr), *given))
+            with self._turns.all_before_and_after():
+                function((blocks,), (BLOCK,), (np.uint64(table.data.ptr), *given))
 
         return launch
 
@@ -181,7 +237,8 @@ class Together:
         """See `portpart.backends.transfer.Together`."""
         head = len(self._problem)
         ends = np.cumsum([head, *map(len, arrays)])
-        words = self._cupy.empty(int(ends[-1]), np.int64)
+        with self._turns.first():
+            words = self._cupy.empty(int(ends[-1]), np.int64)
         table = [[each.data.ptr, int(end)] for each, end in zip([self._problem, *arrays], ends)]
         collect = self._prepared(self._collect, table, len(words), np.int64(len(ends)),
                                  np.uint64(words.data.ptr))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -12,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.landing import Landing
-from portpart.backends.cuda.together import MAX_RANKS, Together
+from portpart.backends.cuda.together import MAX_RANKS, Together, Turns
 from portpart.backends.interface import Array
 from portpart.backends.packing import address_of
 from portpart.backends.transfer import register
 
 LARGEST_TRAVELLER = 1 << 16
 """Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
+
+ALREADY_ENABLED = 704
+"""CUDA's number for a peer whose memory could be reached before."""
 
 _NOTHING = contextlib.nullcontext()
 
@@ -35,7 +39,8 @@ class DeviceTransfer:
         self._cupy = cupy
         self._current_stream = cupy.cuda.get_current_stream
         self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
-        self._together: dict[int, Together] = {}
+        self._together: dict[tuple[int, ...], Together | None] = {}
+        self._turns: dict[tuple[int, ...], Turns] = {}
         self._landings: defaultdict[int, list[Landing]] = defaultdict(list)
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
@@ -91,10 +96,20 @@ class DeviceTransfer:
                     stream.synchronize()
 
     def copy(self, target: Array, source: Array) -> None:
-        if source.nbytes:
-            with self._at(target):
-                target.data.copy_from_device_async(source.data, source.nbytes,
-                                                   self._current_stream())
+        if not source.nbytes:
+            return
+        here, there = target.data.device_id, source.data.device_id
+        if here != there:
+            self._turns_of((here, there)).order([there], here)
+        with self._at(target):
+            target.data.copy_from_device_async(source.data, source.nbytes, self._current_stream())
+        if here != there:  # whoever changes the source waits
+            self._turns_of((here, there)).order([here], there)
+
+    def _turns_of(self, numbers: tuple[int, ...]) -> Turns:
+        if numbers not in self._turns:
+            self._turns[numbers] = Turns(self._cupy, numbers)
+        return self._turns[numbers]
 
     def publish(self, arrays: Sequence[Array]) -> None:
         """Wait, unless all is on the default stream of one device, which threads share."""
@@ -106,18 +121,36 @@ class DeviceTransfer:
                     stream.synchronize()
 
     def together(self, arrays: Sequence[Array], ranks: int) -> Together | None:
-        """Kernels, on the default stream of one device; they need arrays of different memory."""
-        number = arrays[0].data.device_id
+        """Kernels, on the default streams of devices that reach the memory of each other.
+
+        They need arrays of different memory.
+        """
+        numbers = tuple(dict.fromkeys(each.data.device_id for each in arrays))
         places = [each.data.ptr for each in arrays if each.size]
-        if (ranks > MAX_RANKS or len(set(places)) < len(places)
-                or any(each.data.device_id != number for each in arrays)):
+        if ranks > MAX_RANKS or len(set(places)) < len(places):
             return None
-        with self._at(arrays[0]):
-            if self._current_stream().ptr:
-                return None
-            if number not in self._together:
-                self._together[number] = Together(self._cupy, self.write, self.fetch)
-        return self._together[number]
+        for number in numbers:
+            with _NOTHING if self._is_only_one else self._cupy.cuda.Device(number):
+                if self._current_stream().ptr:
+                    return None
+        if numbers not in self._together:
+            self._together[numbers] = self._together_on(numbers)
+        return self._together[numbers]
+
+    def _together_on(self, numbers: tuple[int, ...]) -> Together | None:
+        runtime = self._cupy.cuda.runtime
+        pairs = list(itertools.permutations(numbers, 2))
+        if not all(runtime.deviceCanAccessPeer(*pair) for pair in pairs):
+            return None
+        for here, there in pairs:
+            with self._cupy.cuda.Device(here):
+                try:
+                    runtime.deviceEnablePeerAccess(there)
+                except runtime.CUDARuntimeError as problem:
+                    if problem.status != ALREADY_ENABLED:
+                        raise
+        with _NOTHING if self._is_only_one else self._cupy.cuda.Device(numbers[0]):
+            return Together(self._cupy, self.write, self.fetch, self._turns_of(numbers))
 
 
 @cache

@@ -1,0 +1,92 @@
+"""Calls that ranks with a GPU each make together, by NCCL if that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from types import ModuleType
+from typing import TypeVar
+
+from portpart.backends.communication.calls import each_of_ranks
+from portpart.backends.communication.mpi import Mpi, MpiCalls
+from portpart.backends.communication.processes import ProcessCalls
+from portpart.backends.communication.protocol import Communicator
+from portpart.backends.cuda.links import Links, nccl_of, place_of
+from portpart.backends.cuda.nccl import Nccl
+from portpart.backends.cuda.space import import_cupy
+from portpart.backends.interface import ExecutionSpace
+from portpart.errors import DeviceUnavailable
+
+Result = TypeVar("Result")
+
+
+class NcclCalls(MpiCalls):
+    """Calls of ranks with a GPU each.  The first makes connections, which later ones use.
+
+    Where a call has left a step amid, the next one makes connections anew.
+
+    Parameters
+    ----------
+    calls : MpiCalls
+        Whose duplicate of the communicator these take over.
+    space : CudaSpace
+        Of the GPU of this rank.
+    """
+
+    def __init__(self, calls: MpiCalls, space: ExecutionSpace) -> None:
+        ProcessCalls.__init__(self, calls.rank, calls.size)
+        self.mpi, self._space, self._links = calls.mpi, space, Links()
+
+    def run(self, main: Callable[[Communicator], Result]) -> Result:
+        """See `Calls`; the GPU is CuPy's current one meanwhile."""
+        with self._space.active():
+            return super().run(main)
+
+    def _communicator(self) -> Mpi:
+        return Nccl(self.mpi, links=self._links, look=self.end)
+
+    def free(self) -> None:
+        """See `Calls`."""
+        if self.end() is None:
+            self._links.close()
+        else:
+            self._links.abort()
+        super().free()
+
+
+def calls_between_gpus(calls: MpiCalls, space: ExecutionSpace) -> tuple[MpiCalls, str]:
+    """Calls of ranks with a GPU each, by NCCL if that is possible.  All ranks call it.
+
+    Returns
+    -------
+    calls : MpiCalls
+    problem : str
+        Why GPUs exchange through the memory of hosts, where they do.
+    """
+    with space.active():
+        problem = calls.run(lambda comm: _problem_of_nccl(comm, import_cupy()))
+    return (calls, problem) if problem else (NcclCalls(calls, space), "")
+
+
+def _problem_of_nccl(comm: Communicator, cupy: ModuleType) -> str:
+    """Why these ranks cannot use NCCL; the same text on all of them."""
+    place = sha256(" ".join(place_of(cupy)).encode()).digest()[:7]
+    places = each_of_ranks(comm, int.from_bytes(place, "little")).tolist()
+    found = each_of_ranks(comm, _has_nccl(cupy)).tolist()
+    slow = "GPUs exchange through the memory of the host, which takes longer"
+    if 0 in found:
+        return (f"CuPy finds no NCCL on rank {found.index(0)}, so {slow}; install the extra nccl13 "
+                "(nvidia-nccl-cu13)")
+    for rank, each in enumerate(places):
+        if (first := places.index(each)) < rank:
+            return (f"ranks {first} and {rank} have the same GPU, which NCCL does not allow, so "
+                    f"{slow}; start as many ranks on a host as it has GPUs")
+    return ""
+
+
+def _has_nccl(cupy: ModuleType) -> bool:
+    try:
+        nccl_of(cupy)
+    except DeviceUnavailable:
+        return False
+    return True
