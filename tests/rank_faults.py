@@ -161,14 +161,15 @@ def freed(run: Run) -> None:
 
 
 def interrupted(run: Run) -> None:
-    """Ctrl-C reaches one rank, anywhere in a partition."""
+    """Ctrl-C reaches one rank, anywhere in a partition or between two of them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
     delay = float(run.rng.uniform(0, 0.15))
     timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
-    if run.is_here:
-        timer.start()
-    while True:
-        portpart.partition(run.rows, 4)
+    with portpart.distributed_graph(*run.arrays(), comm=run.comm) as rows:
+        if run.is_here:
+            timer.start()
+        while True:
+            portpart.partition(rows, 4)
 
 
 def leaves(run: Run) -> None:
