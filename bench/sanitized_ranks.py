@@ -58,7 +58,27 @@ def _exchange(graph: Any, space: Any, comm: Any) -> None:
     coarsen_ranks(made, 9, 99, ClusteringOptions(max_left=0.0), Fold(30, 1000), stop_at=9,
                   max_kept=0.99, labels=[labels])
     _divide(made)
+    _divide(_moved(made))
     _ask(made)
+
+
+def _moved(graph: Any) -> Any:
+    """Return the graph with its vertices on ranks that have their neighbours, or all turned round.
+
+    It also asks whether vertices should move if no ghost may be left.
+    """
+    from portpart.algorithms.nearby_owners import MoveRule, moved_nearby
+    from portpart.graphs.moving import move_vertices
+
+    moved_nearby(graph, MoveRule(0, 0.0, 9))
+    found = moved_nearby(graph, MoveRule(0, 99.0, 9))
+    if found is None:
+        own, low = graph.local.num_vertices, int(graph.first[graph.comm.rank])
+        groups = graph.space.asarray((graph.totals.num_vertices - 1 - low - np.arange(own)).astype(
+            np.int32))
+        found = move_vertices(graph, groups, graph.first)
+    found.brought_back(found.graph.local.global_ids)
+    return found.graph
 
 
 def _divide(graph: Any) -> None:

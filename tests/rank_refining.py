@@ -21,7 +21,7 @@ from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from tests.ghosts import Field, GhostSpace
-from tests.ranks import rows_of
+from tests.ranks import move_anywhere, rows_of
 
 OPTIONS = RefinementOptions(tolerance=0.999, stall_limit=5)
 
@@ -140,8 +140,9 @@ class FromBlocks(RankRefiner):
 def refined_by_ranks(graph: Graph, first: list[int], balance: Balance, passes: tuple[float, ...],
                      seed: int, options: RefinementOptions, interpreted: bool = False,
                      compares: bool = True,
-                     fixed: np.ndarray | None = None) -> tuple[list[int], list[int]]:
-    """What ranks come to."""
+                     fixed: np.ndarray | None = None,
+                     moved_by: int | None = None) -> tuple[list[int], list[int]]:
+    """What ranks come to, after vertices have moved anywhere if a seed is given for that."""
     refiners: dict[int, RankRefiner] = {}
     fields: defaultdict[str, Field] = defaultdict(lambda: Field(""))
 
@@ -149,6 +150,8 @@ def refined_by_ranks(graph: Graph, first: list[int], balance: Balance, passes: t
         space: ExecutionSpace = GhostSpace(comm.rank) if interpreted else graph.space
         watching = Watching(comm, refiners)
         part = distributed(watching, rows_of(graph, *first[comm.rank : comm.rank + 2], space))
+        moved = None if moved_by is None else move_anywhere(part, moved_by)
+        part = part if moved is None else moved.graph
         whole = replace(graph, space=space)
         ranks = FromBlocks([part, whole], balance, options, seed)
         ranks.fields = fields if interpreted else None
@@ -161,8 +164,11 @@ def refined_by_ranks(graph: Graph, first: list[int], balance: Balance, passes: t
             if number:
                 ranks.restart(part)
             own = None if fixed is None else fixed[slice(*first[comm.rank : comm.rank + 2])]
+            if moved is not None and own is not None:
+                own = moved.taken_along(own)
             outcome = ranks.refine(part, ratio, own)
-        found = np.asarray(ranks.best)[: part.local.num_vertices].tolist()
+        best = np.asarray(ranks.best)[: part.local.num_vertices]
+        found = (best if moved is None else moved.brought_back(best)).tolist()
         return found, [outcome["cut"], outcome["iterations"]], watching.compared, part.num_ghosts
 
     results = Local(len(first) - 1).run(main)

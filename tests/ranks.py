@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from portpart import backends
 from portpart.backends.interface import ExecutionSpace
+from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
+from portpart.graphs.moving import Moved, move_vertices
 from portpart.graphs.row_range import Rows, id_dtype
 from tests.backends.lanes import LanesSpace
 from tests.backends.stand_in_gpu import StandInGpu
@@ -62,6 +64,16 @@ def rows_of(graph: Graph, first: int, last: int, space: Any = None,
                 space.asarray(graph.targets[begin:end].astype(kind)),
                 None if weights is None else space.asarray(weights[begin:end].copy()),
                 None if masses is None else space.asarray(masses[first:last].copy()), space)
+
+
+def move_anywhere(graph: DistributedGraph, seed: int) -> Moved:
+    """The graph with its vertices on any ranks, in any order; some ranks may get none."""
+    size = graph.comm.size
+    count = 3 * size + 1
+    first = borders(count, size, seed)
+    rng = np.random.default_rng([seed, graph.comm.rank])
+    groups = graph.space.asarray(rng.integers(0, count, graph.local.num_vertices).astype(np.int32))
+    return move_vertices(graph, groups, np.array(first, np.int64))
 
 
 def cut_graphs(graphs: st.SearchStrategy[Graph]) -> st.SearchStrategy[tuple[Graph, list[int]]]:

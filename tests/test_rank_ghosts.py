@@ -35,6 +35,17 @@ def test_no_kernel_reads_a_gain_that_is_out_of_date(drawn, imbalance, seed, some
                             fixed=fixed) == refined(graph, balance, (0.5,), seed, OPTIONS, fixed)
 
 
+@settings(max_examples=15)
+@given(cut_graphs(graphs(24, loops=False).filter(lambda graph: graph.num_vertices >= 8)),
+       st.sampled_from([0.0, 0.3]), st.integers(0, 99))
+def test_no_kernel_reads_a_gain_that_is_out_of_date_where_vertices_have_moved(drawn, imbalance,
+                                                                             seed):
+    graph, first = drawn
+    balance, options = balance_of(graph, 3, imbalance), replace(OPTIONS, weak_limit=0)
+    assert refined_by_ranks(graph, first, balance, (0.5,), seed, options, interpreted=True,
+                            moved_by=seed) == refined(graph, balance, (0.5,), seed, options)
+
+
 class Untold(ghosts.GhostSteps):
     """Gains are not told."""
 

@@ -31,6 +31,8 @@ def test_ranks_come_to_the_partition_of_one_device(name, size):
         wanted = refined(graph, balance, passes, size, options)
         first = borders(graph.num_vertices, size, size)
         assert refined_by_ranks(graph, first, balance, passes, size, options) == wanted
+        assert refined_by_ranks(graph, first, balance, passes, size, options,
+                                moved_by=size) == wanted
 
 
 @settings(max_examples=60)
@@ -41,5 +43,17 @@ def test_any_graph_is_refined_by_ranks_as_by_one_device(drawn, k, imbalance, see
     balance, passes = balance_of(graph, k, imbalance), (0.5, 0.0)
     assert refined_by_ranks(graph, first, balance, passes, seed, OPTIONS) == refined(
         graph, balance, passes, seed, OPTIONS)
+
+
+@settings(max_examples=60)
+@given(cut_graphs(graphs(40, loops=False).filter(lambda graph: graph.num_vertices >= 8)),
+       st.integers(2, 5), st.sampled_from([0.0, 0.03, 0.3]), st.integers(0, 99))
+def test_any_graph_is_refined_as_by_one_device_wherever_vertices_are(drawn, k, imbalance, seed):
+    """All rebalancing is strong, which goes by the order of global ids."""
+    graph, first = drawn
+    balance, passes = balance_of(graph, k, imbalance), (0.5, 0.0)
+    options = replace(OPTIONS, weak_limit=0)
+    assert refined_by_ranks(graph, first, balance, passes, seed, options, moved_by=seed) == refined(
+        graph, balance, passes, seed, options)
 
 

@@ -21,12 +21,20 @@ from portpart.algorithms.multilevel.own_blocks import with_own_blocks
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel, search_multilevel
+from portpart.algorithms.nearby_owners import (
+    MoveRule,
+    are_scattered,
+    moved_nearby,
+    rule_for,
+)
 from portpart.algorithms.portpart import PortpartConfig, portpart
 from portpart.backends.communication.alike import once
+from portpart.backends.communication.calls import sum_over_ranks
 from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.moving import Moved
 from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import max_of
 
@@ -35,7 +43,8 @@ __all__ = ["partition_ranks"]
 
 def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartConfig, seed: int,
                     trace: Trace, fold: Fold | None = None,
-                    wanted: Constraints = UNCONSTRAINED) -> tuple[Array, np.ndarray]:
+                    wanted: Constraints = UNCONSTRAINED,
+                    rule: MoveRule | None = None) -> tuple[Array, np.ndarray]:
     """Blocks for the vertices of a rank, within their bounds if that is possible.
 
     All ranks call it.  The blocks are those of one device for the whole graph, whatever the number
@@ -53,6 +62,8 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
         Which levels every rank has as a whole; the default depends on the kind of device.
     wanted : Constraints
         Of own vertices; either all ranks have fixed ones, or an initial partition, or none has.
+    rule : MoveRule, optional
+        When vertices move to other ranks for this call; the default depends on the kind of device.
 
     Returns
     -------
@@ -77,13 +88,37 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     problem: Problem[Any] = Problem(cast(Any, graph), balance, seed, trace, wanted)
     if fold.takes(graph) or _is_special(graph, balance):
         return _of_whole(graph, problem, config)
+    rule, moved = rule or rule_for(graph.space), None
+    if are_scattered(graph, rule):
+        with trace.phase("moving"):
+            moved = moved_nearby(graph, rule)
+    if moved is None:
+        return _by_levels(graph, problem, config, fold)
+    trace.moved(int(sum_over_ranks(graph.comm, [moved.count])[0]))
+    there = replace(problem, graph=cast(Any, moved.graph), constraints=_taken_along(moved, wanted))
+    part, weights = _by_levels(moved.graph, there, config, fold)
+    with trace.phase("moving"):
+        return moved.brought_back(part), weights
+
+
+def _taken_along(moved: Moved, wanted: Constraints) -> Constraints:
+    """What is wanted of vertices, where they have moved."""
+    fixed, initial = (None if each is None else moved.taken_along(each)
+                      for each in (wanted.fixed, wanted.initial))
+    return replace(wanted, fixed=fixed, initial=initial)
+
+
+def _by_levels(graph: DistributedGraph, problem: Problem[Any], config: PortpartConfig,
+               fold: Fold) -> tuple[Array, np.ndarray]:
+    """The same by walks through levels, the finest of which belong to ranks."""
+    balance = problem.balance
     coarsest = config.coarsening.coarsest_vertices(balance.num_blocks)
     coarsened = partial(coarsen_ranks, graph, coarsest, balance.cluster_limit(coarsest),
                         config.clustering, fold)
     recipe = replace(portpart(problem, config),
                      ways=OverRanks(graph, coarsened, balance, config.refinement))
     part = search_multilevel(problem, recipe)
-    with trace.phase("finish"):
+    with problem.trace.phase("finish"):
         return _finished(graph, problem, part)
 
 

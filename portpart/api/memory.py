@@ -45,6 +45,7 @@ def memory_estimate(
     ranks: int = 1,
     ghosts: int = 0,
     device: str = "cpu",
+    moves: bool = False,
 ) -> MemoryEstimate:
     """Memory that a partition or a mapping takes on its device, the graph included.
 
@@ -86,6 +87,9 @@ def memory_estimate(
         of a rank's vertices are on other ranks.
     device : str, default "cpu"
         Where ranks work, ``"cpu"`` or ``"cuda"``: GPUs hold larger levels as a whole.
+    moves : bool, default False
+        Whether vertices move to ranks that have their neighbours, as those of meshes in random
+        order do: then a rank has two copies of its rows, and few ghosts on its levels.
 
     Returns
     -------
@@ -164,7 +168,7 @@ def memory_estimate(
     search = Search(found.name, config, k)
     levels = levels_for(graph, search, arc_shrink, like)
     if ranks > 1:
-        return _of_ranks(levels, search, ranks, ghosts, device)
+        return _of_ranks(levels, search, ranks, ghosts, device, moves)
     estimate = search.estimate(levels)
     if not session:
         return estimate
@@ -173,7 +177,7 @@ def memory_estimate(
 
 
 def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
-              device: str) -> MemoryEstimate:
+              device: str, moves: bool) -> MemoryEstimate:
     """The estimate for a rank, if ranks can do so."""
     kind = device.partition(":")[0] if isinstance(device, str) else device
     if kind not in ("cpu", "cuda"):
@@ -183,7 +187,7 @@ def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
     if search.algorithm != DEFAULT:
         raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
                          "estimate is that of one process")
-    return rank_estimate(levels, search, ranks, ghosts, kind)
+    return rank_estimate(levels, search, ranks, ghosts, kind, moves)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

@@ -15,9 +15,13 @@ OF_OWN, OF_GHOST = 10, 28
 """Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
 other ranks know and are told of them.  Measured, by ``python -m bench.rank_memory``."""
 
+OF_MOVED, OF_LEFT = 24, 16
+"""Bytes of a vertex that has moved, beside its row, which is there twice, and of a ghost that the
+rank had before.  Measured in the same way."""
+
 
 def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
-                  kind: str = "cpu") -> MemoryEstimate:
+                  kind: str = "cpu", moves: bool = False) -> MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
     Parameters
@@ -30,13 +34,17 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: 
         Those of the rank, of the finest level.
     kind : str
         ``"cpu"`` or ``"cuda"``: where ranks work.
+    moves : bool
+        Whether vertices move to where they have few ghosts.
     """
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     finest = levels[0].walk[0]
-    beside = OF_OWN * -(-finest.num_vertices // ranks) + OF_GHOST * ghosts
+    own, rows = (-(-size // ranks) for size in (finest.num_vertices, finest.own_bytes))
+    beside = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
     if _is_folded(finest, fold):  # the rows, and the whole graph
-        return search.estimate(levels).beside(beside + -(-finest.own_bytes // ranks))
-    share = ghosts / finest.num_vertices
+        return search.estimate(levels).beside(beside + rows)
+    share = 0 if moves else ghosts / finest.num_vertices
+    beside += moves * (rows + OF_MOVED * own)
     divided = [replace(each, walk=[_of_rank(level, ranks, share, fold) for level in each.walk])
                for each in levels]
     return search.estimate(divided).beside(

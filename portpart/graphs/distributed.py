@@ -9,7 +9,6 @@ from typing import cast
 
 import numpy as np
 
-from portpart.backends import language as kl
 from portpart.backends.communication.alike import keepers, once
 from portpart.backends.communication.plan import planned
 from portpart.backends.communication.protocol import Communicator
@@ -19,8 +18,9 @@ from portpart.errors import InputError
 from portpart.graphs.copies import repeated
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
+from portpart.graphs.row_order import degrees_of, in_order
 from portpart.graphs.totals import Totals
-from portpart.primitives.basic import gather_one
+from portpart.primitives.basic import gather_one, put_to
 from portpart.primitives.mail import WORD_BYTES, Mail, MailSizes
 from portpart.primitives.owners import Halo, record_push
 from portpart.primitives.ranks import Owners
@@ -134,8 +134,8 @@ class DistributedGraph:
         Returns
         -------
         Graph
-            Rows as the ranks have given them, in the order of the vertices.  Ranks whose arrays are
-            in the same memory get the same one.
+            Rows as the ranks have given them, in the order of the vertices' global ids.  Ranks
+            whose arrays are in the same memory get the same one.
 
         Raises
         ------
@@ -152,8 +152,8 @@ class DistributedGraph:
         are_keepers = np.array([rank == keeper for rank, keeper in enumerate(kept_by)], np.int64)
         count = int(are_keepers.sum())
         rows = planned(comm, lambda: self._times(count, [
-            degrees_of(local), self._own(local.vertex_weights)]))
-        (degrees, masses), _ = ship(comm, space, rows, local.num_vertices * are_keepers)
+            degrees_of(local), self._own(local.vertex_weights), self._moved_ids()]))
+        (degrees, masses, ids), _ = ship(comm, space, rows, local.num_vertices * are_keepers)
         arcs = planned(comm, lambda: self._times(count, [self._global_targets(), local.weights]))
         (targets, weights), _ = ship(comm, space, arcs, local.num_arcs * are_keepers)
         del rows, arcs
@@ -161,16 +161,23 @@ class DistributedGraph:
         def whole() -> Graph:
             offsets = offsets_from_counts(space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS
                                           else np.int64)
-            return Graph(offsets, targets, weights, masses, space)
+            found = Graph(offsets, targets, weights, masses, space)
+            return found if ids is None else in_order(found, ids)
 
         return once(comm, space, whole)
 
     def gather_values(self, values: Array) -> Array:
-        """Values of all vertices, on every rank, from those of own vertices."""
-        columns = planned(self.comm, lambda: self._times(self.comm.size, [values]))
-        (result,), _ = ship(self.comm, self.space, columns,
-                            self.comm.size * [self.local.num_vertices])
-        return cast(Array, result)
+        """Values of all vertices in the order of global ids, on every rank, from own vertices'."""
+        columns = planned(self.comm, lambda: self._times(self.comm.size, [
+            values, self._moved_ids()]))
+        (result, ids), _ = ship(self.comm, self.space, columns,
+                                self.comm.size * [self.local.num_vertices])
+        return cast(Array, result) if ids is None else planned(
+            self.comm, lambda: put_to(self.space, ids, result))
+
+    def _moved_ids(self) -> Array | None:
+        """The global ids of own vertices if they have moved."""
+        return self._own(self.local.global_ids) if self.are_moved else None
 
     def _own(self, values: Array | None) -> Array | None:
         return None if values is None else values[: self.local.num_vertices]
@@ -202,16 +209,3 @@ def _record_push(graph: DistributedGraph, arrays: Sequence[Array],
     record_push(program, program.record("halo", graph.halo), program.record("mail", Mail()),
                 fields, listed, program.array("count", np.int64)[0])
     return program
-
-
-def degrees_of(graph: Graph) -> Array:
-    """Arcs that leave each vertex, as int64."""
-    degrees = graph.space.empty(graph.num_vertices, np.int64)
-    graph.space.parallel_for(graph.num_vertices, write_degree, graph.offsets, degrees)
-    return degrees
-
-
-@kl.kernel
-def write_degree(v, offsets, degrees):
-    """degrees[v] = arcs that leave v."""
-    degrees[v] = kl.int64(offsets[v + 1]) - kl.int64(offsets[v])

@@ -195,7 +195,9 @@ class LocalPart(NamedTuple):
     weights : array of int32 or int64
     vertex_weights : array of int64, shape (own vertices,)
     foreign : array of int64
-        Global ids, ascending; those that are no targets are dropped.
+        Names, ascending; those that are no targets are dropped.
+    global_ids : array of int64, or None
+        Of own vertices, where they are not their names.
     """
 
     offsets: Array
@@ -203,6 +205,7 @@ class LocalPart(NamedTuple):
     weights: Array
     vertex_weights: Array
     foreign: Array
+    global_ids: Array | None = None
 
 
 def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, part: LocalPart,
@@ -232,15 +235,20 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
         offsets = converted(space, offsets, np.int32)
     sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
             sum_of(space, part.weights)]
-    received = yield Message([values_for_ghosts(
-        space, halo, [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64])], sums)
-    masses[own:] = received.parts[0].columns[0]
+    told, kinds, ids = [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64], names
+    if part.global_ids is not None:
+        ids = space.empty(len(names), names.dtype)
+        ids[:own] = part.global_ids
+        told, kinds = [masses, ids], [*kinds, ids.dtype]
+    received = yield Message([values_for_ghosts(space, halo, told, kinds)], sums)
+    for values, arrived in zip(told, received.parts[0].columns):
+        values[own:] = arrived
     longest, arcs, weight = received.words.T
     totals = Totals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
     return DistributedGraph(
         comm, first, Graph(offsets, part.targets, part.weights, masses, space,
-                           {"degree": sums[0], "arc": sums[2]}, global_ids=names,
-                           totals=totals), ghosts, halo)
+                           {"degree": sums[0], "arc": sums[2]}, global_ids=ids,
+                           totals=totals), ghosts, halo, None if ids is names else names)
 
 
 def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:

@@ -17,10 +17,10 @@ from portpart.backends.communication.calls import (
 )
 from portpart.backends.communication.plan import planned
 from portpart.errors import GraphFormatError, InputError
-from portpart.graphs.distributed import degrees_of
 from portpart.graphs.from_ranks import graph_of_ranks
 from portpart.graphs.graph import Graph
 from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.row_order import degrees_of
 from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.metis_pieces import open_metis_piece

@@ -1,4 +1,4 @@
-"""Element-wise primitives: iota, gather, other types."""
+"""Element-wise primitives: iota, gather and its inverse, other types."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ def converted(space: ExecutionSpace, values: Array, dtype: Any) -> Array:
         return values
     result = space.empty(len(values), dtype)
     space.parallel_for(len(values), copy_one, values, result)
+    return result
+
+
+def put_to(space: ExecutionSpace, places: Array, values: Array) -> Array:
+    """Values at their places, each of which comes once."""
+    result = space.empty(len(values), values.dtype)
+    space.parallel_for(len(values), put_one, places, values, result)
     return result
 
 

@@ -149,9 +149,15 @@ def layout_of_types(lead: np.dtype[Any] | None,
 def put(words, item, values, i, place: Place):
     """Store values[i] as a field of the item that begins at words[item]."""
     if place.used:
-        words[item + place.at] = kl.int32(values[i])
-        if place.wide:
-            words[item + place.at + 1] = kl.int32(kl.int64(values[i]) >> 32)
+        put_number(words, item, kl.int64(values[i]), place)
+
+
+@kl.device
+def put_number(words, item, number, place: Place):
+    """Store a number as a field of the item that begins at words[item]."""
+    words[item + place.at] = kl.int32(number)
+    if place.wide:
+        words[item + place.at + 1] = kl.int32(number >> 32)
 
 
 @kl.device

@@ -59,7 +59,7 @@ def contract_ranks(graph: DistributedGraph, clusters: RankClusters,
         made, foreign = merged(space, made, arrived, foreign, low, own, int(first[-1]))
     ends = int(space.to_host(made.offsets[own : own + 1])[0])
     part = LocalPart(made.offsets[: own + 1], made.targets[:ends], made.weights[:ends],
-                     made.vertex_weights[:own], foreign)
+                     made.vertex_weights[:own], foreign, clusters.global_ids)
     return (yield from put_together(graph.comm, space, first, part,
                                     graph.totals.total_vertex_weight))
 

@@ -7,6 +7,7 @@ levels.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -38,7 +39,7 @@ from portpart.primitives.basic import converted
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.messages import Talk, held
 
-__all__ = ["Fold", "coarsen_ranks", "fold_for"]
+__all__ = ["Fold", "coarsen_ranks", "fold_coarsest", "fold_for"]
 
 AnyPart = DistributedGraph | Graph
 
@@ -111,16 +112,33 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
                     lambda: cluster(fine.space, fine, max_weight(fine), seed, options, label))
 
     def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
-        if isinstance(fine, DistributedGraph):
-            return fold.folded(clusters.graph)
-        return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
+        if not isinstance(fine, DistributedGraph):
+            return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
+        if fold.takes(clusters.graph):
+            clusters.cluster = ids_of(clusters.graph, clusters.cluster)
+        return fold.folded(clusters.graph)
 
     return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
                    contraction=cast(Any, contraction), through=cast(Any, _through),
                    carry=cast(Any, partial(carried, graph.comm)), **when)
 
 
-class _Coarsened(NamedTuple):
+def fold_coarsest(levels: list[Level[Any]]) -> None:
+    """Let every rank have the coarsest graph as a whole.  All ranks call it."""
+    coarsest = levels[-1].graph
+    if isinstance(coarsest, DistributedGraph):
+        if len(levels) > 1:
+            levels[-2].cluster = ids_of(coarsest, levels[-2].cluster)
+        levels[-1].graph = coarsest.gather()
+
+
+def ids_of(graph: DistributedGraph, names: Array) -> Array:
+    """The numbers in the whole graph of vertices, by their names.  All ranks call it."""
+    return _fetched(graph, names, graph.local.global_ids) if graph.are_moved else names
+
+
+@dataclass(eq=False)
+class _Coarsened:
     """Clusters of own vertices and ghosts, and their graph."""
 
     cluster: Array
@@ -138,11 +156,16 @@ def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
     """The clusters of clusters, which are vertices of the graph between."""
     if isinstance(between, Graph):
         return cluster_of_cluster(between, cluster, further)
-    route = Route(between, cluster)
-    number, = route.fetch([further.cluster])
-    result = between.space.empty(len(cluster), np.int64)
-    between.space.parallel_for(len(cluster), look_up, cluster, route.names, len(route.names),
-                               number, result)
+    return _fetched(between, cluster, further.cluster)
+
+
+def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
+    """What owners have for vertices, as int64."""
+    route = Route(graph, names)
+    told, = route.fetch([values])
+    result = graph.space.empty(len(names), np.int64)
+    graph.space.parallel_for(len(names), look_up, names, route.names, len(route.names), told,
+                             result)
     return result
 
 
@@ -200,6 +223,6 @@ def give_to_own(v, values, cluster, first, last, result):
 
 
 @kl.kernel
-def look_up(v, cluster, names, count, numbers, result):
-    """result[v] = the number of v's cluster, which has a name."""
-    result[v] = numbers[lower_bound(names, 0, count, cluster[v])]
+def look_up(v, wanted, names, count, values, result):
+    """result[v] = the value for a name."""
+    result[v] = values[lower_bound(names, 0, count, wanted[v])]

@@ -1,4 +1,8 @@
-"""Numbers of clusters among those of all ranks, in the order of their leaders."""
+"""Numbers of clusters among those of all ranks, in the order of their leaders.
+
+They are the names of the coarse vertices.  Where names are not global ids, clusters get global ids
+besides, in the order of those of their leaders.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from portpart.graphs.runs import distinct
 from portpart.primitives.basic import gather, put_one
 from portpart.primitives.messages import Message, Part, Talk
 from portpart.primitives.name_index import NameIndex, name_index, place_of
+from portpart.primitives.places import places_among_ranks
 from portpart.primitives.ranks import grouped
 from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.select import positions_of
@@ -39,12 +44,15 @@ class RankClusters:
     members : array of int32
         The cluster by a number that this rank gives it: those that it has from 0 on, then the
         foreign ones.
+    global_ids : array of int64, or None
+        Of the clusters that this rank has, where they are not the numbers.
     """
 
     cluster: Array
     first: np.ndarray
     foreign: Array
     members: Array
+    global_ids: Array | None
 
 
 def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
@@ -89,7 +97,16 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     members = space.empty(state.local, np.int32)
     space.parallel_for(state.local, write_member, cluster, low, high - low,
                        name_index(space, foreign, int(first[-1])), members)
-    return RankClusters(cluster, first, foreign, members)
+    return RankClusters(cluster, first, foreign, members, (yield from _ids_of(state, leads)))
+
+
+def _ids_of(state: State, leads: Array) -> Talk[Array | None]:
+    """The global ids of the clusters that own vertices lead."""
+    space, graph = state.space, state.graph
+    if not graph.are_moved:
+        return None
+    ids = gather(space, graph.local.global_ids, positions_of(space, leads))
+    return (yield from places_among_ranks(graph.comm, space, ids, graph.totals.num_vertices))
 
 
 def _foreign(space: ExecutionSpace, cluster: Array, low: int, high: int) -> Array:

@@ -92,7 +92,8 @@ class State:
     @property
     def csr(self) -> Csr:
         """Rows whose global ids are those of handles; a rank that is alone has handles for ids."""
-        ids = None if self.graph.comm.size == 1 else self.handles.global_ids
+        is_alone = self.graph.comm.size == 1 and not self.graph.are_moved
+        ids = None if is_alone else self.handles.global_ids
         return self.graph.local.csr.replaced(global_ids=ids)
 
     def _list(self) -> VertexList:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.coarsening.rank_hierarchy import carried
+from portpart.algorithms.coarsening.rank_hierarchy import carried, fold_coarsest
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
@@ -26,6 +26,7 @@ from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
+from portpart.primitives.basic import gather
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +51,7 @@ class OverRanks:
     def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
         """Levels of the graph; the coarsest one every rank has as a whole."""
         levels = self.coarsened(**when)
-        if isinstance(levels[-1].graph, DistributedGraph):
-            levels[-1].graph = levels[-1].graph.gather()
+        fold_coarsest(levels)
         return levels
 
     def on_finest(self, levels: list[Level], values: Array) -> Array:
@@ -98,5 +98,9 @@ class OverRanks:
 
 def own_values(graph: DistributedGraph, values: Array) -> Array:
     """Of values of all vertices, those of this rank."""
+    own = graph.local.num_vertices
+    if graph.are_moved:
+        ids: Array = graph.local.global_ids
+        return gather(graph.space, values, ids[:own])
     first = int(graph.first[graph.comm.rank])
-    return graph.space.copy(values[first : first + graph.local.num_vertices])
+    return graph.space.copy(values[first : first + own])

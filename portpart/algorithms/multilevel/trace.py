@@ -61,6 +61,7 @@ class Trace:
         self.levels: list[dict[str, Any]] = [_size(graph)]
         self.cuts: list[int] = []
         self.num_repaired = 0
+        self.num_moved: int | None = None
         self.sections: list[dict[str, Any]] = []
         self.spared: dict[str, int] = {}
         self.starts: dict[str, int] = {}
@@ -83,6 +84,7 @@ class Trace:
             "levels": self.levels,
             "cuts": self.cuts,
             "repaired": self.num_repaired,
+            **({} if self.num_moved is None else {"moved_vertices": self.num_moved}),
             **({"sections": self.sections} if self.sections else {}),
             **({"left_out": self.spared} if self.spared else {}),
             **({"starts": self.starts} if self.starts else {}),
@@ -150,6 +152,10 @@ class Trace:
         if after is not before:
             moved = self.space.to_host(before) != self.space.to_host(after)
             self.num_repaired += int(moved.sum())
+
+    def moved(self, count: int) -> None:
+        """So many vertices are worked on by other ranks than have them."""
+        self.num_moved = count
 
     @contextmanager
     def below(self, graph: EitherGraph) -> Iterator[Trace]:

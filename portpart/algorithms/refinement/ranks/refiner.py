@@ -7,6 +7,7 @@ that are told what has changed, take the place of what one device has at hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,23 +24,31 @@ from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece
 from portpart.algorithms.refinement.propagation.label_propagation import PropagationSteps
 from portpart.algorithms.refinement.ranks.ghosts import GhostSteps
+from portpart.algorithms.refinement.ranks.line import layout_for, line_of
 from portpart.algorithms.refinement.ranks.projection import fetched
-from portpart.algorithms.refinement.ranks.state import Changed, Sent, sent_for, totals_for
+from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array, Executable
 from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.ghost_rows import GhostRows, ghost_rows
+from portpart.graphs.ghost_rows import ghost_rows
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import Structure
-from portpart.primitives.mail import Mail
+from portpart.primitives.mail import Layout, Mail
 
 RANK_JET: tuple[Piece, ...] = (
     IncumbentSteps(), SumSteps(), GainSteps(), GhostSteps(), RankRebalancingSteps(),
     PropagationSteps(), AccountingSteps())
 """Jet over ranks: what ghosts are told of moves comes before these are accounted for."""
+
+
+def moved_jet(layout: Layout) -> tuple[Piece, ...]:
+    """The same where vertices have moved to other ranks."""
+    return tuple(replace(piece, layout=layout) if isinstance(piece, RankRebalancingSteps) else piece
+                 for piece in RANK_JET)
+
 
 WORDS_OF_GAIN = 4
 """Of an item that tells a gain, the longest: a place, a block, and 64 bits."""
@@ -81,7 +90,7 @@ class RankRefiner(Refiner):
         super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
-        self._beside: tuple[GhostRows, Sent, Changed] | None = None
+        self._beside: dict[str, Any] | None = None
         self._found: Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
@@ -146,21 +155,25 @@ class RankRefiner(Refiner):
         """Have work arrays for a level over ranks, which is refined next."""
         self._graph = graph
         # what is taken to find these is given back before there is more
-        self._beside = ghost_rows(graph), *sent_for(graph)
+        sent, changed = sent_for(graph)
+        self._beside = {"beside": ghost_rows(graph), "sent": sent, "changed": changed}
+        if graph.are_moved:
+            self._beside["line"], self._beside["line_mail"] = line_of(graph)
         self._make_room(room_for(graph))
 
     def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
-        return self.pieces if graph.whole is graph else RANK_JET
+        if graph.whole is graph:
+            return self.pieces
+        assert self._graph is not None
+        return moved_jet(layout_for(self._graph)) if self._graph.are_moved else RANK_JET
 
     def _records_of(self, graph: Structure) -> dict[str, Any]:
         if self._beside is None:
             return {}
-        beside, sent, changed = self._beside
-        sub_buckets = self._sub_buckets_on(graph)
         assert self._graph is not None
-        return {"beside": beside, "sent": sent, "changed": changed, "mail": Mail(),
-                "owners": self._graph.owners, "halo": self._graph.halo,
-                "totals": self._totals.for_level(self.balance.num_blocks, sub_buckets)}
+        totals = self._totals.for_level(self.balance.num_blocks, self._sub_buckets_on(graph))
+        return {**self._beside, "mail": Mail(), "owners": self._graph.owners,
+                "halo": self._graph.halo, "totals": totals}
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
                 homes: Homes | None) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from portpart.algorithms.refinement.blocks.state import Blocks
@@ -12,6 +13,7 @@ from portpart.algorithms.refinement.moves.list_moves import set_cost, set_weight
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
 from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement.ranks.line import record_line
 from portpart.algorithms.refinement.ranks.state import Totals
 from portpart.algorithms.refinement.rebalancing.loss_buckets import bucket_for, set_threshold
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
@@ -19,6 +21,7 @@ from portpart.algorithms.refinement.rebalancing.steps import THRESHOLD_TEAM, Reb
 from portpart.algorithms.refinement.rebalancing.strong import put_behind
 from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
+from portpart.primitives.mail import Layout
 from portpart.primitives.owners import record_prefix
 from portpart.primitives.ranks import Owners
 
@@ -110,8 +113,17 @@ def move_tile(tile, rebalancing: Rebalancing, totals: Totals):
     put_behind(tile, totals.before[0], rebalancing)
 
 
+@dataclass(frozen=True)
 class RankRebalancingSteps(RebalancingSteps):
-    """Rebalancing whose thresholds and rows are those of all ranks together."""
+    """Rebalancing whose thresholds and rows are those of all ranks together.
+
+    Attributes
+    ----------
+    layout : Layout or None
+        How vertices that leave travel to who sees to their ids, where they have moved.
+    """
+
+    layout: Layout | None = None
 
     def _set_thresholds(self, this: Recording) -> None:
         """One sum for buckets, and one for the sub-buckets that matter, of one bucket a block."""
@@ -126,6 +138,13 @@ class RankRebalancingSteps(RebalancingSteps):
         program.launch(level.blocks, set_threshold, team=THRESHOLD_TEAM,
                        rebalancing=own.replaced(bucket_weight=totals.buckets,
                                                 slot_weight=totals.slots))
+
+    def _leave_strongly(self, this: Recording) -> None:
+        """The line of all that leave is that of one device."""
+        if self.layout is None:
+            super()._leave_strongly(this)
+        else:
+            record_line(this, self.layout, self.relief)
 
     def _place(self, this: Recording) -> None:
         """What leaves this rank stands behind what leaves the ranks before it."""

@@ -91,11 +91,15 @@ class RebalancingSteps(Piece):
         """How those up to the thresholds leave: strongly or weakly, as the level says."""
         program, level = this.program, this.run.level
         with program.if_nonzero(level.strong):
-            record_weighing(this)
-            self._place(this)
-            record_leaving(this, self.relief)
+            self._leave_strongly(this)
         with program.otherwise():
             program.launch(level.leavers, leave_weakly)
+
+    def _leave_strongly(self, this: Recording) -> None:
+        """Find where in a row of all that leave each begins, and let them leave."""
+        record_weighing(this)
+        self._place(this)
+        record_leaving(this, self.relief)
 
     def _place(self, this: Recording) -> None:
         """Find where tiles begin in the row of all that leave, from their sums."""

@@ -69,6 +69,13 @@ def let_stay(v, rebalancing: Rebalancing):
     return v
 
 
+@kl.device
+def stand_at(v, place, rebalancing: Rebalancing):
+    """Note a place of v, which leaves."""
+    rebalancing.slot_of[v] = kl.int32(place)
+    return v
+
+
 @kl.kernel
 def keep_those_above(i, moves: Moves, rebalancing: Rebalancing):
     """Empty the bucket of a rated vertex, which stays if it lies above the threshold."""

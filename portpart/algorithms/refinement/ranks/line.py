@@ -1,0 +1,182 @@
+"""Strong rebalancing where vertices have moved to other ranks: who leaves behind whom.
+
+The vertices that leave stand in a line in the order of their global ids (`rebalancing/strong.py`).
+Each rank sees to a range of these.  It is told who leaves and how heavy they are, and answers where
+in the line each begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement.ranks.state import Totals
+from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
+from portpart.algorithms.refinement.rebalancing.strong import (
+    FillingRooms,
+    keep_those_above,
+    leave_strongly,
+    stand_at,
+)
+from portpart.backends import language as kl
+from portpart.backends.interface import Array
+from portpart.backends.language import Record
+from portpart.backends.steps import Parcel
+from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.rows import Csr, global_id
+from portpart.primitives.mail import (
+    Layout,
+    Mail,
+    MailSizes,
+    Place,
+    got,
+    layout_of_types,
+    put_number,
+)
+from portpart.primitives.owners import place_arrived, place_parts, record_prefix
+from portpart.primitives.places import even_borders
+from portpart.primitives.ranks import Owners, rank_of
+from portpart.primitives.scan import record_scan, tiles_of
+
+ANSWER = Place(0, wide=True, used=True)
+"""A place in the line, which takes no more words than what it answers."""
+
+
+class Line(Record):
+    """The part of a line that a rank sees to.
+
+    Attributes
+    ----------
+    first : array of int64, shape (ranks + 1,)
+        Rank r sees to the global ids ``first[r] ... first[r + 1] - 1``.
+    before : array of int64, shape (own ids + 1,)
+        The weight of a vertex if it leaves, else 0; then the sum of those before it.
+    sums : array of int64
+        The same of tiles.
+    low, count, tiles : int
+        The first of its ids, how many there are, and their tiles.
+    """
+
+    first: Array
+    before: Array
+    sums: Array
+    low: int = kl.word()
+    count: int = kl.word()
+    tiles: int = kl.word()
+
+
+def line_of(graph: DistributedGraph) -> tuple[Line, Mail]:
+    """What strong rebalancing of a graph whose vertices have moved works with."""
+    space, comm, own = graph.space, graph.comm, graph.local.num_vertices
+    borders = even_borders(graph.totals.num_vertices, comm.size)
+    low, high = (int(each) for each in borders[comm.rank : comm.rank + 2])
+    line = Line(space.asarray(borders), space.empty(high - low + 1, np.int64),
+                space.empty(tiles_of(high - low), np.int64))
+    width = layout_for(graph).width
+    words = np.array([low, high - low, tiles_of(high - low)])
+    return (line.over(Line.own_words(space.asarray(words))),
+            Mail.allocate(space, MailSizes(comm.size, width * own, width * (high - low))))
+
+
+def layout_for(graph: DistributedGraph) -> Layout:
+    """How the ids and the weights of vertices that leave travel."""
+    weight = np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64
+    return layout_of_types(graph.names.dtype, [np.dtype(weight)])
+
+
+def record_line(this: Recording, layout: Layout, relief: Relief) -> None:
+    """Record how those up to the thresholds leave, one block after the other."""
+    program, level = this.program, this.run.level
+    records: Any = program.records
+    line, mail, totals = records["line"], records["line_mail"], records["totals"]
+    sent: dict[str, Any] = {"mail": mail, "layout": layout}
+    program.launch(level.leavers, keep_those_above)
+    program.launch(line.count, clear_weight)
+    program.launch(1, clear_line, mail=mail)
+    program.launch(level.leavers, count_leaving, **sent)
+    program.launch(1, place_parts, mail=mail)
+    program.launch(level.leavers, pack_leaving, **sent)
+    program.all_to_all(mail.parcel)
+    program.launch(1, place_arrived, **sent)
+    program.launch(mail.items[0], enter_weight, **sent)
+    record_scan(program, line.before, line.before, line.sums, line.count, line.tiles)
+    program.launch(1, write_end)
+    record_prefix(program, totals.before[0], totals.shares, totals.before)
+    program.launch(mail.items[0], answer_place, **sent)
+    program.all_to_all(Parcel(send=mail.recv, send_counts=mail.recv_counts, recv=mail.send,
+                              recv_counts=mail.send_counts))
+    program.launch(level.leavers, leave_from_place, relief=relief, **sent)
+
+
+@kl.kernel
+def clear_weight(i, line: Line):
+    """Nobody leaves yet."""
+    line.before[i] = 0
+
+
+@kl.kernel
+def clear_line(_, mail: Mail, owners: Owners):
+    """No item is for any rank yet.  One item."""
+    for rank in range(owners.size):
+        mail.send_counts[rank] = 0
+
+
+@kl.kernel
+def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
+                  layout: Layout):
+    """Count the words for who sees to the id of a vertex, if it leaves; atomic."""
+    v = rebalancing.listed[i]
+    if rebalancing.slot_of[v] != STAYS:
+        rank = rank_of(line.first, kl.int64(global_id(v, graph)), owners.size)
+        kl.atomic_add(mail.send_counts, rank, layout.width)
+
+
+@kl.kernel
+def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
+                 layout: Layout):
+    """Pack the id and the weight of a vertex if it leaves, and note where; atomic, in any order."""
+    v = rebalancing.listed[i]
+    if rebalancing.slot_of[v] != STAYS:
+        number = kl.int64(global_id(v, graph))
+        item = kl.atomic_add(mail.send_next, rank_of(line.first, number, owners.size),
+                             layout.width)
+        put_number(mail.send, item, number, layout.lead)
+        put_number(mail.send, item, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
+                   layout.first)
+        stand_at(v, item // layout.width, rebalancing)
+
+
+@kl.kernel
+def enter_weight(i, line: Line, mail: Mail, layout: Layout):
+    """Enter the weight of a vertex that leaves; each comes once."""
+    item = i * layout.width
+    line.before[got(mail.recv, item, layout.lead) - line.low] = got(mail.recv, item, layout.first)
+
+
+@kl.kernel
+def write_end(_, line: Line, totals: Totals):
+    """before[0] = the weight of all in the part of this rank.  One item."""
+    totals.before[0] = line.before[line.count]
+
+
+@kl.kernel
+def answer_place(i, line: Line, mail: Mail, totals: Totals, layout: Layout):
+    """Write where a vertex that leaves begins in the line, in the place of what was told of it."""
+    item = i * layout.width
+    place = totals.before[0] + line.before[got(mail.recv, item, layout.lead) - line.low]
+    put_number(mail.recv, item, place, ANSWER)
+
+
+@kl.kernel
+def leave_from_place(i, graph: Csr, state: FillingRooms, mail: Mail, layout: Layout,
+                     relief: Relief):
+    """A vertex that leaves goes to the block whose room covers its place in the line."""
+    v = state.rebalancing.listed[i]
+    item = kl.int64(state.rebalancing.slot_of[v])
+    if item != STAYS:
+        leave_strongly(v, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
+                       got(mail.send, item * layout.width, ANSWER), state, relief)

@@ -1,0 +1,188 @@
+"""Regions of a graph of several ranks: vertices that are near each other, wherever they belong.
+
+Regions grow from vertices that a hash draws, all at once, by one arc in each round.  A vertex that
+several reach in the same round joins the one with the smallest number.  So they depend on the
+graph alone, and on who owns the vertices that none reaches.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.work import WorkRecord
+from portpart.graphs.distributed import DistributedGraph
+from portpart.graphs.ghost_values import values_for_ghosts
+from portpart.graphs.handles import owned
+from portpart.graphs.rows import Csr, global_id
+from portpart.primitives.basic import gather
+from portpart.primitives.hashing import hash_of, is_drawn
+from portpart.primitives.messages import Message, Part, Talk
+from portpart.primitives.ranks import grouped
+from portpart.primitives.select import positions_of
+
+SPACING, MAX_SEEDS = 64, 1 << 15
+"""A region begins at one of so many vertices, unless that would be so many regions."""
+
+MAX_ROUNDS = 256
+
+SEED = 0x5EED
+
+NONE = -1
+LARGEST = 2**31 - 1
+
+
+class Regions(NamedTuple):
+    """The regions of the vertices of a rank.
+
+    Attributes
+    ----------
+    region : array of int32
+        Of own vertices and ghosts.
+    number : int
+        How many there are.  The last ones, one for each rank, are of its vertices that no other
+        region has reached.
+    """
+
+    region: Array
+    number: int
+
+
+class Growth(WorkRecord):
+    """Regions that grow; sizes are the own vertices, and these with the ghosts.
+
+    Attributes
+    ----------
+    region : array of int32
+        Of own vertices that have been reached, else `NONE`.
+    nearest : array of int32
+        The smallest region that reaches an own vertex in this round; of a ghost what was the
+        smallest when its owner was told.
+    reached : array of int32
+        Own vertices that regions reach in this round.
+    ghosts : array of int32
+        Ghosts that they reach for the first time.
+    own : int
+    num_reached, num_ghosts : int
+        Lengths of the lists.
+    """
+
+    region: Array = work(np.int32, lambda sizes: sizes[0])
+    nearest: Array = work(np.int32, lambda sizes: sizes[1])
+    reached: Array = work(np.int32, lambda sizes: sizes[0])
+    ghosts: Array = work(np.int32, lambda sizes: sizes[1] - sizes[0])
+    own: int = kl.word()
+    num_reached: int = kl.word()
+    num_ghosts: int = kl.word()
+
+
+def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> Talk[Regions]:
+    """Regions of all vertices, one of which begins at one of so many; at fewer in large graphs."""
+    space, comm, own = graph.space, graph.comm, graph.local.num_vertices
+    growth = _begun(space, own, own + graph.num_ghosts)
+    spacing = max(spacing, -(-graph.totals.num_vertices // MAX_SEEDS))
+    drawn = space.empty(own, np.int8)
+    space.parallel_for(own, draw_seed, graph.local.csr, 1 / spacing, drawn)
+    front = positions_of(space, drawn)
+    received = yield Message([], [len(front)])
+    before, count = (int(received.words[:rank, 0].sum()) for rank in (comm.rank, comm.size))
+    space.parallel_for(len(front), begin_region, front, before, growth)
+    for _ in range(MAX_ROUNDS):
+        space.parallel_for(len(front), reach_out, front, graph.local.csr, growth)
+        received = yield Message([_reached_ghosts(graph, growth)], [len(front)])
+        if not received.words[:, 0].any():
+            break
+        names, regions = received.parts[0].columns
+        space.parallel_for(len(names), reach_own, owned(graph, names), regions, growth)
+        front = space.copy(growth.reached[: _lengths(space, growth)[0]])
+        space.parallel_for(len(front), join_nearest, front, growth)
+        growth.own_words.array[1:] = 0
+    space.parallel_for(own, join_rest, count + comm.rank, growth)
+    received = yield Message([values_for_ghosts(space, graph.halo, [growth.region])])
+    region = space.empty(own + graph.num_ghosts, np.int32)
+    region[:own], region[own:] = growth.region, received.parts[0].columns[0]
+    return Regions(region, count + comm.size)
+
+
+def _begun(space: ExecutionSpace, own: int, local: int) -> Growth:
+    """No vertex has been reached."""
+    made = Growth.allocate(space, (own, local)).over(
+        Growth.own_words(space.asarray(np.array([own, 0, 0]))))
+    made.region[:] = NONE
+    made.nearest[:] = LARGEST
+    return made
+
+
+def _lengths(space: ExecutionSpace, growth: Growth) -> tuple[int, int]:
+    """Of the lists of own vertices and of ghosts."""
+    _, reached, ghosts = space.to_host(growth.own_words.array).tolist()
+    return reached, ghosts
+
+
+def _reached_ghosts(graph: DistributedGraph, growth: Growth) -> Part:
+    """What owners are told of ghosts that have been reached."""
+    space = graph.space
+    ghosts = growth.ghosts[: _lengths(space, growth)[1]]
+    names = gather(space, graph.names, ghosts)
+    order, counts = grouped(space, graph.owners, graph.comm.size, names)
+    return Part([gather(space, names, order),
+                 gather(space, growth.nearest, gather(space, ghosts, order))], counts)
+
+
+@kl.kernel
+def draw_seed(v, graph: Csr, chance, drawn):
+    """drawn[v] = whether a region begins at v."""
+    drawn[v] = kl.int8(is_drawn(hash_of(global_id(v, graph), SEED), chance))
+
+
+@kl.kernel
+def begin_region(i, front, before, growth: Growth):
+    """Vertex i of a list is in a region of its own."""
+    growth.region[front[i]] = kl.int32(before + i)
+
+
+@kl.device
+def is_first(v, region, growth: Growth):
+    """Have a region reach v; whether none has before.  Atomic."""
+    return kl.atomic_min(growth.nearest, v, region) == LARGEST
+
+
+@kl.kernel
+def reach_out(i, front, graph: Csr, growth: Growth):
+    """Reach the neighbours of v; atomic, in any order."""
+    v = front[i]
+    region = kl.int64(growth.region[v])
+    for arc in range(graph.begin[v], graph.end[v]):
+        u = kl.int64(graph.targets[arc])
+        if u >= growth.own:
+            if is_first(u, region, growth):
+                growth.ghosts[kl.atomic_next(growth, Growth.num_ghosts)] = kl.int32(u)
+        elif growth.region[u] == NONE:
+            if is_first(u, region, growth):
+                growth.reached[kl.atomic_next(growth, Growth.num_reached)] = kl.int32(u)
+
+
+@kl.kernel
+def reach_own(i, vertices, regions, growth: Growth):
+    """Reach a vertex from another rank; atomic, in any order."""
+    v = vertices[i]
+    if growth.region[v] == NONE:
+        if is_first(v, kl.int64(regions[i]), growth):
+            growth.reached[kl.atomic_next(growth, Growth.num_reached)] = kl.int32(v)
+
+
+@kl.kernel
+def join_nearest(i, front, growth: Growth):
+    """A vertex that has been reached joins the region."""
+    growth.region[front[i]] = growth.nearest[front[i]]
+
+
+@kl.kernel
+def join_rest(v, rest, growth: Growth):
+    """A vertex that no region has reached joins another one."""
+    if growth.region[v] == NONE:
+        growth.region[v] = kl.int32(rest)
