@@ -15,6 +15,7 @@ from portpart import generators
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, fold_for
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.nearby_owners import MoveRule
 from portpart.algorithms.portpart import PRESETS
 from portpart.algorithms.portpart_ranks import partition_ranks
 from portpart.api.bounds import bounds_for
@@ -108,6 +109,17 @@ WISHES: dict[str, Any] = {
     "every": lambda n: {"fixed": anywhere(n, 6), "preset": "fast"},
 }
 """What is wanted of so many vertices, in six blocks."""
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.usefixtures("fold")
+@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize(("name", "size"), [("mesh", 2), ("weighted", 3)])
+def test_blocks_that_are_given_move_with_their_vertices(name, wish, size, monkeypatch):
+    monkeypatch.setattr("portpart.algorithms.portpart_ranks.rule_for",
+                        lambda space: MoveRule(0, 10.0, spacing=20))
+    graph = WHOLE[name]
+    check(graph, borders(graph.num_vertices, size, size), 6, **WISHES[wish](graph.num_vertices))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,9 @@ from tests.ranks import (
 NEVER = 0
 ALWAYS = 2**62
 
+STAYS = MoveRule(min_ghosts=inf)
+"""No vertex moves to another rank."""
+
 SMALL = changed(PRESETS["default"], {
     "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
     "coarsening.max_coarsest": 16})
@@ -50,7 +54,7 @@ SMALL = changed(PRESETS["default"], {
 
 def by_ranks(graph: Graph, first: list[int], k: int, config: Any, *, fold: int = NEVER,
              seed: int = 0, imbalance: float = 0.03, target: Any = None,
-             there: ExecutionSpace | None = None, rule: MoveRule | None = None,
+             there: ExecutionSpace | None = None, rule: MoveRule = STAYS,
              moved_by: int | None = None) -> list[Any]:
     """Blocks, weights of blocks, and what happened, rank by rank.
 
@@ -64,7 +68,7 @@ def by_ranks(graph: Graph, first: list[int], k: int, config: Any, *, fold: int =
         part = part if moved is None else moved.graph
         trace = Trace(part.space, part, None)
         found, weights = partition_ranks(part, balance, config, seed, trace, Fold(fold, ALWAYS),
-                                         rule)
+                                         rule=rule)
         found = found if moved is None else moved.brought_back(found)
         return host(found).tolist(), weights.tolist(), trace.summary()
 

@@ -48,7 +48,7 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: 
     divided = [replace(each, walk=[_of_rank(level, ranks, share, fold) for level in each.walk])
                for each in levels]
     return search.estimate(divided).beside(
-        beside - search.kept_bytes(ghosts)  # partitions are kept of own vertices alone
+        beside - search.kept_bytes(0 if moves else ghosts)  # partitions are kept of own vertices
         + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
 
 
