@@ -203,7 +203,7 @@ def inputs(space: Any, graphs: Graphs) -> Runs:
         graph = graphs[name].to(space)
         for each in (graph, portpart.as_hypergraph((graph.offsets, graph.targets))):
             yield f"subgraphs, {name}, {type(each).__name__}", partial(
-                portpart.subgraphs, each, part[: graph.num_vertices], 2)
+                portpart.subgraphs, each, part[: each.num_vertices], 2)
         yield f"permuted, {name}", partial(graph.permute, range(graph.num_vertices)[::-1])
 
 

@@ -10,6 +10,7 @@ from bench import communication, rank_refinement
 from portpart.backends.communication import One
 from portpart.backends.steps import Parcel
 from portpart.generators import shares
+from tests.mpi_jobs import MPIEXEC, run_job
 
 MAX_BYTES = 60
 """For each ghost of a level, on meshes."""
@@ -65,3 +66,15 @@ def test_the_command_prints_a_table_for_each_graph(monkeypatch):
     done = CliRunner().invoke(communication.main, ["--graphs", "mesh", "--ranks", "2"])
     assert done.exit_code == 0, done.output
     assert done.output.startswith("mesh, 2 ranks\n| level | vertices | ghosts |")
+
+
+def test_ranks_are_timed_beside_one_process():
+    pytest.importorskip("mpi4py")
+    if MPIEXEC is None:
+        pytest.skip("mpiexec is missing")
+    done = run_job(2, "-m", "bench.distributed", "--graphs", "mesh_900,permuted_cube_8^3",
+                   "--k", "4", "--calls", "1")
+    assert done.returncode == 0, done.stderr
+    assert "2 ranks of 1 threads, k = 4, default" in done.stdout
+    for name in ("mesh_900", "permuted_cube_8^3"):
+        assert f"| {name} |" in done.stdout

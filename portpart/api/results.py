@@ -61,10 +61,11 @@ class PartitionResult:
         ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
         after each walk through the levels (the phase ``search`` holds all walks but the first);
         ``repaired``, vertices that a last step has moved for the sake of the bounds alone, since
-        refinement ended beyond them: seldom any; ``left_out``, nets of a hypergraph, and pins,
-        that the search did without; ``starts``, how many initial partitions of the coarsest graph
-        were refined in the first walk, by what made them: ``grown`` or ``metis``; absent where
-        none was needed, as with `initial`.
+        refinement ended beyond them: seldom any; ``moved_vertices``, those of several ranks that
+        other ranks have worked on, in the phase ``moving`` (docs/howto/distributed.md);
+        ``left_out``, nets of a hypergraph, and pins, that the search did without; ``starts``, how
+        many initial partitions of the coarsest graph were refined in the first walk, by what made
+        them: ``grown`` or ``metis``; absent where none was needed, as with `initial`.
 
         A program counts as one launch, however many kernels it runs; a CUDA space whose
         ``program_mode`` is ``"walk"``, or that has not compiled the resident kernel yet, counts
