@@ -160,10 +160,10 @@ def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
 
 
 def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
-    """What owners have for vertices, as int64."""
+    """What owners have for vertices."""
     route = Route(graph, names)
     told, = route.fetch([values])
-    result = graph.space.empty(len(names), np.int64)
+    result = graph.space.empty(len(names), told.dtype)
     graph.space.parallel_for(len(names), look_up, names, route.names, len(route.names), told,
                              result)
     return result
