@@ -161,6 +161,18 @@ def put_number(words, item, number, place: Place):
 
 
 @kl.device
+def count_item(rank, mail: Mail, layout: Layout):
+    """Count the words of an item for a rank; atomic."""
+    return kl.atomic_add(mail.send_counts, rank, layout.width)
+
+
+@kl.device
+def next_item(rank, mail: Mail, layout: Layout):
+    """Where an item for a rank begins, one of those that are counted; atomic, in any order."""
+    return kl.atomic_add(mail.send_next, rank, layout.width)
+
+
+@kl.device
 def got(words, item, place: Place):
     """A field of the item that begins at words[item]."""
     value = kl.int64(words[item + place.at])

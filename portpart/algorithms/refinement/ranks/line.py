@@ -33,11 +33,13 @@ from portpart.primitives.mail import (
     Mail,
     MailSizes,
     Place,
+    count_item,
     got,
     layout_of_types,
+    next_item,
     put_number,
 )
-from portpart.primitives.owners import place_arrived, place_parts, record_prefix
+from portpart.primitives.owners import clear_parts, place_arrived, place_parts, record_prefix
 from portpart.primitives.places import even_borders
 from portpart.primitives.ranks import Owners, rank_of
 from portpart.primitives.scan import record_scan, tiles_of
@@ -96,7 +98,7 @@ def record_line(this: Recording, layout: Layout, relief: Relief) -> None:
     sent: dict[str, Any] = {"mail": mail, "layout": layout}
     program.launch(level.leavers, keep_those_above)
     program.launch(line.count, clear_weight)
-    program.launch(1, clear_line, mail=mail)
+    program.launch(1, clear_parts, mail=mail)
     program.launch(level.leavers, count_leaving, **sent)
     program.launch(1, place_parts, mail=mail)
     program.launch(level.leavers, pack_leaving, **sent)
@@ -119,20 +121,13 @@ def clear_weight(i, line: Line):
 
 
 @kl.kernel
-def clear_line(_, mail: Mail, owners: Owners):
-    """No item is for any rank yet.  One item."""
-    for rank in range(owners.size):
-        mail.send_counts[rank] = 0
-
-
-@kl.kernel
 def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
                   layout: Layout):
     """Count the words for who sees to the id of a vertex, if it leaves; atomic."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
         rank = rank_of(line.first, kl.int64(global_id(v, graph)), owners.size)
-        kl.atomic_add(mail.send_counts, rank, layout.width)
+        count_item(rank, mail, layout)
 
 
 @kl.kernel
@@ -142,8 +137,7 @@ def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
         number = kl.int64(global_id(v, graph))
-        item = kl.atomic_add(mail.send_next, rank_of(line.first, number, owners.size),
-                             layout.width)
+        item = next_item(rank_of(line.first, number, owners.size), mail, layout)
         put_number(mail.send, item, number, layout.lead)
         put_number(mail.send, item, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
                    layout.first)
