@@ -39,7 +39,7 @@ from portpart.primitives.basic import converted
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.messages import Talk, held
 
-__all__ = ["Fold", "coarsen_ranks", "fold_coarsest", "fold_for"]
+__all__ = ["Fold", "coarsen_ranks", "fold_for"]
 
 AnyPart = DistributedGraph | Graph
 
