@@ -57,7 +57,10 @@ def rows(graph: Graph) -> list[Any]:
 
 
 def labels_of(whole: Graph, *kinds: int) -> list[np.ndarray]:
-    """Labels by ranges of vertices, the later ones coarser; many of them are hard to coarsen."""
+    """Labels by ranges of vertices; many of them are hard to coarsen.
+
+    Of two numbers of labels the later one divides the earlier one: its labels are coarser.
+    """
     n = whole.num_vertices
     return [(np.arange(n) * each // max(1, n) - 2).astype(np.int32) for each in kinds]
 
@@ -124,7 +127,7 @@ def test_levels_do_not_depend_on_the_device(name):
             whole = GRAPHS[graph]
             check(whole, borders(whole.num_vertices, size, 1), size, there=there)
             check(whole, borders(whole.num_vertices, size, 1), size, there=there, fold=200,
-                  labels=labels_of(whole, 150, 4))
+                  labels=labels_of(whole, 150, 5))
 
 
 @pytest.mark.parametrize("fold", [100, 400, NO_LIMIT])
