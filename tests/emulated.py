@@ -45,6 +45,7 @@ from portpart.algorithms.multilevel.grown import grown_parts
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.nearby_owners import MoveRule
 from portpart.algorithms.objectives import communication, cut, net_cost
 from portpart.algorithms.objectives.candidates import Parts, costs_and_weights
 from portpart.algorithms.objectives.distances import distances_on
@@ -78,7 +79,7 @@ from tests.emulated_edits import (
     edited_nets,
 )
 from tests.golden.cases import weighted
-from tests.ranks import borders, rows_of
+from tests.ranks import borders, move_anywhere, rows_of
 
 GRAPHS: dict[str, Callable[[], Graph]] = {
     "mesh": lambda: generators.delaunay(48),
@@ -94,6 +95,9 @@ SMALL = {"coarsening.coarsest_per_block": 2, "coarsening.min_coarsest": 8}
 SECTIONS = {"preset": changed(PortpartConfig(), {"initial.starts": 2, **SMALL}),
             "min_coarsest": 4}
 """The same for multisection."""
+
+EAGER = MoveRule(min_ghosts=0, max_left=10.0, spacing=2)
+"""Vertices move to other ranks whatever that gains."""
 
 INHERITING = GrowingOptions(
     candidates=2, max_candidates=4, trials=3, refined_trials=2, min_vertices=8,
@@ -160,6 +164,7 @@ def cases() -> dict[Case, int]:
         Case("large net", "sequences"): 3, Case("circuit", "groups of nets"): 2,
         Case("skewed", "empty blocks"): 2, Case("circuit", "empty blocks"): 3,
         **{Case(graph, "ranks"): 2 + i % 2 for i, graph in enumerate((*GRAPHS, "star"))},
+        Case("skewed", "ranks", "moved"): 2, Case("weighted", "blocks of ranks", "moved"): 3,
         Case("weighted", "blocks of ranks"): 2, Case("skewed", "blocks of ranks", "degrees"): 3,
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
@@ -260,8 +265,11 @@ def _coarsened_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
 
     def main(comm: Communicator) -> list[np.ndarray]:
         rows = rows_of(graph, first[comm.rank], first[comm.rank + 1], space)
-        labels = space.asarray((np.arange(rows.first, rows.last) // 9).astype(np.int32))
         made = distributed(comm, rows)
+        if case.wish == "moved":
+            made = move_anywhere(made, 1).graph
+        ids = made.local.global_ids[: made.local.num_vertices]
+        labels = space.asarray((oracles.host(ids) // 9).astype(np.int32))
         levels = [level for label in (None, labels) for level in coarsen_ranks(
             made, 6, graph.total_vertex_weight // 6, ClusteringOptions(max_left=0.0),
             Fold(8, 100), stop_at=6, max_kept=0.99, skip_above=0.5, seed=2, labels=[label])]
@@ -274,6 +282,7 @@ def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
     """The blocks of a graph that belongs to three ranks, within limits that are hard to keep."""
     graph = GRAPHS[case.graph]()
     first = borders(graph.num_vertices, 3, 1)
+    rule = EAGER if case.wish == "moved" else None
     config = changed(PortpartConfig(), {
         "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
         "refinement.coarse": RefinementOptions(weak_limit=1, iteration_limit=6),
@@ -282,7 +291,7 @@ def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
     def main(comm: Communicator) -> np.ndarray:
         part = distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space))
         blocks, _ = partition_ranks(part, balance_of(graph, 3, 0.0), config, 1,
-                                    Trace(space, part, None), Fold(8, 100))
+                                    Trace(space, part, None), Fold(8, 100), rule=rule)
         return oracles.host(blocks)
 
     return np.concatenate(Local(3).run(main))
