@@ -147,6 +147,14 @@ def test_graphs_that_are_no_levels_are_passed_over(size):
     check(whole, borders(whole.num_vertices, size, 2), 1, stop_dense_at=5)
 
 
+@pytest.mark.parametrize("kinds", [(3,), (90, 3)])
+def test_labels_are_gathered_where_the_finest_graph_is_folded(kinds):
+    whole = GRAPHS["weighted"]
+    for size in (2, 5):
+        check(whole, borders(whole.num_vertices, size, 1), 1, fold=NO_LIMIT,
+              labels=labels_of(whole, *kinds))
+
+
 @settings(max_examples=80)
 @given(cut_graphs(graphs(25, loops=False)), st.integers(0, 2**40), st.sampled_from([0, 0, 9]),
        st.sampled_from([(), (3,), (9, 3)]))

@@ -7,6 +7,7 @@ levels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -74,7 +75,7 @@ def fold_for(space: ExecutionSpace) -> Fold:
 
 def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
                   options: ClusteringOptions, fold: Fold | None = None,
-                  **when: Any) -> list[Level[Any]]:
+                  labels: Sequence[Array | None] = (None,), **when: Any) -> list[Level[Any]]:
     """Levels of a graph that belongs to several ranks.
 
     All ranks call it.
@@ -89,9 +90,10 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     options : ClusteringOptions
     fold : Fold, optional
         Which levels are folded; the default depends on the kind of device.
+    labels : sequence of (array of int32, or None)
+        Of own vertices, as :func:`coarsen` takes them.
     **when
-        When coarsening ends, which graphs are no levels, and labels of own vertices: as
-        :func:`coarsen` takes them.
+        When coarsening ends, and which graphs are no levels: as :func:`coarsen` takes them.
 
     Returns
     -------
@@ -118,8 +120,10 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
             clusters.cluster = ids_of(clusters.graph, clusters.cluster)
         return fold.folded(clusters.graph)
 
+    if fold.takes(graph):
+        labels = [each if each is None else graph.gather_values(each) for each in labels]
     return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
-                   contraction=cast(Any, contraction), through=cast(Any, _through),
+                   labels=labels, contraction=cast(Any, contraction), through=cast(Any, _through),
                    carry=cast(Any, partial(carried, graph.comm)), **when)
 
 
