@@ -9,7 +9,6 @@ import ctypes
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -20,19 +19,38 @@ from mpi4py import MPI
 from portpart.backends.cuda import nccl, nccl_calls
 from tests.backends import stand_in_gpu
 
-_begun: list[MPI.Request] = []
-"""Requests of calls that may not be done."""
+
+class Call:
+    """A call that may not be done.  It works on copies: arrays may go away when it is broken off.
+
+    What has arrived is in its place once somebody has seen that the call is done.
+    """
+
+    def __init__(self, request: MPI.Request, arriving: np.ndarray | None = None,
+                 place: np.ndarray | None = None) -> None:
+        self.request, self.arriving, self.place = request, arriving, place
+
+    def is_done(self) -> bool:
+        done = bool(self.request.Test())
+        if done and self.place is not None:
+            self.place[:] = self.arriving
+            self.place = None
+        return done
+
+
+_begun: list[Call] = []
+"""Calls that may not be done."""
 
 PATIENCE = 60
 """Seconds that what comes later on the stream waits for them."""
 
-left: list[MPI.Request] = []
-"""Requests that were broken off."""
+left: list[Call] = []
+"""Calls that were broken off."""
 
 made: list[NcclCommunicator] = []
 """The communicators of this process."""
 
-_group: list[Callable[[], MPI.Request]] | None = None
+_group: list[Callable[[], Call]] | None = None
 """Calls of an open group."""
 
 
@@ -41,20 +59,21 @@ class NcclError(RuntimeError):
 
 
 class Event:
-    """Requests that were begun before it was recorded."""
+    """Calls that were begun before it was recorded."""
 
     def __init__(self, disable_timing: bool = False) -> None:
-        self.requests: list[MPI.Request] = []
+        self.calls: list[Call] = []
 
     def record(self, stream: Any) -> None:
-        self.requests = list(_begun)
+        self.calls = list(_begun)
 
     def synchronize(self) -> None:
-        MPI.Request.Waitall(self.requests)
+        while not self.done:
+            time.sleep(0)
 
     @property
     def done(self) -> bool:
-        return bool(MPI.Request.Testall(self.requests))
+        return all(each.is_done() for each in self.calls)
 
 
 def memory(place: int, size: int) -> np.ndarray:
@@ -65,7 +84,7 @@ def memory(place: int, size: int) -> np.ndarray:
 def complete() -> None:
     """Wait for what has been begun: what is launched now comes behind it."""
     begin = time.monotonic()
-    while not MPI.Request.Testall(_begun):
+    while not all(each.is_done() for each in _begun):
         assert time.monotonic() - begin < PATIENCE
     _begun.clear()
 
@@ -85,15 +104,17 @@ class NcclCommunicator:
         assert kind == "int64"
         words = memory(recv, 8 * count).view(np.int64)
         assert send == recv
-        _begin(partial(self.comm.Iallreduce, words.copy(), words, op))
+        given, sums = words.copy(), np.empty_like(words)
+        _begin(lambda: Call(self.comm.Iallreduce(given, sums, op), sums, words))
 
     def send(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
         assert kind == "uint8"
-        _begin(partial(self.comm.Isend, memory(place, count), peer))
+        _begin(lambda: Call(self.comm.Isend(memory(place, count).copy(), peer)))
 
     def recv(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
         assert kind == "uint8"
-        _begin(partial(self.comm.Irecv, memory(place, count), peer))
+        arriving = np.empty(count, np.uint8)
+        _begin(lambda: Call(self.comm.Irecv(arriving, peer), arriving, memory(place, count)))
 
     def check_async_error(self) -> None:
         assert not self.aborted
@@ -107,7 +128,7 @@ class NcclCommunicator:
         self.comm.Free()
 
 
-def _begin(call: Callable[[], MPI.Request]) -> None:
+def _begin(call: Callable[[], Call]) -> None:
     if _group is None:
         _begun.append(call())
     else:
