@@ -34,6 +34,7 @@ FILES = {
     "backends/cuda": "tests/backends/test_modules.py",
     "backends/language": "tests/backends/test_check.py",
     "cli": "tests/test_cli_answers.py",
+    "compat": "tests/compat/test_networkx.py",
     "compat/pymetis": "tests/compat/test_pymetis.py",
     "generators": "tests/generators/test_generators.py",
     "graphs": "tests/test_graph.py",

@@ -15,7 +15,8 @@ from tests.test_layers import ROOT
 from tests.test_pieces import trees
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
-          "portpart.generators.shares", "portpart.compat.pymetis", "portpart.plot",
+          "portpart.generators.shares", "portpart.compat.networkx",
+          "portpart.compat.pymetis", "portpart.plot",
           "portpart.backends.language", "portpart.backends.communication",
           "portpart.backends.communication.mpi", "portpart.primitives.owners",
           "portpart.graphs.distribution", "portpart.algorithms.coarsening.rank_hierarchy",
@@ -24,8 +25,10 @@ PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
 ranks."""
 
 FOUND_BY_NAME = {"portpart.cli.": {"command"}, "portpart.io.formats.": {"parse", "text"},
-                 "portpart.io.netlist.": {"parse", "parse_netlist"}}
-"""What tables of modules find in each of them."""
+                 "portpart.io.netlist.": {"parse", "parse_netlist"},
+                 "portpart.compat.networkx_backend": {
+                     "get_info", "convert_from_nx", "convert_to_nx", "kernighan_lin_bisection"}}
+"""What tables of modules, and NetworkX, find in each of them."""
 
 CLICKS = {"help"}
 """Attributes that Click reads."""

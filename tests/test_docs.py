@@ -24,8 +24,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
          *sorted((ROOT / "bench").rglob("*.md"))]
 CODE = ("portpart", "tests", "bench", "examples", "docs")
 PLACES = ("portpart", *(f"portpart.{name}" for name in
-                        ("compat.pymetis", "generators", "generators.shares", "io",
-                         "metrics", "plot")))
+                        ("compat.networkx", "compat.pymetis", "generators",
+                         "generators.shares", "io", "metrics", "plot")))
 BLOCK = re.compile("^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", re.M | re.S)
 SHOWN_BESIDE = re.compile(r"^print\(.*\) +# (.*)$", re.M)
 TOCTREE = re.compile("^```{toctree}\n:hidden:\n\n(.*?)^```", re.M | re.S)

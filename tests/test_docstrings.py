@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import portpart
-from portpart.compat import pymetis
+from portpart.compat import networkx, pymetis
 from portpart.generators import shares
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,7 +25,7 @@ PLACES = (portpart, *(importlib.import_module(f"portpart.{name}")
 
 def modules() -> list[str]:
     """Where public names are defined, and every module of the places."""
-    values = (getattr(place, name, None) for place in (*PLACES, pymetis, shares)
+    values = (getattr(place, name, None) for place in (*PLACES, networkx, pymetis, shares)
               for name in place.__all__)
     found = {module.__name__ for value in values
              if (module := inspect.getmodule(value)) is not None
@@ -61,7 +61,7 @@ def _value(name: str) -> Any:
 
 def public() -> list[str]:
     """What people use, but what is another package's, or a constant."""
-    return sorted({f"{place.__name__}.{name}" for place in (*PLACES, pymetis, shares)
+    return sorted({f"{place.__name__}.{name}" for place in (*PLACES, networkx, pymetis, shares)
                    for name in place.__all__
                    if callable(value := getattr(place, name)) and
                    value.__module__.startswith("portpart")})

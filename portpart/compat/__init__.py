@@ -1,1 +1,13 @@
-"""Drop-in replacements for the calls of other graph partitioners."""
+"""Calls of other packages, answered by portpart: of PyMETIS, and of NetworkX."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a module on first use: the backend of NetworkX is imported with NetworkX itself."""
+    if name not in ("networkx", "pymetis"):
+        raise AttributeError(f"module 'portpart.compat' has no attribute {name!r}")
+    return import_module(f"portpart.compat.{name}")

@@ -15,11 +15,16 @@ from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.weights import total_of
 from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.interface import ExecutionSpace
+
+
+VERTEX_WEIGHTS = ("vertex_weights", "vertex ")
+"""How messages about weights of vertices begin."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +131,36 @@ def graph_of_edges(
             made = edges_graph(edges.num_vertices, edges.ends[:, 0], edges.ends[:, 1],
                                edges.weights, vertex_weights, here, **how.options())
     except InputError as problem:
-        if problem.edge is None or edges.names is None:
-            raise
-        u, v = (edges.names[end] for end in problem.edge)
-        named = InputError(f"{problem} (the vertices are {shown(u)} and {shown(v)})")
-        named.edge = problem.edge
-        raise named from problem
+        raise _naming_ends(problem, edges) from problem
     return replace(made, names=edges.names)
+
+
+def _naming_ends(problem: InputError, edges: NamedEdges) -> InputError:
+    """The same error with the names of the vertices of the edge at fault, where there is one."""
+    if str(problem).startswith(VERTEX_WEIGHTS):
+        return problem
+    odd = _no_number(edges.weights)
+    entry = problem.entry if odd is None else odd
+    ends = problem.edge or (None if entry is None else edges.ends[entry].tolist())
+    if ends is None or edges.names is None:
+        return problem
+    u, v = (shown(edges.names[end]) for end in ends)
+    if odd is None:
+        named = InputError(f"{problem} (the vertices are {u} and {v})")
+    else:
+        named = InputError(f"the edge of {u} and {v} has weight {shown(edges.weights[odd])}; "
+                           'numbers up to 2**62 are needed: weights="ignore" leaves weights out')
+    named.edge, named.entry = tuple(ends), entry
+    return named
+
+
+def _no_number(weights: Any) -> int | None:
+    """Place of the first of a list of weights that is no number, or one that no array holds."""
+    if not isinstance(weights, list):
+        return None
+    return next((place for place, weight in enumerate(weights)
+                 if not isinstance(weight, (int, float, np.number, np.bool_))
+                 or (isinstance(weight, int) and abs(weight) > MAX_TOTAL_WEIGHT)), None)
 
 
 def _directed(

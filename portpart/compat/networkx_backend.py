@@ -1,0 +1,49 @@
+"""The backend ``portpart`` of NetworkX: the entry points that NetworkX finds by itself.
+
+NetworkX imports this file whenever it is imported: here nothing is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import networkx
+
+SUMMARY = "Multilevel partitioning on all cores or a GPU."
+BISECTION = ("A multilevel bisection: sets of equal size, or of the sizes of `partition`. "
+             "`max_iter` has no effect. Without a seed the result is always the same. Negative "
+             "weights are not implemented.")
+
+
+def get_info() -> dict[str, Any]:
+    """What the documentation of NetworkX says about the backend."""
+    return {"backend_name": "portpart", "project": "portpart", "package": "portpart",
+            "url": "https://github.com/portpart/portpart", "short_summary": SUMMARY,
+            "functions": {"kernighan_lin_bisection": {"additional_docs": BISECTION}}}
+
+
+def convert_from_nx(graph: networkx.Graph, **_: Any) -> networkx.Graph:
+    """The graph as it is: weights may be functions, which only the call itself knows."""
+    return graph
+
+
+def convert_to_nx(result: Any, **_: Any) -> Any:
+    """The result of a function as it is."""
+    return result
+
+
+def kernighan_lin_bisection(G: networkx.Graph, partition: Any = None, max_iter: int = 10,
+                            weight: Any = "weight", seed: Any = None) -> tuple[set[Any], set[Any]]:
+    """Two sets of nodes, as ``networkx.community.kernighan_lin_bisection`` returns them."""
+    from portpart.backends.interrupts import late_signals
+
+    with late_signals():
+        from portpart.compat.bisection import bisection
+    # nothing was converted, and what NetworkX keeps makes it warn at the next call
+    (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).pop("portpart", None)
+    # the generator of the module is what NetworkX makes of no seed
+    is_told = seed is not None and seed is not getattr(random, "_inst", None)
+    number = seed.randrange(2**31) if is_told and hasattr(seed, "randrange") else seed
+    return bisection(G, partition, weight, number if is_told else 0)
