@@ -1,4 +1,4 @@
-"""A space for tests: kernels run as plain Python, the lanes of a team as threads.
+"""A space for tests: kernels run as plain Python, the lanes of a team in turn or as threads.
 
 Slow, for graphs of a few dozen vertices.  What it shows is that a kernel's result does not depend
 on the width of its team, which spaces of one lane cannot show.
@@ -12,10 +12,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
+from threading import current_thread
 from typing import Any, Protocol, cast
 
 import numpy as np
+from greenlet import getcurrent, greenlet
 
 from portpart.backends import language
 from portpart.backends.bound import Bindings
@@ -68,58 +70,96 @@ class _Barrier:
             turn.release()
         self.waiting = []
 
+    def run(self, work: Callable[[int], None]) -> None:
+        """Do what each lane does; raises what one raises."""
+        errors: list[Exception] = []
 
-class _Team:
-    """The lanes of one team: who is who, and where they wait for each other."""
+        def watched_work(lane: int) -> None:
+            try:
+                work(lane)
+            except threading.BrokenBarrierError:
+                pass
+            except Exception as error:
+                errors.append(error)
+                self.abort()
+
+        threads = [threading.Thread(target=watched_work, args=(lane,))
+                   for lane in range(1, self.size)]
+        for thread in threads:
+            thread.start()
+        watched_work(0)
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[-1]
+
+
+class _Turns:
+    """Where lanes wait for each other that are greenlets: each goes on until it waits."""
 
     def __init__(self, size: int) -> None:
+        self.lanes: list[greenlet] = []
         self.size = size
-        self.local = threading.local()
-        self.barrier = _Barrier(size)
+
+    def wait(self) -> None:
+        """Return when all lanes have called this."""
+        if self.size > 1:
+            self.lanes[(getcurrent().lane + 1) % self.size].switch()
+
+    def run(self, work: Callable[[int], None]) -> None:
+        """Do what each lane does; raises what one raises."""
+        self.lanes = [greenlet(partial(work, lane)) for lane in range(self.size)]
+        for each in self.lanes:
+            each.switch()
+
+
+class _Team:
+    """The lanes of one team: who is who, and where they wait for each other.
+
+    What a lane has of its own are attributes of its thread or greenlet, which is `here`.
+    """
+
+    def __init__(self, size: int, mixes: bool) -> None:
+        self.size = size
+        self.here: Callable[[], Any] = current_thread if mixes else getcurrent
+        self.barrier: Any = _Barrier(size) if mixes else _Turns(size)
         self.gathered: list[list[Any]] = [[None] * size, [None] * size]
         self.atomic = threading.Lock()
         self.arrays: dict[int, np.ndarray] = {}
         self.uses = Uses()
-        self.error: Exception | None = None
 
-    def run(self, lane: int, items: list[int], kernel: Kernel, args: tuple[Any, ...]) -> None:
+    def work(self, items: list[int], kernel: Kernel, given: list[Any], lane: int) -> None:
         """Do what one lane does, for all items one after the other."""
-        self.local.lane, self.local.turn, self.local.met, self.local.way = lane, 0, 0, None
-        # integers have 64 bits: those of Python would take the width of whatever they are added to
-        numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
-        given = bundled(kernel, numbers)
-        try:
-            with np.errstate(over="ignore"):
-                for item in items:
-                    self.local.made = 0
-                    kernel(np.int64(item), *given)
-                    self.meet()
-        except threading.BrokenBarrierError:
-            pass
-        except Exception as error:
-            self.error = error
-            self.barrier.abort()
+        here = self.here()
+        here.lane, here.turn, here.met, here.way = lane, 0, 0, None
+        with np.errstate(over="ignore"):
+            for item in items:
+                here.made = 0
+                kernel(np.int64(item), *given)
+                self.meet()
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all lanes; two lists in turn, as others may still read the last one."""
-        self.local.turn ^= 1
-        values = self.gathered[self.local.turn]
-        values[self.local.lane] = value
+        here = self.here()
+        here.turn ^= 1
+        values = self.gathered[here.turn]
+        values[here.lane] = value
         self.barrier.wait()
         return list(values)
 
     def meet(self) -> None:
         """Wait for all lanes: what they have done to arrays of the team is done for all."""
-        self.local.met += 1
+        self.here().met += 1
         self.barrier.wait()
 
     def array(self, element: Word, size: int) -> np.ndarray:
         """The next array of the team: one for all lanes, as the last item left it."""
-        self.local.made += 1
+        here = self.here()
+        here.made += 1
         with self.atomic:
-            if self.local.made not in self.arrays:
-                self.arrays[self.local.made] = watched(np.full(size, 77, element.name), self.use)
-            return self.arrays[self.local.made]
+            if here.made not in self.arrays:
+                self.arrays[here.made] = watched(np.full(size, 77, element.name), self.use)
+            return self.arrays[here.made]
 
     def use(self, array: np.ndarray, place: Any, way: str) -> None:
         """Note that the lane of this thread uses an element; raises if lanes race for it.
@@ -127,15 +167,14 @@ class _Team:
         Sums and the like over a team do not count as meeting: within a warp they are shuffles,
         which order no accesses to memory.
         """
-        here = self.local
+        here = self.here()
         self.uses.note((id(array), int(place)), here.lane, here.way or way, here.met)
 
     def words(self) -> dict[Word, Callable[..., Any]]:
         """What the words of the language do in this team."""
-        here = self.local
-
         def locked(plain: Callable[..., Any]) -> Callable[..., Any]:
             def call(*arguments: Any) -> Any:
+                here = self.here()
                 with self.atomic:
                     here.way = "atomic"
                     try:
@@ -148,12 +187,12 @@ class _Team:
                    language.atomic_max, language.atomic_cas, language.team_atomic_add,
                    language.team_atomic_cas)
         return {
-            language.lane: lambda: here.lane,
+            language.lane: lambda: self.here().lane,
             language.team_size: lambda: self.size,
             language.team_sum: lambda value: sum(self.gather(value)),
             language.team_max: lambda value: reduce(max, self.gather(value)),
             language.team_min: lambda value: reduce(min, self.gather(value)),
-            language.team_scan: lambda value: sum(self.gather(value)[: here.lane + 1]),
+            language.team_scan: lambda value: sum(self.gather(value)[: self.here().lane + 1]),
             language.team_last: lambda value: self.gather(value)[-1],
             language.team_sync: self.meet,
             language.team_array: self.array,
@@ -161,7 +200,7 @@ class _Team:
         }
 
 
-def partial(parameter: Parameter, values: dict[str, Any]) -> Any:
+def part_of(parameter: Parameter, values: dict[str, Any]) -> Any:
     """What the kernel may see of a record."""
     root = object.__new__(cast(Any, parameter.kind))
     for path in parameter.paths:
@@ -182,7 +221,7 @@ def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
     result: list[Any] = []
     for parameter in kernel.signature[1:]:
         if parameter.is_record:
-            result.append(partial(parameter, values))
+            result.append(part_of(parameter, values))
         else:
             value = values[parameter.flat_name(())]
             result.append(parameter.kind(value) if parameter.is_words else value)
@@ -220,11 +259,12 @@ def _mixed(value: int) -> int:
 
 
 class LanesSpace(HostCudaSpace):
-    """Kernels as plain Python, teams of `lanes` threads instead of more than one lane.
+    """Kernels as plain Python, in teams of `lanes` lanes where a kernel has teams.
 
     The lanes of a team may not race for elements of its arrays, and in the kernels of the names
-    `watching` not for those of the arrays that they are given either.  Threads that may stop
-    anywhere take their time: lanes do so at launches 1, 2, 4, 8 ... of a kernel.
+    `watching` not for those of the arrays that they are given either.  Lanes go on in turn, each
+    until it waits for the others.  At launches 1, 2, 4, 8 ... of a kernel they are threads, which
+    may stop anywhere, but take their time.
     """
 
     name = "lanes"
@@ -241,21 +281,16 @@ class LanesSpace(HostCudaSpace):
         """Run a kernel whose arguments have no records."""
         items = list(range(n))
         self.random.shuffle(items)
-        crew = _Team(1 if team == 1 else self.lanes)
+        self.launched[kernel.name] += 1
+        mixes = team > 1 and self.launched[kernel.name].bit_count() == 1
+        crew = _Team(1 if team == 1 else self.lanes, mixes)
         if kernel.name in self.watching:
             args = tuple(watched(given, crew.use) if isinstance(given, np.ndarray) else given
                          for given in args)
-        self.launched[kernel.name] += 1
-        with _speaking(crew.words(), self.launched[kernel.name].bit_count() == 1):
-            threads = [threading.Thread(target=crew.run, args=(lane, items, kernel, args))
-                       for lane in range(1, crew.size)]
-            for thread in threads:
-                thread.start()
-            crew.run(0, items, kernel, args)
-            for thread in threads:
-                thread.join()
-        if crew.error is not None:
-            raise crew.error
+        # integers have 64 bits: those of Python would take the width of whatever they are added to
+        numbers = [np.int64(a) if isinstance(a, int) else a for a in args]
+        with _speaking(crew.words(), mixes):
+            crew.barrier.run(partial(crew.work, items, kernel, bundled(kernel, numbers)))
 
     def executable(self, program: Program) -> Executable:
         return Walker(self, program)
