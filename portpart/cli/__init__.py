@@ -26,6 +26,7 @@ from portpart.errors import DeviceUnavailable, InputError, printable
 
 COMMANDS = {
     "partition": "Partition a graph or hypergraph into k blocks of nearly equal weight.",
+    "mesh": "Partition a mesh and write it for ParaView, whole or in pieces.",
     "repartition": "Improve an old partition with low migration volume.",
     "replay": "Apply the edits of a netlist to a session, round by round.",
     "map": "Map vertices to the processing elements of a machine.",

@@ -91,7 +91,7 @@ class Reading:
     model: str | None = None
     max_fanout: int | None = None
     mesh: str | None = None
-    common_nodes: int | None = None
+    common_nodes: int | str | None = None
     max_vertices: int | None = None
     ports: bool | None = None
     diagonal: bool | None = None
@@ -220,7 +220,7 @@ def read_mesh(name: str, reading: Reading) -> Mesh | None:
 
     if reading.mesh == "nodal" or name == STANDARD:
         return None
-    is_mesh = (reading.file_format or format_of_name(name)) == "metis-mesh"
+    is_mesh = (reading.file_format or format_of_name(name)) in ("metis-mesh", "meshio")
     return io.read_mesh(name) if is_mesh else None
 
 

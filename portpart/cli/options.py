@@ -122,6 +122,21 @@ def with_values(arguments: list[str]) -> list[str]:
     return ["--symmetrize=true" if word == "--symmetrize" else word for word in arguments]
 
 
+def _common_nodes(text: str | None) -> int | str | None:
+    """Return the value of --common-nodes."""
+    if text is None or text == "face":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"{shown(text)} is neither a number of at least 1 nor 'face'")
+    return int(text)
+
+
+common_nodes_option = click.option(
+    "--common-nodes", metavar="NUMBER|face",
+    callback=lambda _ctx, _param, text: _common_nodes(text),
+    help="Mesh: minimum number of common nodes of adjacent elements, or face: they share a face. "
+         "Default: 1 of METIS meshes, face of others.")
+
 _READING = (
     click.option("--symmetrize", type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",
                  callback=lambda _ctx, _param, word: SYMMETRIZE_WORDS.get(word),
@@ -140,8 +155,8 @@ _READING = (
                  help="Edge list: the first line has titles, or an edge. Default: detected."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
-                      "verilog, blif, aiger, metis-mesh, hmetis, patoh, ispd98, bookshelf); "
-                      "default: by content and name."),
+                      "verilog, blif, aiger, metis-mesh, meshio, hmetis, patoh, ispd98, "
+                      "bookshelf); default: by content and name."),
     click.option("--top", metavar="MODULE",
                  help="Verilog, BLIF: top module. Default: the one that no other instantiates."),
     click.option("--model", type=click.Choice([*files.GRAPH_MODELS, *files.NET_MODELS]),
@@ -158,10 +173,8 @@ _READING = (
                  help="Weights of vertices. ISPD98, Bookshelf: .are or .nodes file; netlists: "
                       "lines of a cell and its area."),
     click.option("--mesh", type=click.Choice(["dual", "nodal"]),
-                 help="METIS mesh: vertices are the elements (dual, the default) or the nodes."),
-    click.option("--common-nodes", type=click.IntRange(min=1),
-                 help="METIS mesh: minimum number of common nodes of adjacent elements. "
-                      "Default: 1."),
+                 help="Mesh: vertices are the elements (dual, the default) or the nodes."),
+    common_nodes_option,
     click.option("--max-vertices", type=click.IntRange(min=0),
                  help="Refuse larger graphs. Default: 2^22, or 16 per byte of text."),
 )

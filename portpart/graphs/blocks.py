@@ -70,6 +70,19 @@ def blocks_of(part: Any, n: int, k: int | None = None,
     return blocks, int(blocks.max(initial=-1)) + 1 if k is None else k
 
 
+def blocks_of_elements(part: Any, num_elements: int, num_nodes: int,
+                       k: int | None = None) -> tuple[np.ndarray, int]:
+    """The block of each element of a mesh, as of :func:`blocks_of`."""
+    held = held_blocks(part)
+    count = len(held) if hasattr(held, "__len__") else num_elements
+    if count != num_elements:
+        hint = ("; mesh.element_part makes blocks of elements of those of nodes"
+                if count == num_nodes else "")
+        raise InputError(f"the part has {count} blocks for a mesh of {num_elements} elements and "
+                         f"{num_nodes} nodes; a block for each element is needed{hint}")
+    return blocks_of(held, num_elements, held_number(part, k))
+
+
 def _checked(part: Any, n: int, k: int | None) -> np.ndarray:
     """`part` as a host array of integers, after checking its length and range."""
     if part is None:

@@ -9,7 +9,8 @@ from portpart.graphs.elements import mesh_from
 from portpart.graphs.mesh import Mesh
 
 
-def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None) -> Mesh:
+def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None,
+            points: Any = None) -> Mesh:
     """Make a :class:`Mesh` of arrays or lists of elements, checking it on the way.
 
     Parameters
@@ -29,6 +30,8 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
         Number of nodes; default: the number of points, else the largest node plus one.
     element_weights : array_like of int, shape (num_elements,), optional
         Weights of the elements, zero allowed.
+    points : array_like, shape (num_nodes, 1 to 3), optional
+        Coordinates of the nodes; default: those of an object with ``points``.
 
     Returns
     -------
@@ -39,7 +42,8 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
     ------
     InputError
         Names the first element that is at fault: a node that is negative, out of range or there
-        twice, or no node at all.
+        twice, or no node at all.  Names the block of cells whose kind is unknown, and the first
+        cell of a lower dimension whose nodes are not all in one element.
 
     Notes
     -----
@@ -56,7 +60,7 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
     1
     """
     if isinstance(elements, (str, os.PathLike)):
-        from portpart.io.formats.mesh import read_mesh
+        from portpart.io.meshes import read_mesh
 
         elements = read_mesh(elements)
-    return mesh_from(elements, num_nodes, element_weights)
+    return mesh_from(elements, num_nodes, element_weights, points)

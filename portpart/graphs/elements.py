@@ -5,14 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
+from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import Words, check_offsets
 from portpart.graphs.from_arrays import as_array, index_array
+from portpart.graphs.incidence import stacked
 from portpart.graphs.mesh import Mesh, sealed_mesh
 from portpart.graphs.weights import checked_vertex_weights, integral
 from portpart.options import shown
@@ -24,31 +26,33 @@ ACCEPTED = (
     "of cells as meshio has them, a path or a portpart Mesh"
 )
 
+class Rows(NamedTuple):
+    """The nodes of elements, and all cells if their kinds are known."""
 
-DIMENSIONS = {"vertex": 0, "line": 1, "curve": 1, "triangle": 2, "quad": 2, "polygon": 2,
-              "tetra": 3, "hexa": 3, "wedge": 3, "pyramid": 3, "penta": 3, "polyhedron": 3}
-"""By how meshio's names of kinds of cells begin, as in ``hexahedron20``."""
-
-Named = TypeVar("Named")
+    offsets: np.ndarray
+    nodes: np.ndarray
+    cells: tuple[Cells, ...] | None = None
 
 
-def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any) -> Mesh:
+def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any,
+              points: Any = None) -> Mesh:
     """The work of `as_mesh`: dispatch on the kind of `elements`."""
     if isinstance(elements, Mesh):
         if element_weights is None:
             element_weights = elements.element_weights
+        points = elements.points if points is None else points
         num_nodes = elements.num_nodes if num_nodes is None else num_nodes
-        return checked_mesh(elements.offsets, elements.nodes, num_nodes, element_weights)
+        rows = Rows(elements.offsets, elements.nodes, elements.cells)
+        return checked_mesh(rows, num_nodes, element_weights, points)
     if hasattr(elements, "cells") and hasattr(elements, "points"):
-        num_nodes = len(elements.points) if num_nodes is None else num_nodes
+        points = elements.points if points is None else points
         elements = elements.cells
-    return checked_mesh(*_rows(elements), num_nodes, element_weights)
+    return checked_mesh(_rows(elements), num_nodes, element_weights, points)
 
 
-def checked_mesh(
-    offsets: np.ndarray, nodes: np.ndarray, num_nodes: int | None, element_weights: Any
-) -> Mesh:
+def checked_mesh(rows: Rows, num_nodes: int | None, element_weights: Any, points: Any) -> Mesh:
     """A mesh of rows of integers, checked."""
+    offsets, nodes, cells = rows
     num_elements = len(offsets) - 1
     if num_elements > MAX_NODES or len(nodes) > MAX_NODES:
         raise InputError(f"{num_elements} elements with {len(nodes)} nodes; at most 2**31 - 2 of "
@@ -56,11 +60,51 @@ def checked_mesh(
     empty = offsets[1:] == offsets[:-1]
     if empty.any():
         raise at_element(int(empty.argmax()), "has no nodes")
+    if points is not None:
+        points = _checked_points(points, num_nodes)
+        num_nodes = len(points)
     num_nodes = _number_of_nodes(offsets, nodes, num_nodes)
-    mesh = sealed_mesh(offsets.astype(np.int64), nodes.astype(np.int32), num_nodes,
-                       _weights(element_weights, num_elements))
+    if points is None:
+        largest = [each.nodes.max(initial=-1) for each in cells or ()]
+        num_nodes = max([num_nodes, *(int(node) + 1 for node in largest)])
+    nodes = nodes.astype(np.int32)
+    mesh = sealed_mesh(offsets.astype(np.int64), nodes, num_nodes,
+                       _weights(element_weights, num_elements), points,
+                       None if cells is None else with_nodes(cells, nodes))
     _refuse_repeated_nodes(mesh)
+    _refuse_mixed_dimensions(mesh)
     return mesh
+
+
+def _checked_points(points: Any, num_nodes: int | None) -> np.ndarray:
+    """Coordinates as an array of their own."""
+    array: np.ndarray = as_array(backends.space("cpu"), points, "points")
+    if array.ndim != 2 or not 1 <= array.shape[1] <= 3 or array.dtype.kind not in "fiu":
+        raise InputError(f"points are of shape {tuple(array.shape)} and type {array.dtype}; "
+                         "numbers of shape (num_nodes, 1 to 3) are needed")
+    if num_nodes not in (None, len(array)):
+        raise InputError(f"there are {len(array)} points, and num_nodes is {shown(num_nodes)}: a "
+                         "mesh has a point for each node")
+    return np.array(array, np.float64)
+
+
+def _refuse_mixed_dimensions(mesh: Mesh) -> None:
+    """Raise for a cell of a lower dimension that is on no element, such as a beam on a plate."""
+    for at, cells in enumerate(mesh.cells or ()):
+        bad = ((cells.nodes < 0) | (cells.nodes >= mesh.num_nodes)).any(axis=1)
+        if bad.any():
+            number = int(bad.argmax())
+            raise InputError(f"cell {number} of block {at} ({cells.kind}) has the nodes "
+                             f"{cells.nodes[number].tolist()}; nodes must lie in 0 ... "
+                             f"{mesh.num_nodes - 1}")
+        outside = mesh.elements_at(at) < 0
+        if outside.any() and kind_of(cells.kind).dimension > 0:
+            number = int(outside.argmax())
+            raise InputError(
+                f"cell {number} of block {at} ({cells.kind}) has the nodes "
+                f"{cells.nodes[number].tolist()}, which are not all in one element: the mesh is "
+                "of mixed dimensions; pass the blocks that are to be the elements alone, such as "
+                "as_mesh([block for block in mesh.cells if block.type == ...])")
 
 
 def at_element(element: int, problem: str) -> InputError:
@@ -118,20 +162,20 @@ def _weights(values: Any, num_elements: int) -> np.ndarray | None:
         raise error_at(problem.vertex, text) from None
 
 
-def _rows(elements: Any) -> tuple[np.ndarray, np.ndarray]:
+def _rows(elements: Any) -> Rows:
     """Offsets and nodes of whatever holds elements."""
     if isinstance(elements, tuple):
         return _compressed_rows(elements)
     if isinstance(elements, Mapping):
-        kept = _largest_dimension([(dimension_of(name), name) for name in elements])
-        return _joined([_table(elements[name], f"block {shown(name)}") for name in kept])
+        return _rows_of_blocks([(str(name), data, f"block {shown(name)}")
+                                for name, data in elements.items()])
     if any(hasattr(elements, name) for name in ("__array__", "__dlpack__")):
-        return _joined([_table(elements, "the array of elements")])
+        rows = stacked([_table(elements, "the array of elements")])
+        return Rows(rows.offsets, rows.members)
     each = _listed(elements)
-    blocks = [_cells_of(block) for block in each]
-    if blocks and all(block is not None for block in blocks):
-        kept = _largest_dimension([(_dimension(block), at) for at, block in enumerate(each)])
-        return _joined([_table(blocks[at], f"block {at}") for at in kept])
+    blocks = [_block_of(block, at) for at, block in enumerate(each)]
+    if blocks and all(blocks):
+        return _rows_of_blocks([block for block in blocks if block is not None])
     return _rows_of_lists(each)
 
 
@@ -146,17 +190,17 @@ def _listed(elements: Any) -> list[Any]:
     return list(walk)
 
 
-def _compressed_rows(pair: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _compressed_rows(pair: tuple[Any, ...]) -> Rows:
     if len(pair) != 2:
         raise InputError(f"a tuple of {len(pair)}: give (offsets, nodes), or a list of elements")
     space = backends.space("cpu")
     offsets, nodes = index_array(space, pair[0], "offsets"), index_array(space, pair[1], "nodes")
     check_offsets(space, offsets, len(nodes),
                   Words("offsets", "nodes", "nodes", "a mesh of n elements"))
-    return offsets, nodes
+    return Rows(offsets, nodes)
 
 
-def _rows_of_lists(elements: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+def _rows_of_lists(elements: list[Any]) -> Rows:
     """Offsets and nodes of elements that are sequences of any lengths."""
     offsets = np.zeros(len(elements) + 1, np.int64)
     for at, element in enumerate(elements):
@@ -170,7 +214,7 @@ def _rows_of_lists(elements: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         place = next(i for i, node in enumerate(flat) if _integers([node]) is None)
         raise at_element(int(np.searchsorted(offsets, place, side="right")) - 1,
                          f"has node {shown(flat[place])}; nodes must be integers below 2**63")
-    return offsets, nodes
+    return Rows(offsets, nodes)
 
 
 def _integers(values: list[Any]) -> np.ndarray | None:
@@ -184,32 +228,49 @@ def _integers(values: list[Any]) -> np.ndarray | None:
     return array.astype(np.int64, copy=False)
 
 
-def _cells_of(block: Any) -> Any:
-    """The array of a block of cells of meshio, new or old; None if it is none."""
+def _block_of(block: Any, at: int) -> tuple[str, Any, str] | None:
+    """Kind, array and place of a block of cells of meshio, new or old; None if it is none."""
     if hasattr(block, "type") and hasattr(block, "data"):
-        return block.data
-    pair = isinstance(block, tuple) and len(block) == 2 and isinstance(block[0], str)
-    return block[1] if pair else None
+        return str(block.type), block.data, f"block {at}"
+    if isinstance(block, tuple) and len(block) == 2 and isinstance(block[0], str):
+        return block[0], block[1], f"block {at}"
+    return None
 
 
-def _dimension(block: Any) -> int | None:
-    """The dimension of a block of cells of meshio."""
-    found = getattr(block, "dim", None)
-    return dimension_of(getattr(block, "type", None) or block[0]) if found is None else found
+def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> Rows:
+    """The elements are the cells of the largest dimension, block after block."""
+    dimensions, tables = [], []
+    for name, data, place in blocks:
+        try:
+            kind = kind_of(name)
+        except InputError as problem:
+            raise InputError(f"{place}: {problem}") from None
+        if name.startswith("polyhedron"):
+            data = _nodes_of_polyhedra(data, place)
+        table = _table(data, place)
+        if table.shape[1] < (kind.corners or 1) and len(table):
+            raise InputError(f"{place} has {table.shape[1]} nodes per cell; a {name} has at least "
+                             f"{kind.corners}")
+        dimensions.append(kind.dimension)
+        tables.append(table)
+    top = max(dimensions, default=0)
+    rows = stacked([table for dimension, table in zip(dimensions, tables) if dimension == top])
+    cells, first = [], 0
+    for (name, _, _), dimension, table in zip(blocks, dimensions, tables):
+        cells.append(Cells(name, table, first if dimension == top else None))
+        first += len(table) if dimension == top else 0
+    return Rows(rows.offsets, rows.members, tuple(cells))
 
 
-def dimension_of(kind: Any) -> int | None:
-    """The dimension of cells by meshio's name of their kind; None of a kind that it has not."""
-    name = str(kind).lower().removeprefix("vtk_lagrange_")
-    return next((dimension for begin, dimension in DIMENSIONS.items() if name.startswith(begin)),
-                None)
-
-
-def _largest_dimension(blocks: list[tuple[int | None, Named]]) -> list[Named]:
-    """Blocks of cells without those that lie on the boundary of others; all if one is unknown."""
-    dimensions = [-1 if dimension is None else dimension for dimension, _ in blocks]
-    wanted = {max(dimensions)} if blocks and min(dimensions) >= 0 else set(dimensions)
-    return [name for dimension, (_, name) in zip(dimensions, blocks) if dimension in wanted]
+def _nodes_of_polyhedra(cells: Any, place: str) -> Any:
+    """The nodes of polyhedra of as many nodes each, which meshio has as lists of faces."""
+    if hasattr(cells, "ndim"):
+        return cells
+    try:
+        return [np.unique(np.concatenate(faces)) for faces in cells]
+    except (TypeError, ValueError):
+        raise InputError(f"{place} holds no polyhedra: each is a list of faces, and a face is a "
+                         "sequence of nodes") from None
 
 
 def _table(block: Any, what: str) -> np.ndarray:
@@ -223,11 +284,3 @@ def _table(block: Any, what: str) -> np.ndarray:
         raise InputError(f"{what} is of type {table.dtype}; nodes must be integers")
     nodes: np.ndarray = integral(space, table.reshape(-1), what)
     return nodes.reshape(table.shape)
-
-
-def _joined(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and nodes of blocks of elements, one after the other."""
-    lengths = [np.full(len(table), table.shape[1], np.int64) for table in tables]
-    offsets = np.concatenate([np.zeros(1, np.int64), *lengths])
-    nodes = [table.reshape(-1) for table in tables]
-    return np.cumsum(offsets), np.concatenate(nodes) if nodes else np.empty(0, np.int64)

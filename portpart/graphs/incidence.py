@@ -48,6 +48,14 @@ class Incidence(Record):
         return Incidence(offsets_from_counts(space, counts), self.rows[order])
 
 
+def stacked(tables: list[np.ndarray]) -> Incidence:
+    """The rows of several tables, one after the other."""
+    lengths = [np.full(len(table), table.shape[1], np.int64) for table in tables]
+    members = [table.reshape(-1) for table in tables]
+    return Incidence(np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths])),
+                     np.concatenate(members) if members else np.empty(0, np.int64))
+
+
 class Lists(Record):
     """Ascending lists of rows, those that each member is in, and where rows are in them.
 
@@ -59,12 +67,15 @@ class Lists(Record):
         The list that each place is in.
     heap : array of int64
         Begins for each row where its members do, and holds one place in the list of each.
+    least : array of int32, or None
+        Common members that suffice for each row, where they differ.
     """
 
     offsets: Array
     rows: Array
     list_of: Array
     heap: Array
+    least: Array | None
 
 
 class Joined(Record):
@@ -84,20 +95,23 @@ class Joined(Record):
 
 
 def joined_rows(
-    these: Incidence, others: Incidence, common: int, weighted: bool, words: tuple[str, str]
+    these: Incidence, others: Incidence, common: int | np.ndarray, weighted: bool,
+    words: tuple[str, str],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """CSR rows (offsets, targets, weights): rows of `these` that have `common` members in common.
 
-    Fewer do for a short row, all but one of its members.  `others` is the transpose of `these`,
-    its members ascending.  Weights are numbers of common members.  `words` name a row of `others`
-    and its members.
+    Fewer do for a short row, all but one of its members.  Of numbers for each row the smaller one
+    of two counts.  `others` is the transpose of `these`, its members ascending.  Weights are
+    numbers of common members.  `words` name a row of `others` and its members.
     """
+    least = common if isinstance(common, np.ndarray) else None
+    common = 0 if isinstance(common, np.ndarray) else common
     if common == 1:
         _refuse_cliques(others, words)
     space = backends.space("cpu")
     n = len(these)
     lists = Lists(others.offsets, others.members, others.rows,
-                  space.empty(len(these.members), np.int64))
+                  space.empty(len(these.members), np.int64), least)
     counts = space.zeros(n, np.int64)
     nothing = space.empty(1, np.int32)
     space.parallel_for(n, meet_rows, these, lists, common, False, False,
@@ -115,6 +129,17 @@ def joined_rows(
     if num_arcs <= MAX_INT32_ARCS:
         offsets = offsets.astype(np.int32)
     return offsets, targets, weights if weighted else None
+
+
+def rows_with(cells: Incidence, rows: Incidence, of_members: Incidence) -> np.ndarray:
+    """The first of some rows that has all members of a cell, for each cell; -1 if none has.
+
+    `of_members` is the transpose of `rows`, its members ascending.
+    """
+    space = backends.space("cpu")
+    found: np.ndarray = space.empty(len(cells), np.int32)
+    space.parallel_for(len(cells), find_row, cells, rows, of_members, found)
+    return found
 
 
 def _refuse_cliques(others: Incidence, words: tuple[str, str]) -> None:
@@ -153,10 +178,12 @@ def sift_down(heap, begin, size, start):
 
 
 @kl.device
-def suffices(shared, common, offsets, row, other):
+def suffices(shared, common, least, offsets, row, other):
     """Whether two rows with `shared` members in common are joined: METIS's rule."""
     shorter = min(offsets[row + 1] - offsets[row], offsets[other + 1] - offsets[other])
-    return row != other and (shared >= common or shared >= shorter - 1)
+    needed = min(kl.int64(kl.value_or(least, row, common)),
+                 kl.int64(kl.value_or(least, other, common)))
+    return row != other and (shared >= needed or shared >= shorter - 1)
 
 
 @kl.kernel
@@ -185,7 +212,7 @@ def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joine
                 size -= 1
                 lists.heap[begin] = lists.heap[begin + size]
             sift_down(lists.heap, begin, size, 0)
-        if suffices(shared, common, these.offsets, row, other):
+        if suffices(shared, common, lists.least, these.offsets, row, other):
             if fill:
                 joined.targets[joined.first[row] + met] = other
             if fill and weighted:
@@ -193,3 +220,27 @@ def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joine
             met += 1
     if not fill:
         joined.first[row] = met
+
+
+@kl.device
+def missing(cell, row, cells: Incidence, rows: Incidence):
+    """How many members of a cell a row does not have."""
+    count = kl.int64(0)
+    for i in range(cells.offsets[cell], cells.offsets[cell + 1]):
+        has = kl.int64(0)
+        for j in range(rows.offsets[row], rows.offsets[row + 1]):
+            has += kl.int64(rows.members[j] == cells.members[i])
+        count += kl.int64(has == 0)
+    return count
+
+
+@kl.kernel
+def find_row(cell, cells: Incidence, rows: Incidence, of_members: Incidence, found):
+    """found[cell] = the first row that has all members of the cell, or -1."""
+    member = kl.int64(cells.members[cells.offsets[cell]])
+    best = kl.int64(-1)
+    for place in range(of_members.offsets[member], of_members.offsets[member + 1]):
+        row = kl.int64(of_members.members[place])
+        if best < 0 and missing(cell, row, cells, rows) == 0:
+            best = row
+    found[cell] = kl.int32(best)

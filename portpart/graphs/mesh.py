@@ -12,12 +12,22 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.errors import InputError
+from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs.blocks import blocks_of_elements
+from portpart.graphs.cell_kinds import Cells, chosen_cells, corner_tables
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
-from portpart.graphs.incidence import Incidence, joined_rows
+from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
 from portpart.graphs.other_side import part_of_other_side
-from portpart.options import shown
+from portpart.graphs.submesh import Submesh, pieces_of
+from portpart.options import checked_integer, shown
+
+FACE = "face"
+
+MAX_NUMBER = 2**31 - 1
+
+WITHOUT_KINDS = ("has no kinds of cells: as_mesh({'tetra': elements}) for example says what the "
+                 "elements are")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -37,6 +47,13 @@ class Mesh:
         Nodes are numbered 0 ... num_nodes - 1; some may be in no element.
     element_weights : ndarray of int64, shape (num_elements,), or None
         None means that every element weighs 1.
+    points : ndarray of float64, shape (num_nodes, 1 to 3), or None
+        Coordinates of the nodes.
+    cells : tuple of blocks of cells, or None
+        All blocks that the mesh was made of, if the kinds of cells are known.  A block has the
+        attributes ``kind``, meshio's name such as ``"tetra10"``; ``nodes``, an int32 array of shape
+        (cells, nodes per cell); and ``first``, the number of its first element.  ``first`` is None
+        for cells of a lower dimension, which are no elements.
 
     Examples
     --------
@@ -56,7 +73,9 @@ class Mesh:
     nodes: np.ndarray
     num_nodes: int
     element_weights: np.ndarray | None = None
-    _known: dict[str, Incidence] = field(default_factory=dict)
+    points: np.ndarray | None = None
+    cells: tuple[Cells, ...] | None = None
+    _known: dict[str | int, Any] = field(default_factory=dict)
 
     @property
     def num_elements(self) -> int:
@@ -75,20 +94,73 @@ class Mesh:
             transposed = self.by_element.transposed(self.num_nodes)
             read_only((transposed.offsets, transposed.members))
             self._known["node"] = transposed
-        return self._known["node"]
+        found: Incidence = self._known["node"]
+        return found
 
-    def dual_graph(self, common_nodes: int = 1, *, weights: bool = False) -> Graph:
+    def elements_at(self, block: int) -> np.ndarray:
+        """The element that each cell of a block of `cells` is or lies on, as an int32 array.
+
+        Of several elements that have all nodes of the cell it is the first.  A cell that lies on
+        none has -1.
+        """
+        if self.cells is None:
+            raise InputError(f"this mesh {WITHOUT_KINDS}")
+        _, nodes, first = self.cells[block]
+        if first is not None:
+            return np.arange(first, first + len(nodes), dtype=np.int32)
+        if block not in self._known:
+            self._known[block] = rows_with(stacked([nodes]), self.by_element, self.by_node)
+        found: np.ndarray = self._known[block]
+        return found
+
+    def cell_data(self, element_part: Any, k: int | None = None) -> list[np.ndarray]:
+        """Blocks of all cells, one array for each block of `cells`, as meshio wants cell data.
+
+        Parameters
+        ----------
+        element_part : array_like of int, shape (num_elements,), PartitionResult or Session
+        k : int, optional
+            Number of blocks; default: that of the result, or the largest block plus one.
+
+        Returns
+        -------
+        list of ndarray of int32
+            A cell of a lower dimension, such as a triangle on the boundary of tetrahedra, has the
+            block of the first element that it lies on, or -1 if it lies on none.
+
+        Raises
+        ------
+        InputError
+            If `element_part` does not fit, or if the kinds of the cells are not known.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> mesh = portpart.as_mesh({"line": [[1, 3]], "triangle": [[0, 1, 2], [1, 2, 3]]})
+        >>> [part.tolist() for part in mesh.cell_data([0, 1])]
+        [[1], [0, 1]]
+        """
+        part, _ = blocks_of_elements(element_part, self.num_elements, self.num_nodes, k)
+        if self.cells is None:
+            raise InputError(f"this mesh {WITHOUT_KINDS}")
+        padded = np.append(part, -1).astype(np.int32)  # the last one is that of -1
+        return [padded[self.elements_at(block)] for block in range(len(self.cells))]
+
+    def dual_graph(self, common_nodes: int | str | None = None, *,
+                   weights: bool = False) -> Graph:
         """The graph whose vertices are the elements.
 
         Parameters
         ----------
-        common_nodes : int, default 1
-            Elements are adjacent if they share at least so many nodes.  Elements that share a
-            face have 2 nodes in common in meshes of triangles or quadrilaterals, 3 in meshes of
-            tetrahedra, 4 in meshes of hexahedra.  Of an element of p nodes p - 1 always suffice:
-            that is METIS's rule, for meshes of mixed elements.
+        common_nodes : int or "face", optional
+            Elements are adjacent if they share at least so many nodes.  With ``"face"`` they are
+            adjacent if they share a face: all its corners, that is 3 of tetrahedra, 4 of hexahedra,
+            and 2 of triangles and quadrilaterals, whose faces are edges.  Default: ``"face"`` if
+            the kinds of the elements are known, as in files of meshio, else 1.  Of an element of
+            p nodes p - 1 always suffice: that is METIS's rule, for meshes of mixed elements.
         weights : bool, default False
-            Whether an edge weighs as many as there are common nodes.
+            Whether an edge weighs as many as there are common nodes, with ``"face"`` common
+            corners.
 
         Returns
         -------
@@ -98,8 +170,9 @@ class Mesh:
         Raises
         ------
         InputError
-            If `common_nodes` is less than 1, or if it is 1 and a node in more than 2**16 elements,
-            which are all adjacent then.
+            If `common_nodes` is less than 1, if it is ``"face"`` and the kinds of the elements are
+            not known, or if it is 1 and a node in more than 2**16 elements, which are all adjacent
+            then.
         OutOfMemory
             If the memory does not suffice.
 
@@ -117,13 +190,32 @@ class Mesh:
         <Graph: 3 vertices, 2 edges, on cpu>
         >>> mesh.dual_graph(common_nodes=2)
         <Graph: 3 vertices, 1 edges, on cpu>
+        >>> portpart.as_mesh({"triangle": two_triangles_and_one_apart}).dual_graph()
+        <Graph: 3 vertices, 1 edges, on cpu>
         """
-        if not isinstance(common_nodes, (int, np.integer)) or common_nodes < 1:
+        if common_nodes is None:
+            common_nodes = 1 if self.cells is None else FACE
+        if isinstance(common_nodes, str) and common_nodes == FACE:
+            these, others, common = self._corners()
+        elif isinstance(common_nodes, (int, np.integer)) and common_nodes >= 1:
+            these, others, common = self.by_element, self.by_node, int(common_nodes)
+        else:
             raise InputError(f"common_nodes is {shown(common_nodes)}; it must be an integer of at "
-                             "least 1")
-        rows = joined_rows(self.by_element, self.by_node, int(common_nodes), weights,
-                           ("node", "elements"))
+                             "least 1, or 'face'")
+        rows = joined_rows(these, others, common, weights, ("node", "elements"))
         return _graph(*rows, self._element_weights())
+
+    def _corners(self) -> tuple[Incidence, Incidence, int | np.ndarray]:
+        """The corners of each element, the elements of each corner, and how many are a face."""
+        if self.cells is None:
+            raise InputError(f"common_nodes is 'face', but the mesh {WITHOUT_KINDS}, or pass the "
+                             "number of common nodes")
+        tables, needed = corner_tables(self.cells)
+        same = int(needed[0]) if len(needed) and (needed == needed[0]).all() else needed
+        if sum(table.size for table in tables) == len(self.nodes):
+            return self.by_element, self.by_node, same
+        corners = stacked(tables)
+        return corners, corners.transposed(self.num_nodes), same
 
     def nodal_graph(self, *, weights: bool = False) -> Graph:
         """The graph whose vertices are the nodes; two are adjacent if an element has both.
@@ -203,18 +295,80 @@ class Mesh:
         return part_of_other_side(self.by_element, node_part, self.num_nodes,
                                   "node_part", k, target)
 
+    @typed_memory_errors
+    def submeshes(self, element_part: Any, ghosts: int = 1, *,
+                  k: int | None = None) -> list[Submesh[Mesh]]:
+        """Divide the mesh as a partition says, with what blocks need of each other.
+
+        Parameters
+        ----------
+        element_part : array_like of int, shape (num_elements,), PartitionResult or Session
+            Block of each element.
+        ghosts : int, default 1
+            Layers of elements of other blocks that a block gets.  The first layer are those that
+            share a node with an own element.  With 0 a block gets its own elements alone.
+        k : int, optional
+            Number of blocks; default: that of the result, or the largest block plus one.
+
+        Returns
+        -------
+        list of Submesh
+            One for each block; an empty block has a mesh without elements.  Cells of lower
+            dimensions and nodes that are in no element are in no sub-mesh.
+
+        Raises
+        ------
+        InputError
+            If `element_part` has the wrong length or type, or `ghosts` is no integer or negative.
+        OutOfMemory
+            If the memory does not suffice.
+
+        Notes
+        -----
+        Work is done in parallel, O(s log s) for the s nodes of all own elements and ghosts.  The
+        result does not depend on the number of threads.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> strip = portpart.as_mesh([[i, i + 1] for i in range(6)])
+        >>> left, right = strip.submeshes([0, 0, 0, 1, 1, 1])
+        >>> left.elements.tolist(), left.owners.tolist(), left.neighbours
+        ([0, 1, 2, 3], [1], [1])
+        """
+        part, k = blocks_of_elements(element_part, self.num_elements, self.num_nodes, k)
+        ghosts = checked_integer("ghosts", ghosts, 0, MAX_NUMBER)
+        part = part.astype(np.int32)
+        pieces = pieces_of(self.by_element, self.by_node, part, self.node_part(part, max(1, k)),
+                           ghosts, k)
+        return [Submesh(block, self._piece(elements.numbers, nodes.numbers, offsets, targets),
+                        *elements[2:], *nodes[2:], shared)
+                for block, (elements, nodes, offsets, targets, shared) in enumerate(pieces)]
+
+    def _piece(self, elements: np.ndarray, numbers: np.ndarray, offsets: np.ndarray,
+               nodes: np.ndarray) -> Mesh:
+        """The mesh of some elements and nodes."""
+        weights, points = (None if each is None else each[chosen] for each, chosen in (
+            (self.element_weights, elements), (self.points, numbers)))
+        cells = None if self.cells is None else chosen_cells(self.cells, elements, offsets, nodes)
+        return sealed_mesh(offsets, nodes, len(numbers), weights, points, cells)
+
     def _element_weights(self) -> np.ndarray | None:
         weights = self.element_weights
         return None if weights is None or (weights == 1).all() else weights
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return sealed_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights)
+        return sealed_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights,
+                             self.points, self.cells)
 
     def _repr_html_(self) -> str:
         return table("Mesh", [
             ("elements", self.num_elements), ("nodes", self.num_nodes),
             ("nodes of an element", f"{len(self.nodes) / max(1, self.num_elements):.2f} in the "
                                     "mean"),
+            ("cells", None if self.cells is None else ", ".join(
+                dict.fromkeys(cells.kind for cells in self.cells))),
+            ("points", None if self.points is None else f"of {self.points.shape[1]} coordinates"),
             ("weights", "none" if self.element_weights is None else "elements")])
 
     def __repr__(self) -> str:
@@ -225,7 +379,8 @@ class Mesh:
 def sealed_mesh(*values: Any) -> Mesh:
     """A mesh of arrays of its own, which nobody changes."""
     mesh = Mesh(*values)
-    read_only((mesh.offsets, mesh.nodes, mesh.element_weights))
+    read_only((mesh.offsets, mesh.nodes, mesh.element_weights, mesh.points,
+               *(cells.nodes for cells in mesh.cells or ())))
     return mesh
 
 

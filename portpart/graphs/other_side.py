@@ -52,7 +52,10 @@ def part_of_other_side(
     k = held_number(member_part, k)
     part = index_array(space, held_blocks(member_part), name)
     if len(part) != num_members:
-        raise InputError(f"{name} holds {len(part)} blocks for {num_members}")
+        own, other = ("element", "node") if name == "element_part" else ("node", "element")
+        hint = (f"; mesh.{own}_part makes these of blocks of {other}s"
+                if len(part) == len(rows) else "")
+        raise InputError(f"{name} holds {len(part)} blocks for {num_members} {own}s{hint}")
     limits = _limits(len(rows), part, k, target)
     outside = (part < 0) | (part >= len(limits))
     if outside.any():

@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from portpart.io.formats.edge_list import NamedGraph, read_edge_list
-from portpart.io.formats.mesh import read_mesh
 from portpart.io.hostfile import Host, expand_nodelist, read_hosts
 from portpart.io.hypergraphs import read_hypergraph
 from portpart.io.known import FORMATS
+from portpart.io.meshes import read_mesh
 from portpart.io.metis_pieces import MetisPiece, open_metis_piece
 from portpart.io.partition_file import (
     read_named_partition,
@@ -23,7 +23,8 @@ from portpart.io.partition_file import (
 from portpart.io.rankfile import write_rankfile
 from portpart.io.reading import read, read_named
 from portpart.io.row_files import RowFile, open_rows
-from portpart.io.writing import write, write_hypergraph, write_mesh
+from portpart.io.writing import write, write_hypergraph
+from portpart.io.writing_meshes import write_mesh, write_submeshes
 
 if TYPE_CHECKING:
     from portpart.io.netlist.edits import NetlistEdits
@@ -58,6 +59,7 @@ __all__ = [
     "write_named_partition",
     "write_partition",
     "write_rankfile",
+    "write_submeshes",
 ]
 
 _HOMES = {

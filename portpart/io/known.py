@@ -57,6 +57,13 @@ class Format:
         return hasattr(self.module, "text")
 
 
+MESHIO = "meshio"
+MESHIO_SUFFIXES = (
+    ".msh", ".vtu", ".vtk", ".inp", ".xdmf", ".xmf", ".med", ".exo", ".ex2", ".cgns", ".nas",
+    ".bdf", ".fem", ".su2", ".ugrid", ".vol", ".avs", ".mdpa", ".f3grid", ".h5m", ".hmf", ".meshb",
+    ".stl", ".ply", ".obj", ".off")
+"""Suffixes of meshio's formats that no other files have: not .dat, .xml or .e, for example."""
+
 FORMATS = {
     "metis": Format("portpart.io.formats.metis", (".graph", ".metis", ".chaco"), RULES),
     "matrix-market": Format("portpart.io.formats.matrix_market", (".mtx", ".mm"), RULES),
@@ -74,6 +81,7 @@ FORMATS = {
     "aiger": Format("portpart.io.netlist.aiger", (".aig", ".aag"),
                     ("model", "max_fanout", "areas")),
     "metis-mesh": Format("portpart.io.formats.mesh", (".mesh",), ("mesh", "common_nodes")),
+    MESHIO: Format("portpart.io.formats.meshio_mesh", MESHIO_SUFFIXES, ("mesh", "common_nodes")),
 }
 """Every format by its name."""
 

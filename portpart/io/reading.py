@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.io.formats import hmetis
 from portpart.io.formats.edge_list import NamedGraph
-from portpart.io.known import FORMATS, GRAPH_SUFFIXES, format_of_name
+from portpart.io.known import FORMATS, GRAPH_SUFFIXES, MESHIO, format_of_name
 from portpart.io.sniff import NETS_CALL, fits_hmetis, fits_metis, recognised, sample_of
 from portpart.io.text.edge_rows import UnequalRows
 from portpart.io.text.files import PathLike, Source, read_source
@@ -38,7 +39,7 @@ def read(
     max_fanout: int | None = None,
     areas: PathLike | None = None,
     mesh: str | None = None,
-    common_nodes: int | None = None,
+    common_nodes: int | str | None = None,
     max_vertices: int | None = None,
     space: ExecutionSpace | None = None,
 ) -> Graph:
@@ -51,10 +52,11 @@ def read(
         reads standard input.
     format : str, optional
         ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``,
-        ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"`` or ``"metis-mesh"``.
+        ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"``, ``"metis-mesh"`` or
+        ``"meshio"``.
         Default: what the content shows, where it allows several what the suffix says
         (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.parhip``, ``.npy``, ``.v``,
-        ``.blif``, ``.aig`` ..., before ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
+        ``.blif``, ``.aig``, ``.msh``, ``.vtu`` ..., before ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
     symmetrize : bool, "sum" or "max", optional
         As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
         edges without direction: they are read as with True unless it says "sum" or "max".
@@ -86,11 +88,11 @@ def read(
         default: each weighs 1.  Areas may be decimal numbers such as 0.798.  Then all are
         multiplied by the smallest power of ten that makes them whole.
     mesh : {"dual", "nodal"}, optional
-        METIS mesh (format ``"metis-mesh"``, ``.mesh``): whether the vertices are the elements
-        (default) or the nodes.
-    common_nodes : int, optional
-        METIS mesh: least number of nodes that adjacent elements share, see
-        :meth:`portpart.Mesh.dual_graph`; default: 1.
+        Meshes (METIS's, ``"metis-mesh"``, and those that meshio reads): whether the vertices are
+        the elements (default) or the nodes.
+    common_nodes : int or "face", optional
+        Meshes: least number of nodes that adjacent elements share, or ``"face"``, see
+        :meth:`portpart.Mesh.dual_graph`; default: 1 of METIS's files, ``"face"`` of others.
     max_vertices : int, optional
         Refuse graphs of more vertices; default: of more than 2^22 and 16 for each byte of text.
         Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
@@ -191,8 +193,11 @@ def _parsed(
     """Name of the format of a file, and what its reader makes of it."""
     if format is not None and format not in FORMATS:
         raise InputError(f"unknown format {shown(format)}; known are {', '.join(FORMATS)}")
-    source = read_source(path, checked_limit(given.pop("max_vertices", None)), GRAPH_SUFFIXES)
+    limit = checked_limit(given.pop("max_vertices", None))
     options = {key: value for key, value in given.items() if value is not None}
+    if (format or format_of_name(os.fspath(path))) == MESHIO:  # it reads files itself
+        return MESHIO, _parsed_as(MESHIO, Source(os.fspath(path), b"", limit), options)
+    source = read_source(path, limit, GRAPH_SUFFIXES)
     name = format or recognised(source, format_of_name(source.name))
     try:
         return name, _parsed_as(name, source, options)

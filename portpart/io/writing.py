@@ -1,4 +1,4 @@
-"""Graphs, hypergraphs and meshes to files, which are complete or not there."""
+"""Graphs and hypergraphs to files, which are complete or not there."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.by_name import told_names
 from portpart.graphs.convert import as_graph
-from portpart.graphs.convert_mesh import as_mesh
 from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.io.formats import hmetis
-from portpart.io.formats.mesh import mesh_text
 from portpart.io.hypergraphs import net_format_of_name
 from portpart.io.known import FORMATS, format_of_name
 from portpart.io.text.files import PathLike, write_chunks
 from portpart.io.text.named_edges import why_unwritable
-from portpart.io.text.packed import bare_name
 from portpart.options import shown
 
 KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with the names that "
@@ -148,35 +145,3 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
         warnings.warn(f"the names of {made.num_vertices} vertices are not written, as hMETIS files "
                       f"hold none: {KEPT}", UserWarning, stacklevel=2)
     write_chunks(path, hmetis.text(made))
-
-
-def write_mesh(mesh: Any, path: PathLike) -> None:
-    """Write a METIS mesh file, packed if the suffix says so; ``-`` writes to standard output.
-
-    Parameters
-    ----------
-    mesh : Mesh or whatever :func:`portpart.as_mesh` takes
-    path : str or PathLike
-        Another suffix than ``.mesh``, before those of packed files, is refused.
-
-    Raises
-    ------
-    InputError
-        If the suffix is another, the mesh is malformed or the file cannot be written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> import portpart
-    >>> portpart.io.write_mesh(portpart.as_mesh([[0, 1, 2], [1, 2, 3]]), "two.mesh")
-    >>> print(Path("two.mesh").read_text(), end="")
-    2
-    1 2 3
-    2 3 4
-    """
-    file = os.fspath(path)
-    suffix = os.path.splitext(bare_name(file.lower()))[1]
-    if suffix not in ("", *FORMATS["metis-mesh"].suffixes):
-        raise InputError(f"{file}: meshes are written as METIS mesh files, whose names end in "
-                         f".mesh, and not as {suffix}: meshio writes other formats")
-    write_chunks(path, mesh_text(as_mesh(mesh)))

@@ -92,7 +92,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     >>> ax.get_title()
     '1,000 vertices in 8 blocks'
     """
-    if hasattr(points, "cells") and hasattr(points, "points"):
+    if hasattr(points, "cells") and getattr(points, "points", None) is not None:
         points, mesh = points.points, points if mesh is None else mesh
     if edges is not None and (not isinstance(edges, str) or edges not in EDGES):
         raise InputError(f'edges is {shown(edges)}; there are "cut", "all" and "none"')

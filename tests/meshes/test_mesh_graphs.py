@@ -103,9 +103,9 @@ def test_a_mesh_may_be_empty() -> None:
     assert portpart.as_mesh([], num_nodes=2).nodal_graph().num_vertices == 2
 
 
-@pytest.mark.parametrize("common", [0, -1, 1.5, "2", None])
-def test_common_nodes_must_be_a_positive_integer(common: Any) -> None:
-    with pytest.raises(InputError, match="common_nodes is"):
+@pytest.mark.parametrize("common", [0, -1, 1.5, "2", "faces"])
+def test_common_nodes_must_be_a_positive_integer_or_a_face(common: Any) -> None:
+    with pytest.raises(InputError, match=r"common_nodes is.* at least 1, or 'face'"):
         portpart.as_mesh([[0, 1]]).dual_graph(common)
 
 

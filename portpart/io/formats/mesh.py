@@ -15,7 +15,7 @@ from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.elements import mesh_from
 from portpart.graphs.graph import Graph
 from portpart.graphs.mesh import Mesh
-from portpart.io.text.files import PathLike, Source, read_source
+from portpart.io.text.files import Source
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.fractions import TO_SCALE, refuse_number
 from portpart.io.text.render import rendered_rows
@@ -24,12 +24,10 @@ from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
 
-SUFFIX = ".mesh"
-
 GRAPHS = ("dual", "nodal")
 
 
-def parse(source: Source, mesh: str = "dual", common_nodes: int | None = None) -> Graph:
+def parse(source: Source, mesh: str = "dual", common_nodes: Any = None) -> Graph:
     """The dual or the nodal graph of a mesh file.
 
     Raises
@@ -39,53 +37,17 @@ def parse(source: Source, mesh: str = "dual", common_nodes: int | None = None) -
     InputError
         If there is no such graph.
     """
-    if mesh not in GRAPHS:
-        raise InputError(f"mesh is {shown(mesh)}; it must be 'dual' (vertices are elements) or "
+    return graph_of_mesh(mesh_of(source), mesh, common_nodes)
+
+
+def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: Any) -> Graph:
+    """The dual or the nodal graph of a mesh, as the options of readers name it."""
+    if kind not in GRAPHS:
+        raise InputError(f"mesh is {shown(kind)}; it must be 'dual' (vertices are elements) or "
                          "'nodal' (vertices are nodes)")
-    if mesh == "nodal" and common_nodes is not None:
+    if kind == "nodal" and common_nodes is not None:
         raise InputError("common_nodes applies to dual graphs only (mesh='dual')")
-    read = mesh_of(source)
-    if mesh == "nodal":
-        return read.nodal_graph()
-    return read.dual_graph(1 if common_nodes is None else common_nodes)
-
-
-def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
-    r"""Read a METIS mesh file.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        Plain or packed, as for :func:`portpart.io.read`; ``-`` reads standard input.
-    max_vertices : int, optional
-        Refuse meshes of more nodes; default: of more than 2^22 and 16 for each byte of text.
-
-    Returns
-    -------
-    Mesh
-        Elements and nodes are numbered from 0.
-
-    Raises
-    ------
-    GraphFormatError
-        Naming file and line of the first deviation and what would be right.
-    InputError
-        If the file cannot be read.
-
-    Notes
-    -----
-    Files of METIS 4, whose header gives a kind of element instead of a number of weights, are
-    read after that number is taken out.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> import portpart
-    >>> _ = Path("four.mesh").write_text("4\n1 2 5\n1 5 4\n2 3 6\n2 6 5\n")
-    >>> portpart.io.read_mesh("four.mesh")
-    <Mesh: 4 elements, 6 nodes>
-    """
-    return mesh_of(read_source(path, max_vertices, (SUFFIX,)))
+    return mesh.nodal_graph() if kind == "nodal" else mesh.dual_graph(common_nodes)
 
 
 def mesh_of(source: Source) -> Mesh:

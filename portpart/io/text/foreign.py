@@ -13,7 +13,7 @@ NETWORKX = "read it with networkx and pass the graph to portpart.partition"
 UNPACK = "unpack it first"
 SCIPY = "load it in Python and pass the SciPy matrix to portpart.partition"
 NETS = "portpart.io.read_hypergraph reads it"
-MESHIO = "read it with meshio and pass that to portpart.as_mesh"
+MESHIO = "portpart.io.read_mesh reads it by meshio, if its name has the suffix of its format"
 EDGES = "write it as an edge list (.txt), METIS graph (.graph) or .npz"
 
 XML = rb"\s*(<\?xml[^>]*>\s*)?(<!--(?s:.*?)-->\s*|<!doctype[^>]*>\s*)*"

@@ -1,0 +1,79 @@
+"""``portpart mesh``: divide a mesh and write it with the block of every cell."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from portpart.api.progress import phase_display
+from portpart.cli import files, options
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import libraries_on_stderr, print_facts, print_json
+from portpart.cli.results import as_facts, as_object
+
+
+@click.command("mesh")
+@click.argument("mesh", metavar="MESH")
+@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@click.option("-o", "--output", metavar="FILE", required=True,
+              help="VTK file to write: .vtu, or .pvtu with a .vtu file for each block.")
+@click.option("--ghosts", type=click.IntRange(min=0),
+              help="Layers of elements of other blocks in the files of a .pvtu. Default: 1.")
+@options.common_nodes_option
+@options.imbalance_option
+@options.target_option
+@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="partition")
+@click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
+              tell=options.presets, task="partition")
+@options.device_option
+@options.seed_option
+@options.threads_option
+@options.time_limit_option
+@options.json_option
+@options.quiet_option
+def command(
+    mesh: str, k: int, output: str, ghosts: int | None, common_nodes: int | str | None,
+    as_json: bool, quiet: bool, **settings: Any,
+) -> int:  # fmt: skip
+    """Partition the elements of MESH, a file that meshio reads, into k blocks.
+
+    Elements that share a face are adjacent, unless --common-nodes is given.  A .vtu file has all
+    cells and data of MESH and the cell data "block": cells of a lower dimension have the block of
+    the element that they lie on.  Each file of a .pvtu file has the elements and nodes of a block,
+    and ghosts.  meshio comes with: pip install 'portpart[mesh]'.
+    """
+    settings["target"] = files.read_shares(settings["target"])
+    pieces = output.lower().endswith(".pvtu")
+    if not pieces and not output.lower().endswith(".vtu"):
+        raise click.UsageError(f"{output}: a file to write ends in .vtu or .pvtu")
+    if ghosts is not None and not pieces:
+        raise click.UsageError("--ghosts is for .pvtu files")
+    files.check_output(output, mesh)
+    # only a command that partitions pays for importing the library
+    from portpart.api.partition import partition
+    from portpart.io.meshes import read_with_data
+    from portpart.io.writing_meshes import refuse_unwritable, write_mesh, write_submeshes
+
+    with phase_display(quiet) as progress:
+        if progress:
+            progress("reading", 0, 0)
+        begin = time.perf_counter()
+        made, read = read_with_data(mesh)
+        refuse_unwritable(made if pieces else read, mesh)
+        graph = made.dual_graph(common_nodes)
+        read_seconds = time.perf_counter() - begin
+        with libraries_on_stderr():
+            result = partition(graph, k, progress=progress, **settings)
+    if pieces:
+        write_submeshes(made.submeshes(result, 1 if ghosts is None else ghosts), output)
+    else:
+        write_mesh(read, output, result)
+    report = {"graph": mesh, **files.sizes_of(graph), "read_seconds": read_seconds,
+              "output": output, "common_nodes": common_nodes, "ghosts": ghosts, **settings}
+    if as_json:
+        print_json(as_object(result, report))
+    else:
+        print_facts(as_facts(result, report, "blocks"))
+    return OK if result.feasible else INFEASIBLE

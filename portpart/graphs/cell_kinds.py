@@ -1,0 +1,114 @@
+"""Kinds of cells by their names in meshio, and cells of a mesh, block by block."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.options import shown
+
+
+class Kind(NamedTuple):
+    """What cells of a kind have, whatever the order of their shape functions.
+
+    Attributes
+    ----------
+    dimension : int
+    corners : int or None
+        Corners stand before all other nodes of a cell.  None: every node is one.
+    face_corners : int
+        Corners of the smallest face; of cells of the plane an edge is a face.
+    """
+
+    dimension: int
+    corners: int | None
+    face_corners: int
+
+
+KINDS = {
+    "vertex": Kind(0, 1, 1),
+    "line": Kind(1, 2, 1),
+    "curve": Kind(1, 2, 1),
+    "triangle": Kind(2, 3, 2),
+    "quad": Kind(2, 4, 2),
+    "polygon": Kind(2, None, 2),
+    "tetra": Kind(3, 4, 3),
+    "hexa_prism": Kind(3, 12, 4),
+    "hexa": Kind(3, 8, 4),
+    "wedge": Kind(3, 6, 3),
+    "pyramid": Kind(3, 5, 3),
+    "penta": Kind(3, 10, 4),
+    "polyhedron": Kind(3, None, 3),
+}
+"""By how names begin, as in ``hexahedron20``; a longer beginning stands before a shorter one."""
+
+
+class Cells(NamedTuple):
+    """A block of cells of one kind.
+
+    Attributes
+    ----------
+    kind : str
+        The name that meshio has for it, such as ``"tetra10"``.
+    nodes : ndarray of int32, shape (number of cells, nodes per cell)
+        In meshio's order.
+    first : int or None
+        The number of the first cell among the elements of the mesh; the others follow.  None:
+        these cells are of a lower dimension and no elements.
+    """
+
+    kind: str
+    nodes: np.ndarray
+    first: int | None
+
+
+def kind_of(name: Any) -> Kind:
+    """The kind of cells that meshio calls `name`.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind.
+    """
+    bare = str(name).lower().removeprefix("vtk_lagrange_").removeprefix("vtk_bezier_")
+    found = next((kind for begin, kind in KINDS.items() if bare.startswith(begin)), None)
+    if found is None:
+        raise InputError(f"{shown(name)} is no kind of cells: names are those of meshio, such as "
+                         "triangle, quad8, tetra10 or hexahedron; without kinds, give the nodes of "
+                         "the elements as an array or a list")
+    return found
+
+
+def with_nodes(cells: tuple[Cells, ...], nodes: np.ndarray) -> tuple[Cells, ...]:
+    """The same cells, those that are elements as views of `nodes`, which has theirs in turn."""
+    made, begin = [], 0
+    for each in cells:
+        table = each.nodes.astype(np.int32)
+        if each.first is not None:
+            table = nodes[begin : begin + table.size].reshape(table.shape)
+            begin += table.size
+        made.append(each._replace(nodes=table))
+    return tuple(made)
+
+
+def corner_tables(cells: tuple[Cells, ...]) -> tuple[list[np.ndarray], np.ndarray]:
+    """The corners of the elements of each block, and how many of each element are a face."""
+    blocks = [each for each in cells if each.first is not None]
+    kinds = [kind_of(each.kind) for each in blocks]
+    needed = np.repeat(np.array([kind.face_corners for kind in kinds], np.int32),
+                       [len(each.nodes) for each in blocks])
+    return [each.nodes[:, : kind.corners] for each, kind in zip(blocks, kinds)], needed
+
+
+def chosen_cells(cells: tuple[Cells, ...], elements: np.ndarray, offsets: np.ndarray,
+                 nodes: np.ndarray) -> tuple[Cells, ...]:
+    """Blocks of some elements, a block for each run of one kind; rows of `nodes` are theirs."""
+    blocks = [each for each in cells if each.first is not None]
+    firsts = np.array([each.first for each in blocks], np.int64)
+    block = np.searchsorted(firsts, elements, side="right") - 1
+    begins = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    return tuple(Cells(blocks[block[begin]].kind,
+                       nodes[offsets[begin] : offsets[end]].reshape(end - begin, -1), begin)
+                 for begin, end in zip(begins, [*begins[1:], len(elements)]))

@@ -1,0 +1,186 @@
+"""Meshes and sub-meshes to files, each of which is complete or not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.graphs.convert_mesh import as_mesh
+from portpart.graphs.mesh import Mesh
+from portpart.graphs.submesh import Submesh
+from portpart.io.formats.mesh import mesh_text
+from portpart.io.formats.meshio_mesh import points_and_cells, vtu_text
+from portpart.io.known import FORMATS
+from portpart.io.text.files import PathLike, write_chunks
+from portpart.io.text.packed import bare_name
+
+VTU, PVTU = ".vtu", ".pvtu"
+
+GHOST_TYPE = "vtkGhostType"
+"""The name by which VTK knows cells and points that are another piece's own."""
+
+POINT_ARRAYS = (("Int32", "GlobalNodeId"), ("UInt8", GHOST_TYPE))
+CELL_ARRAYS = (("Int32", "block"), ("Int32", "GlobalElementId"), ("UInt8", GHOST_TYPE))
+"""Data of the pieces of a .pvtu file: types and names."""
+
+
+def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = None) -> None:
+    """Write a mesh as a METIS file or, with the blocks of a partition, as a VTK file.
+
+    Parameters
+    ----------
+    mesh : Mesh or whatever :func:`portpart.as_mesh` takes
+        Of a ``meshio.Mesh`` a VTK file has all data.
+    path : str or PathLike
+        ``.mesh`` is a METIS file; ``-`` writes that to standard output.  ``.vtu`` is a file of VTK,
+        for ParaView; it needs points, kinds of cells and ``pip install 'portpart[mesh]'``.  Both
+        are packed if ``.gz`` or the like follows.  Another suffix is refused.
+    part : array_like of int, shape (num_elements,), PartitionResult or Session, optional
+        Block of each element: the cell data ``block`` of a VTK file, see
+        :meth:`portpart.Mesh.cell_data`.
+    k : int, optional
+        Number of blocks; default: that of the result, or the largest block plus one.
+
+    Raises
+    ------
+    InputError
+        If the suffix is another, the mesh or the part is malformed, the format cannot hold them,
+        or the file cannot be written.
+
+    Notes
+    -----
+    The file is written under a temporary name in the same folder and then renamed: it is complete
+    or not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write_mesh(portpart.as_mesh([[0, 1, 2], [1, 2, 3]]), "two.mesh")
+    >>> print(Path("two.mesh").read_text(), end="")
+    2
+    1 2 3
+    2 3 4
+    """
+    file = os.fspath(path)
+    suffix = mesh_suffix(file)
+    made = as_mesh(mesh)
+    if suffix == VTU:
+        data = {} if part is None else {"block": made.cell_data(part, k)}
+        whole = mesh if hasattr(mesh, "cell_data") and not isinstance(mesh, Mesh) else made
+        write_chunks(path, [_named(file, whole, data, {})])
+        return
+    if part is not None:
+        raise InputError(f"{file}: METIS mesh files hold no blocks; .vtu files do, and "
+                         "portpart.io.write_partition writes the blocks alone")
+    write_chunks(path, mesh_text(made))
+
+
+def mesh_suffix(file: str) -> str:
+    """The suffix of a mesh file that is to be written; none stands for METIS's.
+
+    Raises
+    ------
+    InputError
+        If no mesh is written under it.
+    """
+    suffix = os.path.splitext(bare_name(file.lower()))[1]
+    if suffix not in ("", VTU, *FORMATS["metis-mesh"].suffixes):
+        hint = (": portpart.io.write_submeshes writes these" if suffix == PVTU else
+                f" and not as {suffix}: meshio writes other formats")
+        raise InputError(f"{file}: meshes are written as METIS mesh files, whose names end in "
+                         f".mesh, or as VTK files, .vtu,{hint}")
+    return suffix
+
+
+def refuse_unwritable(mesh: Any, file: str) -> None:
+    """Raise, before the work, if the `Mesh` of a file cannot be written as a file of VTK."""
+    try:
+        if isinstance(mesh, Mesh):
+            points_and_cells(mesh)
+    except InputError as problem:
+        raise InputError(f"{file}: {problem}") from problem
+
+
+def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str]:
+    """Write sub-meshes as files of VTK, one for each block, and one that names them all.
+
+    Parameters
+    ----------
+    pieces : sequence of Submesh
+        As :meth:`portpart.Mesh.submeshes` returns them.
+    path : str or PathLike
+        The file that names the others, which ParaView opens; it ends in ``.pvtu``.  The piece of
+        block 7 in ``wing.pvtu`` is ``wing_7.vtu``, in the same folder.
+
+    Returns
+    -------
+    list of str
+        The names of the files of the pieces.
+
+    Raises
+    ------
+    InputError
+        If the suffix is another, the mesh has no points or no kinds of cells, or a file cannot be
+        written.
+
+    Notes
+    -----
+    Cells have ``block``, the block that owns them, ``GlobalElementId``, their numbers in the whole
+    mesh, and ``vtkGhostType``, 1 of ghosts; points have ``GlobalNodeId`` and ``vtkGhostType``.
+    Every file is complete or not there; the one that names them is written last.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> mesh = portpart.as_mesh({"triangle": [[0, 1, 2], [1, 2, 3]]},
+    ...                         points=[[0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> portpart.io.write_submeshes(mesh.submeshes([0, 1]), "two.pvtu")
+    ['two_0.vtu', 'two_1.vtu']
+    """
+    file = os.fspath(path)
+    stem, suffix = os.path.splitext(file)
+    if suffix.lower() != PVTU:
+        raise InputError(f"{file}: sub-meshes are written to a file that names their files, and "
+                         f"ends in {PVTU}")
+    names = [f"{stem}_{piece.block}{VTU}" for piece in pieces]
+    for name, piece in zip(names, pieces):
+        elements, nodes = piece.ghost_types
+        owners = np.full(len(piece.elements), piece.block, np.int32)
+        owners[piece.num_own :] = piece.owners
+        cell_data = {"block": owners, "GlobalElementId": piece.elements, GHOST_TYPE: elements}
+        ends = np.cumsum([len(cells.nodes) for cells in piece.mesh.cells or ()])[:-1]
+        write_chunks(name, [_named(
+            file, piece.mesh, {key: np.split(each, ends) for key, each in cell_data.items()},
+            {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})])
+    ghosts = any(len(piece.owners) for piece in pieces)
+    write_chunks(path, [_pvtu(map(os.path.basename, names), int(ghosts)).encode()])
+    return names
+
+
+def _named(file: str, mesh: Any, cell_data: dict[str, list[np.ndarray]],
+           point_data: dict[str, np.ndarray]) -> bytes:
+    """The VTK file of a mesh; errors name `file`."""
+    try:
+        return vtu_text(mesh, cell_data, point_data)
+    except InputError as problem:
+        raise InputError(f"{file}: {problem}") from problem
+
+
+def _pvtu(names: Any, ghosts: int) -> str:
+    """The text of the file that names pieces, by the names in their folder."""
+    def arrays(what: str, each: Sequence[tuple[str, str]]) -> str:
+        lines = "".join(f'      <PDataArray type="{kind}" Name="{name}"/>\n' for kind, name in each)
+        return f"    <{what}>\n{lines}    </{what}>\n"
+
+    pieces = "".join(f"    <Piece Source={quoteattr(name)}/>\n" for name in names)
+    return ('<?xml version="1.0"?>\n<VTKFile type="PUnstructuredGrid" version="0.1">\n'
+            f'  <PUnstructuredGrid GhostLevel="{ghosts}">\n'
+            + arrays("PPointData", POINT_ARRAYS) + arrays("PCellData", CELL_ARRAYS)
+            + '    <PPoints>\n      <PDataArray type="Float64" NumberOfComponents="3"/>\n'
+            f"    </PPoints>\n{pieces}  </PUnstructuredGrid>\n</VTKFile>\n")
