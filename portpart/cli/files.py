@@ -213,14 +213,18 @@ def graph_of_netlist(netlist: Netlist, reading: Reading) -> Graph:
                          areas=areas)
 
 
-def read_mesh(name: str, reading: Reading) -> Mesh | None:
-    """Read the mesh in file `name` whose elements are the vertices; None if it is no such file."""
+def read_mesh(name: str, reading: Reading, pointed: bool) -> Mesh | None:
+    """Read the mesh in file `name` whose elements are the vertices; None if it is no such file.
+
+    With `pointed` its points are known, else they must be those of the file.
+    """
     from portpart import io
-    from portpart.io.known import format_of_name
+    from portpart.io.known import MESHIO, format_of_name
 
     if reading.mesh == "nodal" or name == STANDARD:
         return None
-    is_mesh = (reading.file_format or format_of_name(name)) in ("metis-mesh", "meshio")
+    meshes = ("metis-mesh", MESHIO) if pointed else (MESHIO,)
+    is_mesh = (reading.file_format or format_of_name(name)) in meshes
     return io.read_mesh(name) if is_mesh else None
 
 

@@ -24,8 +24,8 @@ class Remembering(click.Command):
 @click.option("-o", "--output", metavar="FILE", default="report.html", show_default=True,
               help="File of the page.")
 @click.option("--points", metavar="FILE",
-              help="Coordinates of the vertices, or of the nodes of a METIS mesh: two or three "
-                   "numbers per line, or an .npy file.")
+              help="Coordinates of the vertices, or of the nodes of a mesh: two or three numbers "
+                   "per line, or an .npy file. Default: those in a mesh file of meshio.")
 @click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
 @options.imbalance_option
 @options.target_option
@@ -59,7 +59,7 @@ def command(
     k = machine.num_elements if machine is not None and k is None else k
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     places = None if points is None else read_points(points)
-    mesh = None if points is None else files.read_mesh(graph, reading)
+    mesh = files.read_mesh(graph, reading, points is not None)
     found = judged(loaded, blocks, k, imbalance, shares, machine)
     own = shlex.join(["portpart", "report", *click.get_current_context().obj])
     text = page_about(found, points=places, mesh=mesh, title=title, commands=[*made_by, own])

@@ -90,7 +90,7 @@ def page_about(found: Judged, part: Any = None, *, points: Any = None, mesh: Any
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {shown(title)}; it must be text")
     if mesh is not None and points is None:
-        if not hasattr(mesh, "points"):
+        if getattr(mesh, "points", None) is None:
             raise InputError("mesh goes with points, the coordinates of its nodes, and there are "
                              "none: give points=, or leave mesh out for a layout of the graph")
         points = mesh.points

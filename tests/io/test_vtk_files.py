@@ -177,6 +177,20 @@ def test_the_command_line_writes_a_file_for_each_block(
     assert len(read_by_vtk(output)[0]) == sum(len(piece.elements) for piece in pieces)
 
 
+def test_a_report_draws_the_elements_of_a_file_with_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    points, blocks = oracles.mixed_plane(1, 4, 4)
+    mesh = portpart.as_mesh(blocks, points=points)
+    part = np.arange(mesh.num_elements) * 2 // mesh.num_elements
+    portpart.io.write_mesh(mesh, "m.vtu")
+    portpart.io.write_partition(part, "m.part")
+    assert main(["report", "m.vtu", "m.part", "--imbalance", "1"]) == 0
+    assert f"{mesh.num_elements} elements in 2 blocks" in Path("report.html").read_text()
+
+
 @pytest.mark.parametrize(("arguments", "words"), [
     (["-o", "o.msh"], "ends in .vtu or .pvtu"), (["-o", "o.vtu", "--ghosts", "1"], "is for .pvtu"),
     (["-o", "o.vtu", "--common-nodes", "0"], "neither a number of at least 1 nor 'face'"),
