@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from portpart.graphs.rank_graph import RankGraph
     from portpart.graphs.row_blocks import RowBlock, row_blocks
     from portpart.graphs.subgraphs import Subgraph, subgraphs
+    from portpart.graphs.submesh import Submesh
     from portpart.graphs.topology import Topology
     from portpart.io.rank_reading import read_distributed
 
@@ -88,6 +89,7 @@ __all__ = [
     "Session",
     "SessionUpdate",
     "Subgraph",
+    "Submesh",
     "Topology",
     "as_graph",
     "as_hypergraph",
@@ -137,6 +139,7 @@ _HOMES = {
     "Session": "portpart.api.session",
     "SessionUpdate": "portpart.api.session_update",
     "Subgraph": "portpart.graphs.subgraphs",
+    "Submesh": "portpart.graphs.submesh",
     "Topology": "portpart.graphs.topology",
     "as_graph": "portpart.graphs.convert",
     "as_hypergraph": "portpart.graphs.convert_nets",

@@ -37,6 +37,7 @@ PUBLIC = {
     "Session",
     "SessionUpdate",
     "Subgraph",
+    "Submesh",
     "Topology",
     "as_graph",
     "as_hypergraph",

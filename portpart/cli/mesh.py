@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from typing import Any
 
@@ -51,6 +53,10 @@ def command(
     if ghosts is not None and not pieces:
         raise click.UsageError("--ghosts is for .pvtu files")
     files.check_output(output, mesh)
+    stem = os.path.realpath(output)[: -len(".pvtu")]
+    if pieces and re.fullmatch(rf"{re.escape(stem)}_\d+\.vtu", os.path.realpath(mesh)):
+        raise click.UsageError(f"{mesh} is read by this call and would be replaced by the file of "
+                               "a block; name another file to write")
     # only a command that partitions pays for importing the library
     from portpart.api.partition import partition
     from portpart.io.meshes import read_with_data

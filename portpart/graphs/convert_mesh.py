@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from portpart.errors import typed_memory_errors
 from portpart.graphs.elements import mesh_from
 from portpart.graphs.mesh import Mesh
 
 
+@typed_memory_errors
 def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None,
             points: Any = None) -> Mesh:
     """Make a :class:`Mesh` of arrays or lists of elements, checking it on the way.
@@ -44,6 +46,8 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
         Names the first element that is at fault: a node that is negative, out of range or there
         twice, or no node at all.  Names the block of cells whose kind is unknown, and the first
         cell of a lower dimension whose nodes are not all in one element.
+    OutOfMemory
+        If the memory does not suffice.
 
     Notes
     -----

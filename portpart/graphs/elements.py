@@ -65,8 +65,9 @@ def checked_mesh(rows: Rows, num_nodes: int | None, element_weights: Any, points
         num_nodes = len(points)
     num_nodes = _number_of_nodes(offsets, nodes, num_nodes)
     if points is None:
-        largest = [each.nodes.max(initial=-1) for each in cells or ()]
-        num_nodes = max([num_nodes, *(int(node) + 1 for node in largest)])
+        largest = [int(each.nodes.max(initial=-1)) for each in cells or ()]
+        num_nodes = min(max([num_nodes, *(node + 1 for node in largest)]), MAX_NODES)
+    _refuse_nodes_beyond(cells or (), num_nodes)
     nodes = nodes.astype(np.int32)
     mesh = sealed_mesh(offsets.astype(np.int64), nodes, num_nodes,
                        _weights(element_weights, num_elements), points,
@@ -88,15 +89,20 @@ def _checked_points(points: Any, num_nodes: int | None) -> np.ndarray:
     return np.array(array, np.float64)
 
 
-def _refuse_mixed_dimensions(mesh: Mesh) -> None:
-    """Raise for a cell of a lower dimension that is on no element, such as a beam on a plate."""
-    for at, cells in enumerate(mesh.cells or ()):
-        bad = ((cells.nodes < 0) | (cells.nodes >= mesh.num_nodes)).any(axis=1)
+def _refuse_nodes_beyond(blocks: tuple[Cells, ...], num_nodes: int) -> None:
+    """Raise for a cell, of a lower dimension by now, with a node that there is not."""
+    for at, cells in enumerate(blocks):
+        bad = ((cells.nodes < 0) | (cells.nodes >= num_nodes)).any(axis=1)
         if bad.any():
             number = int(bad.argmax())
             raise InputError(f"cell {number} of block {at} ({cells.kind}) has the nodes "
                              f"{cells.nodes[number].tolist()}; nodes must lie in 0 ... "
-                             f"{mesh.num_nodes - 1}")
+                             f"{num_nodes - 1}")
+
+
+def _refuse_mixed_dimensions(mesh: Mesh) -> None:
+    """Raise for a cell of a lower dimension that is on no element, such as a beam on a plate."""
+    for at, cells in enumerate(mesh.cells or ()):
         outside = mesh.elements_at(at) < 0
         if outside.any() and kind_of(cells.kind).dimension > 0:
             number = int(outside.argmax())

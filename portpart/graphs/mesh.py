@@ -7,7 +7,7 @@ adjacent, and how a partition of one side gives one of the other, is as in METIS
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
 from portpart.graphs.other_side import part_of_other_side
-from portpart.graphs.submesh import Submesh, pieces_of
 from portpart.options import checked_integer, shown
+
+if TYPE_CHECKING:
+    from portpart.graphs.submesh import Submesh
 
 FACE = "face"
 
@@ -105,6 +107,7 @@ class Mesh:
         """
         if self.cells is None:
             raise InputError(f"this mesh {WITHOUT_KINDS}")
+        block = checked_integer("block", block, 0, len(self.cells) - 1)
         _, nodes, first = self.cells[block]
         if first is not None:
             return np.arange(first, first + len(nodes), dtype=np.int32)
@@ -336,6 +339,8 @@ class Mesh:
         >>> left.elements.tolist(), left.owners.tolist(), left.neighbours
         ([0, 1, 2, 3], [1], [1])
         """
+        from portpart.graphs.submesh import Submesh, pieces_of
+
         part, k = blocks_of_elements(element_part, self.num_elements, self.num_nodes, k)
         ghosts = checked_integer("ghosts", ghosts, 0, MAX_NUMBER)
         part = part.astype(np.int32)

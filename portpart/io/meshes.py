@@ -6,16 +6,24 @@ import os
 import re
 from typing import Any
 
+from portpart.errors import typed_memory_errors
 from portpart.graphs.mesh import Mesh
 from portpart.io.formats.mesh import mesh_of
-from portpart.io.formats.meshio_mesh import mesh_of_foreign, meshio_module, read_foreign
+from portpart.io.formats.meshio_mesh import mesh_of_foreign, read_foreign
 from portpart.io.known import FORMATS, MESHIO_SUFFIXES
-from portpart.io.text.files import STREAM, PathLike, Source, read_source
+from portpart.io.text.files import PathLike, Source, read_source
 from portpart.io.text.packed import bare_name
 
+TETGEN = (".ele", ".node")
+
+AMBIGUOUS = (".dat", ".tec", ".xml", ".e", ".post", ".dato", ".wkt")
+"""Suffixes of meshio's formats that other files have, too."""
+
+METIS_BEGINS = re.compile(rb"\s*[%\d]")
 MEDIT = re.compile(rb"\s*(#[^\n]*\n\s*)*MeshVersionFormatted")
 
 
+@typed_memory_errors
 def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
     r"""Read a mesh file: one of METIS (``.mesh``), or of a format that meshio reads.
 
@@ -61,21 +69,16 @@ def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
 def read_with_data(path: PathLike, max_vertices: int | None = None) -> tuple[Mesh, Any]:
     """The mesh of a file, and what meshio has made of it, with all data; the mesh if METIS's."""
     name = os.fspath(path)
+    suffix = os.path.splitext(bare_name(name.lower()))[1]
     file_format = None
-    if name == STREAM or not _is_foreign(name):
+    if suffix not in (*MESHIO_SUFFIXES, *TETGEN):
         source = read_source(path, max_vertices, FORMATS["metis-mesh"].suffixes)
-        if name == STREAM or not MEDIT.match(source.data):
+        if MEDIT.match(source.data):
+            file_format = "medit"
+        elif suffix not in AMBIGUOUS or METIS_BEGINS.match(source.data):
             made = mesh_of(source)
             return made, made
-        file_format = "medit"
     read = read_foreign(path, file_format)
     made = mesh_of_foreign(read, name)
     Source(name, b"", max_vertices).refuse_size(None, made.num_nodes, os.path.getsize(name))
     return made, read
-
-
-def _is_foreign(name: str) -> bool:
-    """Whether meshio has a format for files of this name, other than METIS's ``.mesh``."""
-    suffix = os.path.splitext(bare_name(name.lower()))[1]
-    return suffix in MESHIO_SUFFIXES or (suffix not in ("", *FORMATS["metis-mesh"].suffixes)
-                                         and suffix in meshio_module().extension_to_filetypes)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from portpart.errors import InputError
+from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.convert_mesh import as_mesh
 from portpart.graphs.mesh import Mesh
 from portpart.graphs.submesh import Submesh
 from portpart.io.formats.mesh import mesh_text
-from portpart.io.formats.meshio_mesh import points_and_cells, vtu_text
+from portpart.io.formats.meshio_mesh import meshio_module, points_and_cells, vtu_text
 from portpart.io.known import FORMATS
-from portpart.io.text.files import PathLike, write_chunks
+from portpart.io.text.files import PathLike, write_chunks, write_together
 from portpart.io.text.packed import bare_name
 
 VTU, PVTU = ".vtu", ".pvtu"
@@ -29,6 +29,7 @@ CELL_ARRAYS = (("Int32", "block"), ("Int32", "GlobalElementId"), ("UInt8", GHOST
 """Data of the pieces of a .pvtu file: types and names."""
 
 
+@typed_memory_errors
 def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = None) -> None:
     """Write a mesh as a METIS file or, with the blocks of a partition, as a VTK file.
 
@@ -72,7 +73,7 @@ def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = N
     made = as_mesh(mesh)
     if suffix == VTU:
         data = {} if part is None else {"block": made.cell_data(part, k)}
-        whole = mesh if hasattr(mesh, "cell_data") and not isinstance(mesh, Mesh) else made
+        whole = mesh if isinstance(mesh, meshio_module().Mesh) else made
         write_chunks(path, [_named(file, whole, data, {})])
         return
     if part is not None:
@@ -107,6 +108,7 @@ def refuse_unwritable(mesh: Any, file: str) -> None:
         raise InputError(f"{file}: {problem}") from problem
 
 
+@typed_memory_errors
 def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str]:
     """Write sub-meshes as files of VTK, one for each block, and one that names them all.
 
@@ -133,7 +135,8 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     -----
     Cells have ``block``, the block that owns them, ``GlobalElementId``, their numbers in the whole
     mesh, and ``vtkGhostType``, 1 of ghosts; points have ``GlobalNodeId`` and ``vtkGhostType``.
-    Every file is complete or not there; the one that names them is written last.
+    All files are written to a temporary folder beside and then renamed: if one cannot be written,
+    the old ones stay.
 
     Examples
     --------
@@ -144,23 +147,29 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     ['two_0.vtu', 'two_1.vtu']
     """
     file = os.fspath(path)
-    stem, suffix = os.path.splitext(file)
-    if suffix.lower() != PVTU:
+    if not file.lower().endswith(PVTU):
         raise InputError(f"{file}: sub-meshes are written to a file that names their files, and "
                          f"ends in {PVTU}")
-    names = [f"{stem}_{piece.block}{VTU}" for piece in pieces]
-    for name, piece in zip(names, pieces):
-        elements, nodes = piece.ghost_types
-        owners = np.full(len(piece.elements), piece.block, np.int32)
-        owners[piece.num_own :] = piece.owners
-        cell_data = {"block": owners, "GlobalElementId": piece.elements, GHOST_TYPE: elements}
-        ends = np.cumsum([len(cells.nodes) for cells in piece.mesh.cells or ()])[:-1]
-        write_chunks(name, [_named(
-            file, piece.mesh, {key: np.split(each, ends) for key, each in cell_data.items()},
-            {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})])
+    if not all(isinstance(piece, Submesh) for piece in pieces):
+        raise InputError("the pieces are no sub-meshes: mesh.submeshes(part) makes them")
+    names = [f"{file[: -len(PVTU)]}_{piece.block}{VTU}" for piece in pieces]
     ghosts = any(len(piece.owners) for piece in pieces)
-    write_chunks(path, [_pvtu(map(os.path.basename, names), int(ghosts)).encode()])
+    inside = [os.path.basename(name) for name in names]
+    texts = itertools.chain((_piece_text(file, piece) for piece in pieces),
+                            [_pvtu(inside, int(ghosts)).encode(errors="surrogateescape")])
+    write_together(path, zip([*inside, os.path.basename(file)], texts))
     return names
+
+
+def _piece_text(file: str, piece: Submesh[Mesh]) -> bytes:
+    """The file of a sub-mesh; errors name `file`."""
+    elements, nodes = piece.ghost_types
+    owners = np.full(len(piece.elements), piece.block, np.int32)
+    owners[piece.num_own :] = piece.owners
+    cell_data = {"block": owners, "GlobalElementId": piece.elements, GHOST_TYPE: elements}
+    ends = np.cumsum([len(cells.nodes) for cells in piece.mesh.cells or ()])[:-1]
+    return _named(file, piece.mesh, {key: np.split(each, ends) for key, each in cell_data.items()},
+                  {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})
 
 
 def _named(file: str, mesh: Any, cell_data: dict[str, list[np.ndarray]],
@@ -172,13 +181,15 @@ def _named(file: str, mesh: Any, cell_data: dict[str, list[np.ndarray]],
         raise InputError(f"{file}: {problem}") from problem
 
 
-def _pvtu(names: Any, ghosts: int) -> str:
+def _pvtu(names: Sequence[str], ghosts: int) -> str:
     """The text of the file that names pieces, by the names in their folder."""
+    from html import escape  # only these files need it
+
     def arrays(what: str, each: Sequence[tuple[str, str]]) -> str:
         lines = "".join(f'      <PDataArray type="{kind}" Name="{name}"/>\n' for kind, name in each)
         return f"    <{what}>\n{lines}    </{what}>\n"
 
-    pieces = "".join(f"    <Piece Source={quoteattr(name)}/>\n" for name in names)
+    pieces = "".join(f'    <Piece Source="{escape(name)}"/>\n' for name in names)
     return ('<?xml version="1.0"?>\n<VTKFile type="PUnstructuredGrid" version="0.1">\n'
             f'  <PUnstructuredGrid GhostLevel="{ghosts}">\n'
             + arrays("PPointData", POINT_ARRAYS) + arrays("PCellData", CELL_ARRAYS)

@@ -17,6 +17,7 @@ import portpart
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
 from portpart.io.known import FORMATS
+from portpart.io.meshes import AMBIGUOUS, TETGEN
 from tests.meshes import oracles
 
 meshio = pytest.importorskip("meshio", reason="meshio reads and writes these files")
@@ -242,7 +243,9 @@ def test_other_suffixes_and_blocks_in_metis_files_are_refused(tmp_path: Path) ->
             (lambda: portpart.io.write_mesh(mesh, tmp_path / "m.pvtu"), "write_submeshes writes"),
             (lambda: portpart.io.write_mesh(mesh, tmp_path / "m.mesh", [0]), "hold no blocks"),
             (lambda: portpart.io.write_submeshes(mesh.submeshes([0]), tmp_path / "m.vtu"),
-             "names their files, and ends in .pvtu")):
+             "names their files, and ends in .pvtu"),
+            (lambda: portpart.io.write_submeshes([mesh], tmp_path / "m.pvtu"), "are no sub-meshes"),
+            (lambda: portpart.io.read("-", "meshio"), "not standard input")):
         with pytest.raises(InputError, match=words):
             call()
     assert not list(tmp_path.iterdir())
@@ -263,6 +266,56 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(
         portpart.io.write_mesh(mesh, tmp_path / "m.vtu", [3], k=9)
     assert [path.name for path in tmp_path.iterdir()] == ["m.vtu"]
     assert (tmp_path / "m.vtu").read_bytes() == old
+
+
+def test_files_of_blocks_are_replaced_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mesh = portpart.as_mesh({"line": [[0, 1], [1, 2]]}, points=[[0], [1], [2]])
+    portpart.io.write_submeshes(mesh.submeshes([0, 1]), tmp_path / "m.pvtu")
+    old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(old) == {"m.pvtu", "m_0.vtu", "m_1.vtu"}
+    pieces = mesh.submeshes([1, 0])
+    object.__setattr__(pieces[1], "mesh", portpart.as_mesh([[0, 1], [1, 2]]))
+    with pytest.raises(InputError, match=r"m\.pvtu: the mesh has no points"):
+        portpart.io.write_submeshes(pieces, tmp_path / "m.pvtu")
+    monkeypatch.setattr("portpart.io.text.files.TEMPORARY", "missing/")
+    with pytest.raises(InputError, match=r"m\.pvtu cannot be written: No such file"):
+        portpart.io.write_submeshes(mesh.submeshes([1, 0]), tmp_path / "m.pvtu")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old
+
+
+def test_a_file_that_is_read_is_not_replaced_by_that_of_a_block(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    mesh = portpart.as_mesh({"line": [[0, 1], [1, 2]]}, points=[[0], [1], [2]])
+    portpart.io.write_mesh(mesh, tmp_path / "m_1.vtu")
+    assert main(["mesh", str(tmp_path / "m_1.vtu"), "-k", "2", "-o", str(tmp_path / "m.pvtu")]) == 2
+    assert "would be replaced by the file of a block" in capfd.readouterr().err
+
+
+def test_a_file_that_names_others_is_told(tmp_path: Path) -> None:
+    mesh = portpart.as_mesh({"line": [[0, 1], [1, 2]]}, points=[[0], [1], [2]])
+    portpart.io.write_submeshes(mesh.submeshes([0, 1]), tmp_path / "m.pvtu")
+    with pytest.raises(GraphFormatError, match="a VTK file that names others: read these"):
+        portpart.io.read_mesh(tmp_path / "m.pvtu")
+    assert portpart.io.read_mesh(tmp_path / "m_1.vtu").num_elements == 2
+
+
+def test_all_polyhedra_are_partitioned_and_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    points, blocks = oracles.mixed_space(0, 2, 2, 1)
+    cells = [(f"polyhedron{table.shape[1]}",
+              [[row[[int(corner) for corner in face]] for face in oracles.FACES[kind]]
+               for row in table]) for kind, table in blocks]
+    meshio.Mesh(points, cells).write(tmp_path / "p.vtu")
+    graph = portpart.io.read(tmp_path / "p.vtu")
+    assert main(["mesh", str(tmp_path / "p.vtu"), "-k", "2", "-o", str(tmp_path / "o.vtu")]) == 0
+    part = np.concatenate(meshio.read(tmp_path / "o.vtu").cell_data["block"])
+    assert (len(part), set(part.tolist())) == (graph.num_vertices, {0, 1})
+    assert main(["mesh", str(tmp_path / "p.vtu"), "-k", "2", "-o", str(tmp_path / "o.pvtu")]) == 2
+    assert "a Mesh has no faces of polyhedra" in capfd.readouterr().err
 
 
 def test_packed_files_of_vtk_are_the_same(tmp_path: Path) -> None:
@@ -298,18 +351,26 @@ def test_a_medit_mesh_is_read_under_the_suffix_of_metis(tmp_path: Path) -> None:
 
 
 def test_suffixes_are_those_of_meshio() -> None:
-    known = set(meshio.extension_to_filetypes)
-    assert set(FORMATS["meshio"].suffixes) <= known
-    taken = {suffix for name, entry in FORMATS.items() if name != "meshio"
-             for suffix in entry.suffixes}
-    assert not taken & set(FORMATS["meshio"].suffixes)
-    assert known - set(FORMATS["meshio"].suffixes) == {
-        ".mesh", ".dat", ".xml", ".e", ".vol.gz", ".post", ".post.gz", ".dato", ".dato.gz", ".svg",
-        ".tec", ".ele", ".node", ".wkt"}
+    known, ours = set(meshio.extension_to_filetypes), set(FORMATS["meshio"].suffixes)
+    assert ours <= known
+    assert not [name for name, entry in FORMATS.items() if name != "meshio"
+                and ours & set(entry.suffixes)]
+    packed_or_drawn = {".vol.gz", ".post.gz", ".dato.gz", ".svg"}
+    assert known - ours - {".mesh"} - packed_or_drawn == {*TETGEN, *AMBIGUOUS}
+
+
+def test_ambiguous_suffixes_go_by_the_content(tmp_path: Path) -> None:
+    mesh = meshio.Mesh(np.array(CORNERS, float), SQUARE)
+    mesh.write(tmp_path / "a.dat", file_format="tecplot")
+    (tmp_path / "b.dat").write_text("% a mesh\n1\n1 2 3 4\n")
+    (tmp_path / "b.other").write_text("1\n1 2 3 4\n")
+    found = [portpart.io.read_mesh(tmp_path / name) for name in ("a.dat", "b.dat", "b.other")]
+    assert [each.nodes.tolist() for each in found] == [[0, 1, 2, 3]] * 3
+    assert [each.points is None for each in found] == [False, True, True]
 
 
 def test_a_missing_meshio_is_named_with_its_extra(
-    wing: str, monkeypatch: pytest.MonkeyPatch
+    wing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = builtins.__import__
 
@@ -323,3 +384,5 @@ def test_a_missing_meshio_is_named_with_its_extra(
     for call in (portpart.io.read_mesh, portpart.io.read, portpart.as_mesh):
         with pytest.raises(InputError, match=r"need meshio: pip install 'portpart\[mesh\]'"):
             call(wing)
+    (tmp_path / "a.other").write_text("1\n1 2 3 4\n")
+    assert portpart.io.read_mesh(tmp_path / "a.other").num_elements == 1

@@ -83,6 +83,8 @@ def test_every_block_of_cells_has_an_array_of_blocks() -> None:
 def test_a_point_on_no_element_is_in_no_block() -> None:
     mesh = portpart.as_mesh({"vertex": [[3]], "triangle": [[0, 1, 2]]})
     assert [data.tolist() for data in mesh.cell_data([0])] == [[-1], [0]]
+    with pytest.raises(InputError, match="block is 2; it must be between 0 and 1"):
+        mesh.elements_at(2)
 
 
 BEAM = {"line": [[0, 1], [5, 6]], "triangle": [[0, 1, 2]]}
@@ -92,6 +94,9 @@ BEAM = {"line": [[0, 1], [5, 6]], "triangle": [[0, 1, 2]]}
     (BEAM, {}, r"cell 1 of block 0 \(line\) has the nodes \[5, 6\].*mixed dimensions; pass the"),
     ({"line": [[0, 9]], "triangle": [[0, 1, 2]]}, {"points": np.zeros((4, 2))},
      r"cell 0 of block 0 \(line\) has the nodes \[0, 9\]; nodes must lie in 0 ... 3"),
+    ({"line": [[0, 2**40]], "triangle": [[0, 1, 2]]}, {}, "nodes must lie in 0 ... 2147483645"),
+    ({"line": [[2**32, 1]], "triangle": [[0, 1, 2]]}, {"points": np.zeros((3, 2))}, "in 0 ... 2"),
+    ({"line": [[0, -1]], "triangle": [[0, 1, 2]]}, {}, r"\[0, -1\]; nodes must lie in 0 ... 2"),
     ([("triangle", [[0, 1, 2]]), ("blob", [[0, 1, 2]])], {},
      "block 1: 'blob' is no kind of cells: names are those of meshio"),
     ({"tetra": [[0, 1, 2]]}, {}, "block 'tetra' has 3 nodes per cell; a tetra has at least 4"),

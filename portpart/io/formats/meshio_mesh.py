@@ -19,7 +19,7 @@ from portpart.graphs.elements import mesh_from
 from portpart.graphs.graph import Graph
 from portpart.graphs.mesh import Mesh
 from portpart.io.formats.mesh import graph_of_mesh
-from portpart.io.text.files import PathLike, Source
+from portpart.io.text.files import STREAM, PathLike, Source
 from portpart.io.text.packed import bare_name
 
 
@@ -57,6 +57,8 @@ def read_foreign(path: PathLike, file_format: str | None = None) -> Any:
         If the file cannot be read, or meshio is not installed.
     """
     name, meshio = os.fspath(path), meshio_module()
+    if name == STREAM:
+        raise InputError("meshio reads files, not standard input")
     try:
         with open(name, "rb"):
             pass
@@ -103,6 +105,7 @@ def vtu_text(mesh: Any, cell_data: dict[str, list[np.ndarray]],
     else:
         points, cells = np.asarray(mesh.points), [(each.type, each.data) for each in mesh.cells]
         kept = (mesh.point_data, mesh.cell_data, mesh.field_data, mesh.point_sets, mesh.cell_sets)
+    points = points if points.dtype.kind == "f" else points.astype(np.float64)
     points = np.pad(points, [(0, 0), (0, 3 - points.shape[1])])
     cell_data = {**kept[1], **cell_data}
     filled = [at for at, (_, nodes) in enumerate(cells) if len(nodes)]  # it writes no empty one
@@ -118,7 +121,9 @@ def vtu_text(mesh: Any, cell_data: dict[str, list[np.ndarray]],
         file = os.path.join(folder, "mesh.vtu")
         try:
             meshio.Mesh(points, cells, *data).write(file)
-        except (KeyError, ValueError, TypeError, meshio.WriteError) as problem:
+        except MemoryError:
+            raise
+        except Exception as problem:  # any: a kind that it lacks is a KeyError, for example
             kinds = ", ".join(dict.fromkeys(kind for kind, _ in cells))
             raise InputError(f"meshio writes no .vtu file of this mesh ({problem}), whose cells "
                              f"are {kinds}; its other formats may have them: set cell_data['block']"

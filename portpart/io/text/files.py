@@ -204,6 +204,26 @@ def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
         raise InputError(f"{name} cannot be written: {reason}") from problem
 
 
+def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write files, by their names, to the folder of the file `path`: all of them, or none.
+
+    They are complete, in a temporary folder there, before the first is renamed.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    names = []
+    try:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as made:
+            for name, data in files:
+                names.append(name)
+                with open(os.path.join(made, name), "wb") as file:
+                    file.write(data)
+            for name in names:
+                put_in_place(os.path.join(made, name), os.path.join(folder, name))
+    except OSError as problem:
+        name = os.path.join(folder, names[-1]) if names else os.fspath(path)
+        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
+
+
 def _write_stream(chunks: Iterable[Any]) -> None:
     if sys.stdout is None:
         raise InputError("standard output is closed")

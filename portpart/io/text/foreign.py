@@ -37,6 +37,7 @@ FIRST_BYTES: tuple[tuple[bytes, str, str], ...] = (
     (rb"\x89PNG|GIF8|\xff\xd8\xff", "a picture", EDGES),
     (rb"\x7fELF", "a program", EDGES),
     (rb"\s*<(!doctype\s+)?html", "a web page, as failed downloads leave", "download it again"),
+    (XML + rb"<vtkfile\b[^>]*\btype=.P", "a VTK file that names others", "read these"),
     (XML + rb"<vtkfile\b", "a VTK file of XML", MESHIO),
     (XML + rb"<xdmf\b", "an XDMF file", MESHIO),
     (rb"\s*<(\?xml|graphml|gexf)", "an XML file (GraphML or GEXF)", NETWORKX),
