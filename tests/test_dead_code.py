@@ -15,8 +15,8 @@ from tests.test_layers import ROOT
 from tests.test_pieces import trees
 
 PUBLIC = ("portpart", "portpart.io", "portpart.metrics", "portpart.generators",
-          "portpart.generators.shares", "portpart.compat.networkx",
-          "portpart.compat.pymetis", "portpart.plot",
+          "portpart.generators.shares", "portpart.compat.dgl", "portpart.compat.networkx",
+          "portpart.compat.pyg", "portpart.compat.pymetis", "portpart.plot",
           "portpart.backends.language", "portpart.backends.communication",
           "portpart.backends.communication.mpi", "portpart.primitives.owners",
           "portpart.graphs.distribution", "portpart.algorithms.coarsening.rank_hierarchy",

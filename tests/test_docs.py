@@ -24,8 +24,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
          *sorted((ROOT / "bench").rglob("*.md"))]
 CODE = ("portpart", "tests", "bench", "examples", "docs")
 PLACES = ("portpart", *(f"portpart.{name}" for name in
-                        ("compat.networkx", "compat.pymetis", "generators",
-                         "generators.shares", "io", "metrics", "plot")))
+                        ("compat.dgl", "compat.networkx", "compat.pyg", "compat.pymetis",
+                         "generators", "generators.shares", "io", "metrics", "plot")))
 BLOCK = re.compile("^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```)?", re.M | re.S)
 SHOWN_BESIDE = re.compile(r"^print\(.*\) +# (.*)$", re.M)
 TOCTREE = re.compile("^```{toctree}\n:hidden:\n\n(.*?)^```", re.M | re.S)
@@ -62,6 +62,9 @@ def test_python_blocks_run_one_after_the_other_and_print_what_is_shown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     texts = BLOCK.findall(page.read_text())
+    for package in ("torch", "torch_geometric"):
+        if re.search(rf"^(?:import|from) {package}\b", blocks(page, "python"), re.M):
+            pytest.importorskip(package, reason=f"{package} is not installed")
     assert sum(bool(shown) for _, shown in texts) == page.read_text().count("```text")
     # in a file, because kernels are read from their file
     script = tmp_path / "page.py"

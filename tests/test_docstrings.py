@@ -16,16 +16,17 @@ from typing import Any
 import pytest
 
 import portpart
-from portpart.compat import networkx, pymetis
+from portpart.compat import dgl, networkx, pyg, pymetis
 from portpart.generators import shares
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = (portpart, *(importlib.import_module(f"portpart.{name}")
                       for name in ("generators", "io", "metrics", "plot")))
+CALLS = (dgl, networkx, pyg, pymetis, shares)
 
 def modules() -> list[str]:
     """Where public names are defined, and every module of the places."""
-    values = (getattr(place, name, None) for place in (*PLACES, networkx, pymetis, shares)
+    values = (getattr(place, name, None) for place in (*PLACES, *CALLS)
               for name in place.__all__)
     found = {module.__name__ for value in values
              if (module := inspect.getmodule(value)) is not None
@@ -42,6 +43,8 @@ def test_examples_tell_what_they_print(
     monkeypatch.chdir(tmp_path)  # some write files
     if name.startswith("portpart.plot"):
         pytest.importorskip("matplotlib", reason="pictures need Matplotlib")
+    if name == "portpart.compat.pyg":
+        pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed")
     module = importlib.import_module(name)
     if "import MPI" in inspect.getsource(module):  # MPI stays out of this process
         pytest.importorskip("mpi4py", reason="mpi4py is not installed")
@@ -61,7 +64,7 @@ def _value(name: str) -> Any:
 
 def public() -> list[str]:
     """What people use, but what is another package's, or a constant."""
-    return sorted({f"{place.__name__}.{name}" for place in (*PLACES, networkx, pymetis, shares)
+    return sorted({f"{place.__name__}.{name}" for place in (*PLACES, *CALLS)
                    for name in place.__all__
                    if callable(value := getattr(place, name)) and
                    value.__module__.startswith("portpart")})

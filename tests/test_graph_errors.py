@@ -77,7 +77,7 @@ BAD_INPUTS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "hypergraph": (as_hypergraph([[0, 1, 2]]), {}, ["a Hypergraph is not a graph", "repartition"]),
     "mesh": (as_mesh([[0, 1, 2]]), {}, ["a Mesh is not a graph", "mesh.dual_graph()"]),
     "data of a network": (SimpleNamespace(edge_index=TARGETS), {},
-                          ["portpart.from_edges(data.edge_index.T"]),
+                          ["portpart.compat.pyg.as_graph(data)"]),
     "edges as columns": (np.zeros((2, 7), int), {}, ["ndarray of shape (2, 7)", "transpose"]),
     "dict": ({0: [1], 1: [0]}, {}, ["dict is not a graph", "portpart.from_adjacency"]),
     "vertex weights without a length": ([(0, 1)], {"vertex_weights": iter([1, 2])},

@@ -1,4 +1,4 @@
-"""Calls of other packages, answered by portpart: of PyMETIS, and of NetworkX."""
+"""Calls and files of other packages: PyMETIS, NetworkX, PyTorch Geometric and DGL."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from types import ModuleType
 
 def __getattr__(name: str) -> ModuleType:
     """Import a module on first use: the backend of NetworkX is imported with NetworkX itself."""
-    if name not in ("networkx", "pymetis"):
+    if name not in ("dgl", "networkx", "pyg", "pymetis"):
         raise AttributeError(f"module 'portpart.compat' has no attribute {name!r}")
     return import_module(f"portpart.compat.{name}")

@@ -22,6 +22,9 @@ CUDA_DLPACK_DEVICES = (2, 13)
 
 def space_of(values: Any) -> ExecutionSpace:
     """The execution space whose memory holds `values`."""
+    if is_tensor(values):  # asked for its interface, one that requires grad raises
+        device = values.device
+        return backends.space(f"cuda:{device.index or 0}" if device.type == "cuda" else "cpu")
     if hasattr(values, "__cuda_array_interface__"):
         device = getattr(values, "device", None)
         number = getattr(device, "id", getattr(device, "index", None))
@@ -45,6 +48,30 @@ def is_tensor(values: Any) -> bool:
     return torch is not None and isinstance(values, torch.Tensor)
 
 
+def refuse_several_devices(**given: Any) -> None:
+    """Raise if tensors of PyTorch are on different devices."""
+    places = {what: str(each.device) for what, each in given.items() if is_tensor(each)}
+    if len(set(places.values())) > 1:
+        told = ", ".join(f"{what} on {place}" for what, place in places.items())
+        raise InputError(f"tensors of one graph are on several devices, {told}: "
+                         f"tensor.to({next(iter(places.values()))!r}) copies one there")
+
+
+def _refuse_tensor(tensor: Any, what: str) -> None:
+    """Raise if a tensor of PyTorch is not plain numbers of the host or of a CUDA device."""
+    if tensor.device.type not in ("cpu", "cuda"):
+        raise InputError(f"{what}: a tensor on the device {tensor.device} is not supported, those "
+                         "on cpu and cuda are: tensor.cpu() copies it")
+    if str(tensor.layout) != "torch.strided":
+        raise InputError(f"{what}: the tensor is sparse ({tensor.layout}); a dense one is needed: "
+                         "tensor.to_dense() makes one")
+    if tensor.requires_grad:
+        raise InputError(f"{what}: the tensor requires grad, and no gradient goes through a "
+                         "partition: pass tensor.detach()")
+    if str(tensor.dtype) == "torch.bfloat16":
+        raise InputError(f"{what}: the tensor is of type {tensor.dtype}: tensor.float() changes it")
+
+
 def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
     """One-dimensional int32 or int64 array of `space`, sharing memory where it can."""
     array = as_array(space, values, what)
@@ -52,7 +79,8 @@ def index_array(space: ExecutionSpace, values: Any, what: str) -> Array:
         raise InputError(f"{what} have shape {tuple(array.shape)}; a one-dimensional array is "
                          "needed")
     if array.dtype.kind not in "iu" and len(array):
-        raise InputError(f"{what} are of type {array.dtype}; they must be integers")
+        way = ": tensor.long() makes them so" if is_tensor(values) else ""
+        raise InputError(f"{what} are of type {array.dtype}; they must be integers{way}")
     return integral(space, array, what)
 
 
@@ -67,6 +95,8 @@ def weight_array(space: ExecutionSpace, values: Any, count: int, of_what: str) -
 
 def as_array(space: ExecutionSpace, values: Any, what: str) -> Array:
     """`values`, whatever holds them, as an array of `space`; shares memory where it can."""
+    if is_tensor(values):
+        _refuse_tensor(values, what)
     try:
         if space_of(values).kind == "cpu":
             values = host_array(values)
@@ -95,7 +125,7 @@ def host_array(values: Any) -> np.ndarray:
         array = np.asarray(values)
         listed = array.dtype == object and array.ndim == 1
         plain = np.array(array.tolist()) if listed else array
-    except (TypeError, ValueError, OverflowError) as problem:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as problem:  # of tensors, too
         raise InputError(f"{shown(values)}: {problem}") from problem
     if array.dtype == object and array.ndim == 0 and values is not None:
         raise InputError(f"{shown(values)} is not an array; an array or a list is needed")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError, typed_memory_errors
-from portpart.graphs.arrays import owned
+from portpart.graphs.arrays import is_tensor, owned
 from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directions_of
 from portpart.graphs.from_arrays import Reading, checked_again, csr_graph, with_vertex_weights
 from portpart.graphs.from_frames import graph_of_frame, is_frame
-from portpart.graphs.from_matrices import parts_of_sparse, parts_of_tuple
+from portpart.graphs.from_matrices import parts_of_sparse, parts_of_tensor, parts_of_tuple
 from portpart.graphs.from_networks import (
     graph_of_igraph,
     graph_of_networkx,
@@ -53,8 +53,8 @@ def as_graph(
     ----------
     obj : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
         - a :class:`Graph`;
-        - a SciPy or CuPy sparse matrix or array, square; its values are the edge weights (all
-          ones: no weights), stored zeros are edges of weight zero;
+        - a SciPy or CuPy sparse matrix or array or a sparse tensor of PyTorch, square; its values
+          are the edge weights (all ones: no weights), stored zeros are edges of weight zero;
         - a tuple ``(indptr, indices)`` or ``(indptr, indices, weights)`` of one-dimensional
           arrays of any kind (NumPy, CuPy, torch, DLPack, ``__cuda_array_interface__``, buffers,
           lists);
@@ -147,6 +147,8 @@ def as_graph(
     _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
     if hasattr(obj, "tocsr"):
         parts = parts_of_sparse(obj, how.mode)
+    elif is_tensor(obj) and str(obj.layout) != "torch.strided":
+        parts = parts_of_tensor(obj)
     elif isinstance(obj, tuple):
         parts = parts_of_tuple(obj)
     else:
@@ -171,8 +173,8 @@ def _refuse_others(obj: Any) -> None:
         raise InputError(f"a {name} is not a graph; mesh.dual_graph() joins its elements, "
                          "mesh.nodal_graph() its nodes")
     if hasattr(obj, "edge_index"):
-        raise InputError(f"{name} is not a graph; portpart.from_edges(data.edge_index.T, "
-                         "num_vertices=data.num_nodes) makes one of its edges")
+        raise InputError(f"{name} is not a graph; portpart.compat.pyg.as_graph(data) makes one of "
+                         "its edges")
 
 
 def _refuse_attributes(obj: Any, **options: Any) -> None:

@@ -17,6 +17,7 @@ from portpart.graphs.arrays import (
     item_of,
     lent_arrays,
     owned,
+    refuse_several_devices,
     space_of,
     weight_array,
 )
@@ -77,6 +78,9 @@ def csr_graph(
     `arrays.owned`: None where the arrays are the library's own.
     """
     given = (offsets, targets, weights)
+    if space is None:
+        refuse_several_devices(indptr=offsets, indices=targets, edge_weights=weights,
+                               vertex_weights=vertex_weights)
     here = space or space_of(targets)
     directions = directions_of(symmetrize)
     offsets = index_array(here, offsets, "indptr")

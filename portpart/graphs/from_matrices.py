@@ -34,3 +34,16 @@ def parts_of_tuple(parts: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         raise InputError(f"a tuple of {len(parts)} items is not a graph; (indptr, indices) or "
                          "(indptr, indices, weights) is expected, or edges as a list or array")
     return parts[0], parts[1], parts[2] if len(parts) == 3 else None
+
+
+def parts_of_tensor(matrix: Any) -> tuple[Any, Any, Any]:
+    """Offsets, targets and values of a square sparse tensor of PyTorch."""
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the sparse tensor has shape {tuple(matrix.shape)}; an adjacency matrix "
+                         "is square")
+    try:
+        rows = matrix if str(matrix.layout) == "torch.sparse_csr" else matrix.to_sparse_csr()
+    except RuntimeError as problem:
+        raise InputError(f"a sparse tensor of the layout {matrix.layout} is not supported; one of "
+                         "torch.sparse_csr, sparse_csc or sparse_coo is needed") from problem
+    return rows.crow_indices(), rows.col_indices(), rows.values()

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.graphs.arrays import as_array, space_of
+from portpart.graphs.arrays import as_array, is_tensor, refuse_several_devices, space_of
 from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import survey
 from portpart.graphs.csr import tails, undirected_rows
@@ -40,6 +40,8 @@ def graph_of_rows(
     space: ExecutionSpace | None, num_vertices: int | None = None, is_sure: bool = False,
 ) -> Graph:
     """The graph of an edge list; refuses one that may be something else unless `is_sure`."""
+    if space is None:
+        refuse_several_devices(edges=obj, edge_weights=edge_weights, vertex_weights=vertex_weights)
     here = space_of(obj)
     rows = _table(here, obj)
     ends = [integral(here, here.asarray(rows[:, side]), "vertices") for side in (0, 1)]
@@ -77,7 +79,7 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
         raise InputError(f"{type(obj).__name__} is not a graph; accepted are {ACCEPTED}")
     _refuse_ragged(obj)
     try:
-        rows = as_array(space, obj, "the edge list")
+        rows = _rows_or_columns(space, obj)
     except InputError as problem:
         raise InputError(f"{problem}; accepted are {ACCEPTED}; {OR_PINS}") from problem
     if rows.ndim == 1 and len(rows) == 0:
@@ -91,9 +93,18 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
     if rows.ndim == 2 and rows.shape[0] == rows.shape[1]:
         hint = f"a dense adjacency matrix goes through scipy.sparse.csr_array(matrix); {hint}"
     elif rows.ndim == 2 and rows.shape[0] in (2, 3):
-        hint = "transpose an array of shape (2, m) or (3, m)"
+        hint = ("transpose an array of shape (2, m) or (3, m); portpart.compat.pyg.as_graph takes "
+                "an edge_index")
     raise InputError(f"{type(obj).__name__} of shape {tuple(rows.shape)} is not a graph; accepted "
                      f"are {ACCEPTED}; {hint}")
+
+
+def _rows_or_columns(space: ExecutionSpace, obj: Any) -> Array:
+    """An edge list as an array; one that is an array of columns, turned, stays in its memory."""
+    columns: Any = obj.T if getattr(obj, "ndim", 0) == 2 and hasattr(obj, "T") else None
+    in_columns = (columns.is_contiguous() if is_tensor(columns)
+                  else getattr(getattr(columns, "flags", None), "c_contiguous", False))
+    return as_array(space, columns, "edges").T if in_columns else as_array(space, obj, "edges")
 
 
 def _refuse_ragged(obj: Any) -> None:
@@ -107,15 +118,22 @@ def _refuse_ragged(obj: Any) -> None:
 
 
 def _refuse_edge_index(obj: Any, rows: Array) -> None:
-    """Raise if two rows of three numbers may be the ends of three edges; rows in tuples are not."""
+    """Raise if two rows of three numbers may be the ends of three edges; rows in tuples are not.
+
+    So may two rows of two numbers of a tensor.
+    """
+    if is_tensor(obj) and rows.shape == (2, 2) and bool((rows != rows.T).any()):
+        raise InputError("a tensor of shape (2, 2) can be read as two edges or as an edge_index: "
+                         "use portpart.from_edges(rows) or portpart.from_edges(rows.T)")
     if rows.shape != (2, 3) or (isinstance(obj, list) and isinstance(obj[0], tuple)):
         return
     whole = rows.dtype.kind in "iu" or bool((rows == rows.round()).all())
     if not whole or bool((rows < 0).any()):
         return
+    turned = "rows.T" if hasattr(obj, "T") else "numpy.transpose(rows)"
     raise InputError(f"{type(obj).__name__} of shape (2, 3) can be read as two edges with weights "
                      "or as the ends of three edges, as in an edge_index: use "
-                     "portpart.from_edges(rows) or portpart.from_edges(numpy.transpose(rows))")
+                     f"portpart.from_edges(rows) or portpart.from_edges({turned})")
 
 
 def _other_readings(

@@ -229,7 +229,7 @@ def test_kernel_without_source_is_refused():
         exec(text, scope)
 
 
-OPTIONAL = {"torch", "mpi4py"}
+OPTIONAL = {"torch", "torch_geometric", "mpi4py"}
 """Modules that import these are for those who have them, and hold no kernels."""
 
 

@@ -1,0 +1,31 @@
+"""`ClusterData` with given blocks: the only file that needs PyTorch Geometric to be imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.loader import ClusterData
+
+
+class GivenClusters(ClusterData):
+    """`ClusterData` that is told its blocks: what PyTorch Geometric makes of them is its own."""
+
+    def __init__(self, data: Any, blocks: Tensor, num_parts: int, **options: Any) -> None:
+        self._blocks = blocks
+        super().__init__(data, num_parts, log=False, **options)
+
+    def _metis(self, edge_index: Tensor, num_nodes: int) -> Tensor:
+        return self._blocks
+
+    def __repr__(self) -> str:
+        return f"ClusterData({self.num_parts})"
+
+
+def clusters_of(data: Any, blocks: Tensor, num_parts: int, keep_inter_cluster_edges: bool,
+                sparse_format: str) -> ClusterData:
+    """The clusters of `data` that have the nodes of each of `num_parts` blocks."""
+    if not hasattr(ClusterData, "_metis"):
+        raise ImportError("ClusterData takes blocks in PyTorch Geometric 2.4 and newer")
+    return GivenClusters(data, blocks, num_parts, sparse_format=sparse_format,
+                         keep_inter_cluster_edges=keep_inter_cluster_edges)
