@@ -122,7 +122,7 @@ def partition(data: Any, k: int, *, num_nodes: int | None = None, **options: Any
     >>> from portpart.compat import pyg
     >>> edge_index = torch.tensor([[0, 1, 0, 3, 4, 3, 2], [1, 2, 2, 4, 5, 5, 3]])
     >>> pyg.partition(edge_index, 2)
-    tensor([0, 0, 0, 1, 1, 1])
+    tensor([1, 1, 1, 0, 0, 0])
     """
     with late_signals():
         import torch
