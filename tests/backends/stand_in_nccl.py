@@ -16,6 +16,7 @@ from unittest import mock
 import numpy as np
 from mpi4py import MPI
 
+from portpart.backends.communication.mpi import keep
 from portpart.backends.cuda import nccl, nccl_calls
 from tests.backends import stand_in_gpu
 
@@ -26,9 +27,9 @@ class Call:
     What has arrived is in its place once somebody has seen that the call is done.
     """
 
-    def __init__(self, request: MPI.Request, arriving: np.ndarray | None = None,
-                 place: np.ndarray | None = None) -> None:
-        self.request, self.arriving, self.place = request, arriving, place
+    def __init__(self, owner: NcclCommunicator, request: MPI.Request,
+                 arriving: np.ndarray | None = None, place: np.ndarray | None = None) -> None:
+        self.owner, self.request, self.arriving, self.place = owner, request, arriving, place
 
     def is_done(self) -> bool:
         done = bool(self.request.Test())
@@ -43,9 +44,6 @@ _begun: list[Call] = []
 
 PATIENCE = 60
 """Seconds that what comes later on the stream waits for them."""
-
-left: list[Call] = []
-"""Calls that were broken off."""
 
 made: list[NcclCommunicator] = []
 """The communicators of this process."""
@@ -105,24 +103,24 @@ class NcclCommunicator:
         words = memory(recv, 8 * count).view(np.int64)
         assert send == recv
         given, sums = words.copy(), np.empty_like(words)
-        _begin(lambda: Call(self.comm.Iallreduce(given, sums, op), sums, words))
+        _begin(lambda: Call(self, self.comm.Iallreduce(given, sums, op), sums, words))
 
     def send(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
         assert kind == "uint8"
-        _begin(lambda: Call(self.comm.Isend(memory(place, count).copy(), peer)))
+        _begin(lambda: Call(self, self.comm.Isend(memory(place, count).copy(), peer)))
 
     def recv(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
         assert kind == "uint8"
         arriving = np.empty(count, np.uint8)
-        _begin(lambda: Call(self.comm.Irecv(arriving, peer), arriving, memory(place, count)))
+        _begin(lambda: Call(self, self.comm.Irecv(arriving, peer), arriving, memory(place, count)))
 
     def check_async_error(self) -> None:
         assert not self.aborted
 
     def abort(self) -> None:
         self.aborted = True
-        left.extend(_begun)
-        _begun.clear()
+        keep([each for each in _begun if each.owner is self])
+        _begun[:] = [each for each in _begun if each.owner is not self]
 
     def destroy(self) -> None:
         self.comm.Free()

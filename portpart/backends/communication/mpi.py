@@ -6,6 +6,7 @@ rank has failed, the others leave the step and raise its error.
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable
 from typing import Any
@@ -30,8 +31,13 @@ __all__ = ["Mpi"]
 
 OPERATIONS = {SUM: MPI.SUM, MIN: MPI.MIN, MAX: MPI.MAX}
 
-_abandoned: list[Any] = []
-"""Requests of steps that were left, with their arrays: MPI may still write there."""
+
+def keep(abandoned: Any) -> None:
+    """Keep requests of a step that was left, and their arrays, until the process ends.
+
+    MPI may still write there, and ends after Python has taken down its modules.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(abandoned))
 
 
 class MpiCalls(ProcessCalls):
@@ -144,7 +150,7 @@ class Mpi(ProcessRanks):
                         lambda: sum(not request.Test() for request in requests))
         except BaseException:
             self._is_whole = False
-            _abandoned.append((requests, arrays))
+            keep((requests, arrays))
             raise
 
     def _look_for_news(self) -> None:
@@ -162,7 +168,7 @@ def _send_to_all(comm: MPI.Intracomm, text: bytes) -> None:
     """Send all other ranks a text; waits for none of them."""
     data = np.frombuffer(text, np.uint8).copy()
     requests = [comm.Isend(data, rank, 0) for rank in range(comm.size) if rank != comm.rank]
-    _abandoned.append((requests, data))
+    keep((requests, data))
 
 
 def _received(comm: MPI.Intracomm) -> bytes | None:
@@ -196,7 +202,7 @@ def _duplicate(comm: MPI.Intracomm, patience: float, look: Look) -> MPI.Intracom
             problem = CommunicatorLost(
                 f"no other rank has made this call for {patience:g} seconds")
         if problem is not None:
-            _abandoned.append((request, duplicate))
+            keep((request, duplicate))
             raise problem
         time.sleep(0)
     return duplicate
