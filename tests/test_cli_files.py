@@ -146,7 +146,7 @@ def test_a_block_that_is_none_is_told_with_the_file(
 def test_hypergraphs_have_no_communication_cost(capsys: pytest.CaptureFixture[str]) -> None:
     Path("h.hgr").write_text("1 16\n1 2 3\n")
     line = refusal(capsys, "evaluate", "h.hgr", "g.part", "-H", "2", "-D", "1")
-    assert "-H, -D and --matrix are for graphs" in line
+    assert "-H, -D, --machine and --matrix are for graphs" in line
 
 
 def test_old_blocks_may_be_replaced() -> None:

@@ -88,9 +88,9 @@ def cases(draw: st.DrawFn, max_vertices: int = 9) -> Case:
         some = draw(st.none() | st.lists(st.integers(lowest, k - 1), min_size=n, max_size=n))
         return None if some is None else np.array(some, np.int32)
 
-    share = st.sampled_from([1, 2, 5, 0.1, 0.25, "1/3"])
+    share = st.sampled_from([1, 2, 5, 0.1, 0.25, "1/3", 0])
     return Case(
         graph=graph, k=k, imbalance=draw(st.sampled_from(["0", "0.03", "0.5"])),
-        target=draw(st.none() | st.lists(share, min_size=k, max_size=k)),
+        target=draw(st.none() | st.lists(share, min_size=k, max_size=k).filter(any)),
         fixed=blocks(-1), initial=blocks(0), least=draw(st.sampled_from([0, 0, 1, 2])),
     )

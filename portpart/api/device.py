@@ -139,6 +139,8 @@ def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, b
         return (f"vertex {vertex} weighs {weight}, more than the {limit} a block may weigh; "
                 "its block exceeds the limit")
     block = int((weights - limits).argmax())
+    excess = exact_imbalance(weights, target)
+    enough = ("its share of the weight is 0" if excess == math.inf else
+              f"it would be within the limits of imbalance={math.ceil(excess * 10**4) / 10**4}")
     return (f"no partition within the limits was found; block {block} weighs {weights[block]}, "
-            f"more than the {limits[block]} it may; it would be within the limits of "
-            f"imbalance={math.ceil(exact_imbalance(weights, target) * 10**4) / 10**4}")
+            f"more than the {limits[block]} it may; {enough}")

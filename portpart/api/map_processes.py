@@ -24,6 +24,7 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
+from portpart.api.idle_elements import with_idle_elements, without_idle
 from portpart.api.mapping_memory import check_memory
 from portpart.api.progress import checked_progress, takes_progress
 from portpart.api.rehearsal import rehearse
@@ -70,7 +71,8 @@ def map_processes(
     """Assign the vertices of a communication graph to the processing elements of a machine.
 
     The elements get nearly equal weight, and what is sent far is little: the result's `cost` J is
-    the sum of weight times distance over all edges.
+    the sum of weight times distance over all edges.  Where there are fewer vertices than elements,
+    each vertex gets an element of its own.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ def map_processes(
         As in :func:`portpart.as_graph`.
     target : array_like, shape (k,), optional
         Shares of the weight that the elements are to get, as in :func:`portpart.partition`: faster
-        elements take more.
+        elements take more, and those that have failed get 0.
     fixed : array_like of int, shape (n,), or mapping, optional
         The element of each vertex that has to be on a certain one, -1 for the others.
     initial : array_like of int, shape (n,), mapping or result, optional
@@ -125,7 +127,8 @@ def map_processes(
     Raises
     ------
     InputError
-        Bad graph, topology or option, or more elements than vertices, before any work starts.
+        Bad graph, topology or option, before any work starts; among these vertices of different
+        weights, if they are fewer than the elements.
     DeviceUnavailable
         As in :func:`portpart.partition`.
     OutOfMemory
@@ -168,12 +171,9 @@ def map_processes(
     working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
                               edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
                               weight_scale=weight_scale)
-    if k > working.num_vertices:
-        raise InputError(f"there are {k} processing elements for {working.num_vertices} vertices; "
-                         "every element needs a vertex: describe only the cores that get a rank, "
-                         "or add vertices without edges for those that stay idle")
-    space = working.space
-    constraints = constraints_of(working, k, fixed, initial, deadline)
+    space, n, names = working.space, working.num_vertices, working.names
+    working, constraints = with_idle_elements(
+        working, constraints_of(working, k, fixed, initial, deadline), k, target)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, 0)
     check_cost(working, machine.max_distance)
     swapped = mapper.swaps_with(config) if swaps is None else swaps
@@ -188,6 +188,7 @@ def map_processes(
     if not feasible:
         warnings.warn(infeasibility_message(working, block_weights, bounds, target), UserWarning,
                       stacklevel=3)
+    part, block_weights = without_idle(working, part, block_weights, n)
     pairs = traffic.tocoo()
     costs = level_costs_of(machine, pairs.row, pairs.col, pairs.data)
     return MappingResult(
@@ -196,7 +197,7 @@ def map_processes(
         block_weights=block_weights,
         max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
         feasible=feasible, k=k, seconds=time.perf_counter() - start,
-        stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=working.names,
+        stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=names,
         cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
     )
 

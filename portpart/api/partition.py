@@ -60,9 +60,9 @@ def partition(
     net_weights : array_like of int, shape (m,), or dict, optional
         Of a hypergraph, as in :func:`portpart.as_hypergraph`.
     target : array_like, shape (k,), optional
-        Share of the weight that each block is to have: positive integers or fractions, of which
-        only the ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))``
-        with ``target_b = W * target[b] / sum(target)``, in exact arithmetic.
+        Share of the weight that each block is to have: integers or fractions, of which only the
+        ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))`` with
+        ``target_b = W * target[b] / sum(target)``, in exact arithmetic; with a share of 0, nothing.
     fixed : array_like of int, shape (n,), or dict, optional
         The block that a vertex has to be in, -1 where that is free.  A dict, or a Series by its
         index, gives blocks for names of vertices (nodes of NetworkX, text of a frame), or for

@@ -21,24 +21,25 @@ from portpart.cli.output import grouped, print_json, tell
 @options.json_option
 def command(
     graph: str, part: str, k: int | None, imbalance: float, target: str | None,
-    hierarchy: str | None, distances: str | None, matrix: str | None, names: bool,
+    told: machines.Told, names: bool,
     reading: files.Reading, as_json: bool,
 ) -> int:  # fmt: skip
     """Evaluate the partition PART (one block per line) of GRAPH.
 
-    With -H and -D, or --matrix, blocks are elements of a machine, and the communication cost is
-    also reported. The exit code is 1 if a block exceeds its weight limit.
+    With -H and -D, --machine or --matrix, blocks are elements of a machine, and the communication
+    cost is also reported. The exit code is 1 if a block exceeds its weight limit.
     """
     from portpart import metrics
 
-    files.one_standard_input(GRAPH=graph, PART=part, matrix=matrix, target=target)
+    files.one_standard_input(GRAPH=graph, PART=part, target=target,
+                             **told.inputs)
     shares = files.read_shares(target)
-    machine = machines.topology_if_told(hierarchy, distances, matrix)
+    machine = machines.topology_if_told(told)
     k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     if machine is not None and hasattr(loaded, "num_nets"):
-        raise click.UsageError("-H, -D and --matrix are for graphs; the communication cost of a "
-                               "hypergraph is not defined")
+        raise click.UsageError("-H, -D, --machine and --matrix are for graphs; the communication "
+                               "cost of a hypergraph is not defined")
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     evaluation = metrics.evaluate(loaded, blocks, k, shares)
     feasible = evaluation.is_balanced(imbalance)

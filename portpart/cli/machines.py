@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,24 +22,58 @@ _MACHINE = (
     click.option("--matrix", metavar="FILE",
                  help="Distances of all pairs of elements, separated by blanks or commas, instead "
                       "of -H and -D."),
+    click.option("--machine", "node", metavar="FILE",
+                 help="A node, instead of -H: an XML file of hwloc (lstopo node.xml), or /sys. "
+                      "Elements are its cores. Default of -D: 1:10:100 ..."),
+    click.option("--nodes", type=click.IntRange(min=1),
+                 help="Number of such nodes. Default: 1."),
 )
 
 
-def machine_options(function: Function) -> Function:
-    """Add the options that `topology` takes."""
+@dataclasses.dataclass(frozen=True)
+class Told:
+    """The values of the options, None where nothing was said."""
+
+    hierarchy: str | None = None
+    distances: str | None = None
+    matrix: str | None = None
+    node: str | None = None
+    nodes: int | None = None
+
+    @property
+    def inputs(self) -> dict[str, str | None]:
+        """The files that are read, by their options."""
+        return {"matrix": self.matrix, "machine": self.node}
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """A machine; of one that a file describes, the levels inside a node and its CPUs."""
+
+    topology: Topology
+    node_levels: int | None = None
+    cpus: Sequence[int] | None = None
+
+
+def machine_options(function: Function) -> Callable[..., Any]:
+    """Add the options that describe a machine; the command gets them as one `told`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> Any:
+        own = {field.name: given.pop(field.name) for field in dataclasses.fields(Told)}
+        return function(told=Told(**own), **given)
+
     for option in reversed(_MACHINE):
-        function = option(function)
-    return function
+        option(command)
+    return command
 
 
-def topology_if_told(hierarchy: str | None, distances: str | None,
-                     matrix: str | None) -> Topology | None:
+def topology_if_told(told: Told) -> Topology | None:
     """The machine of the options, None without any."""
-    told = (hierarchy, distances, matrix) != (None, None, None)
-    return topology(hierarchy, distances, matrix) if told else None
+    return None if told == Told() else machine_of(told).topology
 
 
-def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -> Topology:
+def machine_of(told: Told) -> Machine:
     """The machine of the options.
 
     Raises
@@ -44,17 +81,32 @@ def topology(hierarchy: str | None, distances: str | None, matrix: str | None) -
     click.UsageError
         If they do not tell one.
     """
+    from portpart.graphs.topology import Topology
+    from portpart.io.machine import read_machine
+
+    ways = [told.hierarchy, told.matrix, told.node]
+    if sum(way is not None for way in ways) > 1 or (told.matrix and told.distances):
+        raise click.UsageError("--matrix replaces -H and -D, and --machine replaces -H; pass one "
+                               "or the other")
+    if told.nodes is not None and told.node is None:
+        raise click.UsageError("--nodes is for --machine; the outermost level of -H is the number "
+                               "of nodes")
+    if told.node is not None:
+        found = read_machine(told.node, nodes=told.nodes or 1, distances=told.distances)
+        return Machine(found.topology, found.node_levels, found.cpus)
+    if told.matrix is not None:
+        return Machine(_of_matrix(told.matrix))
+    if told.hierarchy is None or told.distances is None:
+        raise click.UsageError("the machine is missing; pass -H and -D, --machine, or --matrix")
+    return Machine(Topology(told.hierarchy, told.distances))
+
+
+def _of_matrix(name: str) -> Topology:
     from portpart.cli.tables import read_table
     from portpart.graphs.topology import Topology
 
-    if matrix is None:
-        if hierarchy is None or distances is None:
-            raise click.UsageError("the machine is missing; pass -H and -D, or --matrix")
-        return Topology(hierarchy, distances)
-    if hierarchy is not None or distances is not None:
-        raise click.UsageError("--matrix replaces -H and -D; pass one or the other")
-    table = read_table(matrix)
+    table = read_table(name)
     try:
         return Topology.from_matrix(table)
     except ValueError as problem:
-        raise click.UsageError(f"{matrix}: {problem}") from None
+        raise click.UsageError(f"{name}: {problem}") from None

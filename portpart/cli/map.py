@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from portpart.api.progress import phase_display
 from portpart.cli import files, machines, options
+from portpart.cli import launch as launching
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import grouped, libraries_on_stderr, print_facts, print_json
 from portpart.cli.results import as_facts, as_object
-
-if TYPE_CHECKING:
-    from portpart.graphs.topology import Topology
 
 
 @click.command("map")
 @options.graph_argument
 @machines.machine_options
 @click.option("-o", "--output", metavar="FILE", help="Write one element per line.")
-@click.option("--rankfile", metavar="FILE", help="Write an MPI rankfile: vertex i is rank i.")
-@click.option("--hosts", metavar="FILE",
-              help="Nodes of the rankfile: a hostfile of Open MPI (node01 slots=4), MPICH or Intel "
-                   "MPI (node01:4), names, or a Slurm node list. Default: +n0 ..., the nodes of "
-                   "the job's allocation (Open MPI inside a job only).")
-@click.option("--nodelist", metavar="LIST",
-              help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].')
-@click.option("--node-levels", type=click.IntRange(min=0),
-              help="Number of levels inside a node of the rankfile. Default: 2.")
-@click.option("--oversubscribe", is_flag=True,
-              help="Allow several ranks of the rankfile on one element.")
+@launching.launch_options
 @options.imbalance_option
 @options.target_option
 @options.fixed_option
@@ -50,35 +38,25 @@ if TYPE_CHECKING:
 @options.json_option
 @options.quiet_option
 def command(
-    graph: str, hierarchy: str | None, distances: str | None, matrix: str | None,
-    output: str | None, rankfile: str | None, hosts: str | None, nodelist: str | None,
-    node_levels: int | None, oversubscribe: bool, fixed: str | None, initial: str | None,
-    reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
+    graph: str, told: machines.Told, output: str | None, launch: launching.Launch,
+    fixed: str | None, initial: str | None, reading: files.Reading, as_json: bool, quiet: bool,
+    **settings: Any,
 ) -> int:  # fmt: skip
     """Map the vertices of GRAPH to processing elements with a small communication cost J.
 
     J is the sum of weight times distance over all edges, each edge once.  Elements are numbered
     with the innermost level varying fastest.
     """
-    if output is not None and output == rankfile != files.STANDARD:
-        raise click.UsageError(f"-o and --rankfile are the same file, {output}")
-    files.one_standard_input(GRAPH=graph, matrix=matrix, hosts=hosts, fixed=fixed, initial=initial,
-                             target=settings["target"])
+    _check_files(graph, told, output, launch, as_json,
+                 {"fixed": fixed, "initial": initial, "target": settings["target"]})
     settings["target"] = files.read_shares(settings["target"])
-    if [as_json, output == files.STANDARD, rankfile == files.STANDARD].count(True) > 1:
-        raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
-    for name in (output, rankfile):
-        files.check_output(name, graph, matrix, hosts, fixed)
     # only a command that maps pays for importing the library
-    from portpart import io
     from portpart.api.map_processes import map_processes
     from portpart.io.rankfile import refuse_crowd
 
     files.refuse_nets(graph, reading)
-    topology = machines.topology(hierarchy, distances, matrix)
-    if oversubscribe and rankfile is None:
-        raise click.UsageError("--oversubscribe is for --rankfile")
-    names = _host_names(topology, rankfile, hosts, nodelist, node_levels)
+    machine = machines.machine_of(told)
+    hosts = launching.checked_hosts(launch, machine)
     with phase_display(quiet) as progress:
         if progress:
             progress("reading", 0, 0)
@@ -86,20 +64,19 @@ def command(
         loaded = files.read_graph(graph, reading)
         given = files.read_constraints(fixed, initial, loaded.num_vertices)
         read_seconds = time.perf_counter() - begin
-        if rankfile and not oversubscribe:
-            refuse_crowd(loaded.num_vertices, topology.num_elements)
+        if launch.files and not launch.oversubscribe:
+            refuse_crowd(loaded.num_vertices, machine.topology.num_elements)
         with libraries_on_stderr():
-            result = map_processes(loaded, topology=topology, progress=progress,
+            result = map_processes(loaded, topology=machine.topology, progress=progress,
                                    **given, **settings)
     if output:
         files.write_partition(result.part, output)
-    if rankfile:
-        io.write_rankfile(result.part, topology, rankfile, hosts=names, node_levels=node_levels,
-                          oversubscribe=oversubscribe)
+    advice = launching.write_files(launch, machine, result.part, hosts)
     report = {
         "graph": graph, **files.sizes_of(loaded), "read_seconds": read_seconds,
-        "hierarchy": hierarchy, "distances": distances,
-        "matrix": matrix, "output": output, "rankfile": rankfile,
+        "hierarchy": told.hierarchy, "distances": told.distances, "matrix": told.matrix,
+        "machine": told.node, "nodes": told.nodes, "output": output, "rankfile": launch.rankfile,
+        "slurm_hostfile": launch.slurm_hostfile, "rank_order": launch.rank_order, "launch": advice,
         "fixed": fixed, "initial": initial, **settings,
     }
     if as_json:
@@ -108,23 +85,25 @@ def command(
         levels = " + ".join(grouped(cost) for cost in result.level_costs)
         facts = as_facts(result, report, "elements",
                          cost=f"{grouped(result.cost)} (by level: {levels})")
-        print_facts(facts, to_stderr=files.STANDARD in (output, rankfile))
+        print_facts(facts | advice,
+                    to_stderr=files.STANDARD in (output, *launch.files.values()))
     return OK if result.feasible else INFEASIBLE
 
 
-def _host_names(topology: Topology, rankfile: str | None, hosts: str | None, nodelist: str | None,
-                node_levels: int | None) -> list[str] | None:
-    """Names of the nodes.  What the rankfile is to look like is checked before the work."""
-    from portpart.io.hostfile import expand_nodelist, read_hosts
-    from portpart.io.rankfile import nodes_of
-
-    if hosts is not None and nodelist is not None:
-        raise click.UsageError("--nodelist replaces --hosts; pass one or the other")
-    if rankfile is None and (hosts, nodelist, node_levels) != (None, None, None):
-        raise click.UsageError("--hosts, --nodelist and --node-levels are for --rankfile")
-    if rankfile is None:
-        return None
-    if hosts is not None:
-        return nodes_of(topology, read_hosts(hosts), node_levels).names
-    listed = None if nodelist is None else expand_nodelist(nodelist)
-    return nodes_of(topology, listed, node_levels).names
+def _check_files(graph: str, told: machines.Told, output: str | None, launch: launching.Launch,
+                 as_json: bool, others: dict[str, str | None]) -> None:
+    """Refuse, before any work, files that are read or written twice."""
+    written = {f"--{what.replace('_', '-')}": name for what, name in launch.files.items()}
+    if output is not None:
+        written = {"-o": output, **written}
+    first: dict[str, str] = {}
+    for option, name in written.items():
+        if first.setdefault(name, option) != option and name != files.STANDARD:
+            raise click.UsageError(f"{first[name]} and {option} are the same file, {name}")
+    read = {**told.inputs, "hosts": launch.hosts, **others}
+    files.one_standard_input(GRAPH=graph, **read)
+    if [as_json, *(name == files.STANDARD for name in written.values())].count(True) > 1:
+        raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")
+    read.pop("target")
+    for name in written.values():
+        files.check_output(name, graph, *read.values())

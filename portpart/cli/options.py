@@ -155,8 +155,8 @@ _READING = (
                  help="Edge list: the first line has titles, or an edge. Default: detected."),
     click.option("--format", "file_format", metavar="NAME",
                  help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
-                      "verilog, blif, aiger, metis-mesh, meshio, hmetis, patoh, ispd98, "
-                      "bookshelf); default: by content and name."),
+                      "verilog, blif, aiger, mpi-profile, metis-mesh, meshio, hmetis, patoh, "
+                      "ispd98, bookshelf); default: by content and name."),
     click.option("--top", metavar="MODULE",
                  help="Verilog, BLIF: top module. Default: the one that no other instantiates."),
     click.option("--model", type=click.Choice([*files.GRAPH_MODELS, *files.NET_MODELS]),

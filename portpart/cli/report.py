@@ -37,24 +37,26 @@ class Remembering(click.Command):
 @options.reading_options
 def command(
     graph: str, part: str, output: str, points: str | None, k: int | None, imbalance: float,
-    target: str | None, hierarchy: str | None, distances: str | None, matrix: str | None,
+    target: str | None, told: machines.Told,
     title: str | None, made_by: tuple[str, ...], names: bool, reading: files.Reading,
 ) -> int:  # fmt: skip
     """Write an HTML page about the partition PART (one block per line) of GRAPH.
 
     The page has metrics of the partition and of each block, and pictures, which need Matplotlib:
-    pip install 'portpart[plot]'. With -H and -D, or --matrix, blocks are elements of a machine;
-    hypergraphs have no communication cost. The exit code is 1 if a block exceeds its weight limit.
+    pip install 'portpart[plot]'. With -H and -D, --machine or --matrix, blocks are elements of a
+    machine; hypergraphs have no communication cost. The exit code is 1 if a block exceeds its
+    weight limit.
     """
-    files.one_standard_input(GRAPH=graph, PART=part, points=points, matrix=matrix, target=target)
+    files.one_standard_input(GRAPH=graph, PART=part, points=points, target=target,
+                             **told.inputs)
     shares = files.read_shares(target)
-    files.check_output(output, graph, part, points, matrix)
+    files.check_output(output, graph, part, points, *told.inputs.values())
     from portpart.cli.tables import read_points
     from portpart.io.text.files import write_chunks
     from portpart.plot.judged import judged
     from portpart.plot.reports import page_about
 
-    machine = machines.topology_if_told(hierarchy, distances, matrix)
+    machine = machines.topology_if_told(told)
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     k = machine.num_elements if machine is not None and k is None else k
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)

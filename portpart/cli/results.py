@@ -56,7 +56,8 @@ def as_facts(result: PartitionResult, report: dict[str, Any], blocks: str,
         facts["weights"] = f"times {result.stats['weight_scale']:g}, rounded"
     if not result.feasible:
         facts["balance"] = "NOT KEPT: see the warning"
-    written = [report[name] for name in ("output", "rankfile") if report.get(name)]
+    written = [report[name] for name in ("output", "rankfile", "slurm_hostfile", "rank_order")
+               if report.get(name)]
     if written:
         facts["written"] = ", ".join(written)
     return facts

@@ -27,6 +27,8 @@ from portpart.io.writing import write, write_hypergraph
 from portpart.io.writing_meshes import write_mesh, write_submeshes
 
 if TYPE_CHECKING:
+    from portpart.io.launchers import write_rank_order, write_slurm_hostfile
+    from portpart.io.machine import Machine, read_machine
     from portpart.io.netlist.edits import NetlistEdits
     from portpart.io.netlist.netlist import Netlist
     from portpart.io.netlists import read_netlist
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Host",
+    "Machine",
     "MetisPiece",
     "NamedGraph",
     "Netlist",
@@ -48,6 +51,7 @@ __all__ = [
     "read_edits",
     "read_hosts",
     "read_hypergraph",
+    "read_machine",
     "read_mesh",
     "read_named",
     "read_named_partition",
@@ -58,20 +62,26 @@ __all__ = [
     "write_mesh",
     "write_named_partition",
     "write_partition",
+    "write_rank_order",
     "write_rankfile",
+    "write_slurm_hostfile",
     "write_submeshes",
 ]
 
 _HOMES = {
+    "Machine": "portpart.io.machine",
     "Netlist": "portpart.io.netlist.netlist",
     "NetlistEdits": "portpart.io.netlist.edits",
     "read_edits": "portpart.io.traces",
+    "read_machine": "portpart.io.machine",
     "read_netlist": "portpart.io.netlists",
+    "write_rank_order": "portpart.io.launchers",
+    "write_slurm_hostfile": "portpart.io.launchers",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is about netlists on first use: readers of other files need not wait for it."""
+    """Import what is about netlists and machines on first use: other readers need not wait."""
     if name not in _HOMES:
         raise AttributeError(f"module 'portpart.io' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)

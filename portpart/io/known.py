@@ -80,6 +80,7 @@ FORMATS = {
                    ("top", "model", "max_fanout", "areas")),
     "aiger": Format("portpart.io.netlist.aiger", (".aig", ".aag"),
                     ("model", "max_fanout", "areas")),
+    "mpi-profile": Format("portpart.io.formats.mpi_profile", (".prof",), ()),
     "metis-mesh": Format("portpart.io.formats.mesh", (".mesh",), ("mesh", "common_nodes")),
     MESHIO: Format("portpart.io.formats.meshio_mesh", MESHIO_SUFFIXES, ("mesh", "common_nodes")),
 }

@@ -79,6 +79,13 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     rank 2=node01 slot=1
     rank 3=node02 slot=0
     """
+    elements, nodes = placed_ranks(part, topology, hosts, node_levels, oversubscribe)
+    write_chunks(path, _lines(elements, nodes))
+
+
+def placed_ranks(part: Any, topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
+                 node_levels: int | None, oversubscribe: bool) -> tuple[np.ndarray, Nodes]:
+    """The element of each rank, and the nodes; raises and warns as `write_rankfile` does."""
     oversubscribe = checked_flag("oversubscribe", oversubscribe)
     nodes = nodes_of(topology, hosts, node_levels)
     elements = host_integers(held_blocks(part))
@@ -93,7 +100,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     if not oversubscribe:
         refuse_crowd(len(elements), topology.num_elements)
         _refuse_shared(elements)
-    write_chunks(path, _lines(elements, nodes))
+    return elements, nodes
 
 
 def refuse_crowd(num_ranks: int, num_elements: int) -> None:
@@ -123,12 +130,15 @@ class Nodes:
     size: int
     cores: int | None
 
+    def name(self, node: int) -> str:
+        """What launchers call a node."""
+        return f"+n{node}" if self.names is None else self.names[node]
+
     def place(self, element: int) -> str:
         """Node and slot of an element."""
         node, slot = divmod(element, self.size)
-        name = f"+n{node}" if self.names is None else self.names[node]
         shown = str(slot) if self.cores is None else f"{slot // self.cores}:{slot % self.cores}"
-        return f"{name} slot={shown}"
+        return f"{self.name(node)} slot={shown}"
 
 
 def nodes_of(topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
@@ -165,11 +175,11 @@ def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list
         raise InputError(f"hosts holds {len(given)} names for {count} nodes")
     if len(given) > count:
         warnings.warn(f"hosts holds {len(given)} names for {count} nodes; {given[count].name} and "
-                      "what follows gets no rank", UserWarning, stacklevel=4)
+                      "what follows gets no rank", UserWarning, stacklevel=5)
     roomy = next((host for host in given[:count] if (host.slots or 0) > size), None)
     if roomy is not None:
         warnings.warn(f"{roomy.name} has {roomy.slots} slots for the {size} elements of a node; "
-                      "the others stay idle", UserWarning, stacklevel=4)
+                      "the others stay idle", UserWarning, stacklevel=5)
     return [host.name for host in given[:count]]
 
 

@@ -52,8 +52,8 @@ def read(
         reads standard input.
     format : str, optional
         ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``,
-        ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"``, ``"metis-mesh"`` or
-        ``"meshio"``.
+        ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"``, ``"mpi-profile"``,
+        ``"metis-mesh"`` or ``"meshio"``.
         Default: what the content shows, where it allows several what the suffix says
         (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.parhip``, ``.npy``, ``.v``,
         ``.blif``, ``.aig``, ``.msh``, ``.vtu`` ..., before ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.formats import dense, hmetis, metis, parhip
+from portpart.io.formats import dense, hmetis, metis, mpi_profile, parhip
 from portpart.io.text.files import SEPARATORS, Source, is_count
 from portpart.io.text.foreign import refuse_foreign
 from portpart.io.text.tokens import LineSyntax, count_numbers, has_width
@@ -95,6 +95,8 @@ def recognised(source: Source, hint: str | None) -> str:
         return "dense"
     if parhip.fits(data) or (hint == "parhip" and b"\0" in data[: parhip.HEADER_BYTES]):
         return "parhip"
+    if data.startswith(mpi_profile.BEGINS):
+        return "mpi-profile"
     if MATRIX_MARKET_BEGINS.match(data):
         return "matrix-market"
     netlist = netlist_format(data)

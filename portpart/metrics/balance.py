@@ -86,7 +86,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
     ----------
     total_weight, k : int
     target : array_like, shape (k,), optional
-        Positive numbers, integers or fractions, of which only the ratios count: share_b is
+        Integers or fractions of at least 0, of which only the ratios count: share_b is
         ``target[b] / sum(target)``, in exact arithmetic.  Numbers are taken as the decimals that
         were written.  By default all shares are equal.
 
@@ -97,7 +97,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
     Raises
     ------
     InputError
-        If `target` does not hold `k` positive finite numbers.
+        If `target` does not hold `k` finite numbers of at least 0, or all are 0.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
 
 
 def target_shares(k: int, target: Any) -> list[int]:
-    """The target as positive integers in the same ratios."""
+    """The target as integers in the same ratios."""
     fractions = exact_target(k, target)
     common = 1
     for block, denominator in enumerate(fraction.denominator for fraction in fractions):
@@ -134,16 +134,19 @@ def exact_target(k: int, target: Any) -> list[Fraction]:
     if len(numbers) != k:
         raise InputError(f"target holds {len(numbers)} numbers for {k} blocks; one for each block "
                          "is needed")
-    return [_positive(block, number) for block, number in enumerate(numbers)]
+    shares = [_share(block, number) for block, number in enumerate(numbers)]
+    if not any(shares):
+        raise InputError(f"target holds {k} zeros; a block with a share of the weight is needed")
+    return shares
 
 
-def _positive(block: int, number: Any) -> Fraction:
+def _share(block: int, number: Any) -> Fraction:
     try:
         share = exact_fraction(number)
     except ValueError as problem:
         raise InputError(f"target[{block}] is {shown(number)}; {problem}") from problem
-    if share <= 0:
-        raise InputError(f"target[{block}] is {shown(number)}; it must be positive")
+    if share < 0:
+        raise InputError(f"target[{block}] is {shown(number)}; it must be 0 or more")
     return share
 
 
@@ -294,12 +297,15 @@ def imbalance_of(weights: np.ndarray, target: Any = None) -> float:
     return float(exact_imbalance(weights, target))
 
 
-def exact_imbalance(weights: np.ndarray, target: Any = None) -> Fraction:
-    """:func:`imbalance_of` before it is rounded."""
+def exact_imbalance(weights: np.ndarray, target: Any = None) -> Fraction | float:
+    """:func:`imbalance_of` before it is rounded; infinite if a block without a share has weight."""
     total = int(weights.sum())
     if total == 0:
         return Fraction(0)
     if target is None:
         return Fraction(int(weights.max()), -(-total // len(weights))) - 1
     wanted = target_weights(total, len(weights), target)
-    return max(Fraction(w, t) for w, t in zip(weights.tolist(), wanted)) - 1
+    pairs = list(zip(weights.tolist(), wanted))
+    if any(w > t == 0 for w, t in pairs):
+        return math.inf
+    return max(Fraction(w, t) for w, t in pairs if t > 0) - 1

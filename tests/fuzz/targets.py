@@ -24,7 +24,7 @@ from portpart.algorithms.edits import EditableGraph, EditableHypergraph
 from portpart.cli import files, options
 from portpart.cli.tables import read_table
 from portpart.metrics import block_weight_limits, target_weights
-from tests.fuzz import archives, calls, commands, ranges, samples, sessions, truth
+from tests.fuzz import archives, calls, commands, machines, ranges, samples, sessions, truth
 from tests.fuzz.judge import (
     check_graph,
     check_hypergraph,
@@ -382,6 +382,8 @@ TARGETS: dict[str, Target] = {
     "blif": Target(partial(_text, samples.blif), partial(read_nets, ".blif"), 1.5),
     "aiger": Target(aiger, partial(read_nets, ".aig"), 1.5),
     "metis-mesh": Target(partial(_text, samples.metis_mesh), read_mesh),
+    "hwloc": Target(partial(_text, machines.nodes), machines.read_node),
+    "mpi-profile": Target(partial(_text, machines.profiles), partial(read_file, ".prof")),
     "partition": Target(partial(_text, samples.partitions), read_blocks),
     "named-partition": Target(partial(_text, samples.named_partitions), read_named_blocks),
     "hostfile": Target(partial(_text, samples.hostfiles), read_hosts),

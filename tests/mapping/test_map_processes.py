@@ -117,9 +117,10 @@ def test_many_elements(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_more_elements_than_vertices_are_refused(algorithm: str) -> None:
+def test_more_elements_than_vertices_of_different_weights_are_refused(algorithm: str) -> None:
+    graph = portpart.as_graph(grid_2d(3), vertex_weights=range(9))
     with pytest.raises(InputError, match="there are 16 processing elements for 9 vertices"):
-        portpart.map_processes(grid_2d(3), "4:4", "1:2", algorithm=algorithm)
+        portpart.map_processes(graph, "4:4", "1:2", algorithm=algorithm)
 
 
 @pytest.mark.parametrize("algorithm", [None, "im", "two-phase", "identity"])

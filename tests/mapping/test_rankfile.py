@@ -301,7 +301,6 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
 @pytest.mark.parametrize(("arguments", "message"), [
     ([], "pass -H and -D"),
     (["-H", "2:x", "-D", "1:2"], "level 2 of hierarchy '2:x' is 'x'"),
-    (["-H", "20:20", "-D", "1:2"], "400 processing elements for 144 vertices"),
     (["-H", "2", "-D", "1", "--matrix", "m"], "replaces -H and -D"),
     (["-H", "2", "-D", "1", "-o", "-", "--json"], "standard output"),
     (["-H", "2", "-D", "1", "--algorithm", "x"], "algorithm is 'x'"),
@@ -312,7 +311,8 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     (["-H", "2", "-D", "1", "--oversubscribe"], "is for --rankfile"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "a", "--hosts", "h"], "replaces"),
     (["-H", "2", "-D", "1", "--rankfile", "f", "--nodelist", "n[2-1]"], "nor a range of numbers"),
-    (["-H", "20:20", "-D", "1:2"], "describe only the cores that get a rank"),
+    (["-H", "2", "-D", "1", "--nodes", "2"], "--nodes is for --machine"),
+    (["--machine", "m.xml", "-H", "2"], "--machine replaces -H"),
 ])
 def test_wrong_usage_is_explained(mesh: str, arguments: list[str], message: str,
                                   capsys: pytest.CaptureFixture) -> None:

@@ -259,3 +259,12 @@ def test_balance_against_a_target() -> None:
     evaluation = metrics.evaluate(path, part, 2, [1, 3])
     assert evaluation.imbalance == 0
     assert evaluation.is_balanced(0)
+
+
+def test_weight_where_the_target_is_zero_is_no_balance_at_all() -> None:
+    graph = portpart.generators.grid_2d(2, 3)
+    assert metrics.imbalance(graph, [0, 0, 2, 2, 2, 2], 3, [1, 0, 2]) == 0
+    assert metrics.imbalance(graph, [0, 1, 2, 2, 2, 2], 3, [1, 0, 2]) == float("inf")
+    assert not metrics.is_balanced(graph, [0, 1, 2, 2, 2, 2], 3, 100, [1, 0, 2])
+    with pytest.raises(InputError, match="target holds 3 zeros"):
+        metrics.block_weight_limits(6, 3, target=[0, 0, 0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any
 
 
@@ -36,11 +36,14 @@ def block_weight_limit(total: int, k: int, imbalance: Any = "0.03") -> int:
     return block_weight_limits(total, k, imbalance)[0]
 
 
-def imbalance_of(weights: Sequence[int], target: Sequence[Any] | None = None) -> Fraction:
+def imbalance_of(weights: Sequence[int],
+                 target: Sequence[Any] | None = None) -> Fraction | float:
     """How far the heaviest block is above what it is meant to weigh; 0 without any weight."""
     total = sum(weights)
     wanted = target_weights(total, len(weights), target)
-    return max(Fraction(w, t) for w, t in zip(weights, wanted)) - 1 if total else Fraction(0)
+    if any(w > 0 for w, t in zip(weights, wanted) if t == 0):
+        return inf
+    return max(Fraction(w, t) for w, t in zip(weights, wanted) if t) - 1 if total else Fraction(0)
 
 
 def is_balanced(weights: Sequence[int], imbalance: Any,

@@ -86,10 +86,8 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     binary = source.data.startswith(ARRAY_BEGINS)
     layout = Layout(0) if binary else _layout(source)
     table = _array(source) if binary else _table(source, layout, rules)
-    rows, columns = np.nonzero(table)
-    offsets = np.searchsorted(rows, np.arange(len(table) + 1))
     try:
-        graph = csr_graph(offsets, columns, table[rows, columns], None, **rules.of_arcs())
+        graph = graph_of_table(table, rules)
     except InputError as problem:
         if problem.vertex is None or binary:
             raise GraphFormatError(f"{source.name}: {problem}") from problem
@@ -97,6 +95,13 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
         source.refuse(source.line_of_row(SYNTAX, 0, row), f"{problem} (vertices numbered from 0)")
     names = [title.decode("utf-8", "surrogateescape") for title in layout.titles]
     return replace(graph, names=names or None)
+
+
+def graph_of_table(table: np.ndarray, rules: Rules) -> Graph:
+    """The graph of a square table; its errors name the row."""
+    rows, columns = np.nonzero(table)
+    offsets = np.searchsorted(rows, np.arange(len(table) + 1))
+    return csr_graph(offsets, columns, table[rows, columns], None, **rules.of_arcs())
 
 
 def _array(source: Source) -> np.ndarray:

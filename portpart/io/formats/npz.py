@@ -16,6 +16,7 @@ from portpart.graphs.from_arrays import csr_graph
 from portpart.graphs.from_matrices import parts_of_sparse
 from portpart.graphs.graph import Graph
 from portpart.io.formats.arrays import read_array
+from portpart.io.formats.dense import graph_of_table
 from portpart.io.formats.name_arrays import ENDS, NAMES, names_of, packed_names
 from portpart.io.text.files import Source
 from portpart.io.text.packed import DAMAGE, LARGEST_RATIO, UNCHECKED_BYTES
@@ -38,9 +39,11 @@ MORE_VERTICES = "if that is right, say max_vertices= (--max-vertices)"
 
 def parse(source: Source, rules: Rules = STRICT) -> Graph:
     """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
-    the names indptr, indices; or a sparse matrix that SciPy saved.
+    the names indptr, indices; a sparse matrix that SciPy saved; or a single square table.
     """
     arrays = arrays_of(source)
+    if len(arrays) == 1 and not arrays.keys() & KNOWN:
+        arrays = arrays_of(source, arrays.keys())
     try:
         return _graph_of(source, arrays, rules)
     except GraphFormatError:
@@ -118,9 +121,12 @@ def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: Rules) -> Gr
             offsets, targets, weights, vertex_weights = map(arrays.get, names)
             made = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
             return replace(made, names=names_of(arrays, made.num_vertices, source.name))
+    for table in arrays.values():  # of several, those without a meaning are empty
+        if table.ndim == 2 and table.shape[0] == table.shape[1]:
+            return graph_of_table(table, rules)
     raise GraphFormatError(
         f"{source.name}: holds {', '.join(arrays) or 'nothing'}; expected offsets and targets, "
-        "indptr and indices, or a matrix saved by scipy.sparse.save_npz"
+        "indptr and indices, a matrix saved by scipy.sparse.save_npz, or one square table"
     )
 
 

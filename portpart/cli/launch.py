@@ -1,0 +1,129 @@
+"""Options that write files for launchers: rankfiles, SLURM_HOSTFILE, MPICH_RANK_ORDER."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from portpart.cli.options import Function
+
+if TYPE_CHECKING:
+    from portpart.cli.machines import Machine
+
+FILES = "--rankfile, --slurm-hostfile and --rank-order"
+
+_LAUNCH = (
+    click.option("--rankfile", metavar="FILE",
+                 help="Write an MPI rankfile: vertex i is rank i."),
+    click.option("--slurm-hostfile", metavar="FILE",
+                 help="Write a SLURM_HOSTFILE for srun --distribution=arbitrary."),
+    click.option("--rank-order", metavar="FILE",
+                 help="Write an MPICH_RANK_ORDER file, for MPICH_RANK_REORDER_METHOD=3."),
+    click.option("--hosts", metavar="FILE",
+                 help="Nodes of the rankfile: a hostfile of Open MPI (node01 slots=4), MPICH or "
+                      "Intel MPI (node01:4), names, or a Slurm node list. Default: +n0 ..., the "
+                      "nodes of the job's allocation (Open MPI inside a job only)."),
+    click.option("--nodelist", metavar="LIST",
+                 help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].'),
+    click.option("--node-levels", type=click.IntRange(min=0),
+                 help="Number of levels inside a node of the rankfile. Default: 2, or those of "
+                      "--machine."),
+    click.option("--oversubscribe", is_flag=True,
+                 help="Allow several ranks of the rankfile on one element."),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """The values of the options."""
+
+    rankfile: str | None
+    slurm_hostfile: str | None
+    rank_order: str | None
+    hosts: str | None
+    nodelist: str | None
+    node_levels: int | None
+    oversubscribe: bool
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files to write, by what they are."""
+        named = {"rankfile": self.rankfile, "slurm_hostfile": self.slurm_hostfile,
+                 "rank_order": self.rank_order}
+        return {what: name for what, name in named.items() if name is not None}
+
+
+def launch_options(function: Function) -> Callable[..., Any]:
+    """Add the options; the command gets them as one `launch`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> Any:
+        own = {field.name: given.pop(field.name) for field in dataclasses.fields(Launch)}
+        return function(launch=Launch(**own), **given)
+
+    for option in reversed(_LAUNCH):
+        option(command)
+    return command
+
+
+def checked_hosts(launch: Launch, machine: Machine) -> list[str] | None:
+    """Names of the nodes.  What files are to look like is checked before the work.
+
+    Raises
+    ------
+    click.UsageError
+        If an option does not go with the others.
+    """
+    from portpart.io.hostfile import expand_nodelist, read_hosts
+    from portpart.io.rankfile import nodes_of
+
+    if launch.hosts is not None and launch.nodelist is not None:
+        raise click.UsageError("--nodelist replaces --hosts; pass one or the other")
+    if not launch.files:
+        if (launch.hosts, launch.nodelist, launch.node_levels) != (None, None, None):
+            raise click.UsageError(f"--hosts, --nodelist and --node-levels are for {FILES}")
+        if launch.oversubscribe:
+            raise click.UsageError(f"--oversubscribe is for {FILES}")
+        return None
+    if launch.rank_order and launch.oversubscribe:
+        raise click.UsageError("--oversubscribe does not go with --rank-order: a slot has one rank")
+    if launch.slurm_hostfile and launch.hosts is None and launch.nodelist is None:
+        raise click.UsageError("--slurm-hostfile needs the names of the nodes: pass --hosts, or "
+                               '--nodelist "$SLURM_JOB_NODELIST"')
+    listed = (read_hosts(launch.hosts) if launch.hosts is not None else
+              None if launch.nodelist is None else expand_nodelist(launch.nodelist))
+    return nodes_of(machine.topology, listed, _node_levels(launch, machine)).names
+
+
+def write_files(launch: Launch, machine: Machine, part: Any,
+                hosts: list[str] | None) -> dict[str, str]:
+    """Write the files; what a launcher is to be told besides."""
+    from portpart import io
+
+    inside = _node_levels(launch, machine)
+    told = {}
+    if launch.rankfile:
+        io.write_rankfile(part, machine.topology, launch.rankfile, hosts=hosts, node_levels=inside,
+                          oversubscribe=launch.oversubscribe)
+    if launch.slurm_hostfile:
+        binding = io.write_slurm_hostfile(
+            part, machine.topology, launch.slurm_hostfile, hosts=hosts or [], node_levels=inside,
+            cpus=machine.cpus, oversubscribe=launch.oversubscribe)
+        told["srun"] = f"--distribution=arbitrary{_option(binding)}"
+    if launch.rank_order:
+        binding = io.write_rank_order(part, machine.topology, launch.rank_order,
+                                      node_levels=inside, cpus=machine.cpus)
+        told["MPICH"] = f"MPICH_RANK_REORDER_METHOD=3{_option(binding)}"
+    return told
+
+
+def _option(binding: str | None) -> str:
+    return f" --cpu-bind={binding}" if binding else ", and cores that differ from node to node"
+
+
+def _node_levels(launch: Launch, machine: Machine) -> int | None:
+    return machine.node_levels if launch.node_levels is None else launch.node_levels
