@@ -245,7 +245,7 @@ def read_numbers(data: bytes, folder: Path) -> None:
     for numbers in (shares, text.split(",")):
         wanted = _unless_refused(target_weights, 1000, max(1, len(numbers)), numbers)
         if wanted is not None:
-            require(min(wanted) >= 1 and 1000 <= sum(wanted) <= 1000 + len(wanted), "targets")
+            require(min(wanted) >= 0 and 1000 <= sum(wanted) <= 1000 + len(wanted), "targets")
             require(block_weight_limits(1000, len(wanted), 0, numbers) == wanted, "limits")
     machine = _unless_refused(Topology, text, text)
     require(machine is None or 1 <= machine.num_elements < 2**31, "machine")
