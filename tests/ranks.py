@@ -25,7 +25,7 @@ DEVICES = ("stand-in", *(pytest.param(f"cuda {mode}", marks=pytest.mark.gpu)
                          for mode in ("resident", "graph", "walk")))
 """Spaces whose arrays are not those of NumPy."""
 
-SPACES = ("cpu-1", "cpu-2", "lanes", "host-cuda", *DEVICES)
+SPACES = ("cpu-1", "cpu-2", "lanes", *DEVICES)
 """Each way to run programs that communicate."""
 
 

@@ -70,7 +70,7 @@ def test_any_graph_moves_anywhere(drawn, seed):
     check_moved(*drawn, seed, backends.space("cpu", threads=1))
 
 
-@pytest.mark.parametrize("name", ["cpu-2", "lanes", "host-cuda", *DEVICES])
+@pytest.mark.parametrize("name", ["cpu-2", "lanes", *DEVICES])
 def test_vertices_move_on_any_device(name):
     graph = random_graph(300, 900, 1, weighted=True, vertex_weighted=True)
     for size in (1, 3):
@@ -94,7 +94,7 @@ def grown(graph: Graph, spacing: int, rest: np.ndarray) -> list[int]:
     return [region.get(v, len(drawn) + int(rest[v])) for v in range(graph.num_vertices)]
 
 
-@pytest.mark.parametrize("name", ["cpu-1", "cpu-2", "lanes", "host-cuda", *DEVICES])
+@pytest.mark.parametrize("name", ["cpu-1", "cpu-2", "lanes", *DEVICES])
 @pytest.mark.parametrize("size", SIZES)
 def test_regions_grow_as_by_breadth_first_search(size, name):
     space = space_of(name)

@@ -145,7 +145,7 @@ def test_where_levels_fold_does_not_matter(fold):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["host-cuda", *DEVICES])
+@pytest.mark.parametrize("name", DEVICES)
 def test_what_is_wanted_does_not_depend_on_the_device(name):
     there, graph = space_of(name), WHOLE["weighted"]
     n, first = graph.num_vertices, borders(graph.num_vertices, 3, 1)

@@ -119,7 +119,7 @@ def test_where_labels_stall_coarsening_the_next_ones_count(name, fold):
                   labels=labels_of(whole, *kinds), skip_above=0.6)
 
 
-@pytest.mark.parametrize("name", ["host-cuda", *DEVICES])
+@pytest.mark.parametrize("name", DEVICES)
 def test_levels_do_not_depend_on_the_device(name):
     there, few = space_of(name), SIZES if name.startswith("cuda") else (1, 4)
     for size in few:

@@ -216,7 +216,7 @@ def test_partitions_of_real_graphs_are_those_of_one_device_wherever_vertices_are
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["host-cuda", *DEVICES])
+@pytest.mark.parametrize("name", DEVICES)
 def test_vertices_move_on_any_device(name):
     graph = WHOLE["weighted"]
     check(graph, borders(graph.num_vertices, 2, 2), 8, there=space_of(name), fold=800, moved_by=1)
