@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from threading import current_thread
 from typing import Any, Protocol, cast
 
@@ -200,31 +200,47 @@ class _Team:
         }
 
 
-def part_of(parameter: Parameter, values: dict[str, Any]) -> Any:
-    """What the kernel may see of a record."""
-    root = object.__new__(cast(Any, parameter.kind))
+Field = tuple[str, list[tuple[str, Any]], str, Any]
+"""The flat name of a field, the records on the way to it and their classes, its name, its words."""
+
+
+def fields_of(parameter: Parameter) -> list[Field]:
+    """The fields of a record that a kernel is said to use."""
+    found = []
     for path in parameter.paths:
-        place, kind = root, parameter.kind
-        for field in path[:-1]:
-            kind = kind.kind_of(field)
-            place = vars(place).setdefault(field, object.__new__(kind))
-        words = kind.kind_of(path[-1])
-        value = values[parameter.flat_name(path)]
-        vars(place)[path[-1]] = value if words is None else words(value)
-    return root
+        kinds: list[Any] = [parameter.kind]
+        for field in path:
+            kinds.append(kinds[-1].kind_of(field))
+        way = list(zip(path[:-1], kinds[1:]))
+        found.append((parameter.flat_name(path), way, path[-1], kinds[-1]))
+    return found
+
+
+@cache
+def plan_of(kernel: Kernel) -> tuple[list[str], list[tuple[Parameter, list[Field]]]]:
+    """The names of what a kernel is given, and the fields of each of its parameters."""
+    parameters = kernel.signature[1:]
+    return ([name for _, _, name in flat_parameters(parameters)],
+            [(each, fields_of(each) if each.is_record else []) for each in parameters])
 
 
 def bundled(kernel: Kernel, flat: list[Any]) -> list[Any]:
     """Records again, with no more than the fields that the kernel is said to use."""
-    names = [name for _, _, name in flat_parameters(kernel.signature[1:])]
+    names, parameters = plan_of(kernel)
     values = dict(zip(names, flat))
     result: list[Any] = []
-    for parameter in kernel.signature[1:]:
-        if parameter.is_record:
-            result.append(part_of(parameter, values))
-        else:
+    for parameter, fields in parameters:
+        if not parameter.is_record:
             value = values[parameter.flat_name(())]
             result.append(parameter.kind(value) if parameter.is_words else value)
+            continue
+        root = object.__new__(cast(Any, parameter.kind))
+        for name, way, last, words in fields:
+            place = root
+            for field, kind in way:
+                place = vars(place).setdefault(field, object.__new__(kind))
+            vars(place)[last] = values[name] if words is None else words(values[name])
+        result.append(root)
     return result + flat[len(names):]
 
 
