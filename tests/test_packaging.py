@@ -89,7 +89,7 @@ def test_the_source_distribution_is_the_repository_and_tests_itself(
     assert {name for name in names - made if "egg-info" not in name} == tracked()
     (folder,) = tmp_path.glob("portpart-*")
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--assert=plain",
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--assert=plain", "-m", "not gpu",
                            "tests/test_sizes.py", "tests/test_graph.py"],
                           cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
