@@ -30,6 +30,7 @@ from portpart.graphs.rank_graph import RankGraph
 from tests.backends.stand_in_gpu import in_place
 from tests.backends.stand_in_nccl import made, stand_in_nccl
 from tests.graphs import random_graph
+from tests.mpi_jobs import tell_hangs
 from tests.process_calls import facts_of
 from tests.ranks import borders
 
@@ -188,6 +189,7 @@ CASES = {each.__name__: each for each in (whole_calls, faults, shared, interrupt
 
 
 def main(case: str, *where: str) -> None:
+    tell_hangs()
     portpart_ranks.fold_for = lambda space: Fold(0, 0)  # small levels belong to ranks, too
     with devices(case, where == ("gpu",)) as space:
         answer = [CASES[case](space)]

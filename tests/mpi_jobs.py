@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import shutil
@@ -52,10 +53,18 @@ REFUSED = {
 """Arguments of ``portpart partition``, the exit code of all ranks, and what rank 0 says."""
 
 
+def tell_hangs() -> None:
+    """Have this rank print where its threads are, and end, shortly before its job has to."""
+    seconds = os.environ.get("PORTPART_TEST_HANGS")
+    if seconds is not None:
+        faulthandler.dump_traceback_later(float(seconds), exit=True)
+
+
 def run_job(size: int, *arguments: str, cwd: Path = ROOT,
             seconds: float = 120, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run Python on so many ranks."""
     assert MPIEXEC is not None
+    variables = {"PORTPART_TEST_HANGS": str(0.8 * seconds), **variables}
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT), **variables}
     return subprocess.run([MPIEXEC, "-n", str(size), sys.executable, *arguments], cwd=cwd,
                           env=environment, capture_output=True, text=True, timeout=seconds)
@@ -65,6 +74,7 @@ def answers_of(size: int, module: str, *arguments: str, cwd: Path = ROOT,
                seconds: float = 120) -> tuple[int, dict[int, Any]]:
     """The exit code of a job, and what each rank has printed: a line of JSON with its number."""
     done = run_job(size, "-m", module, *arguments, cwd=cwd, seconds=seconds)
+    print(done.stderr)
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
     assert lines or done.returncode != 0, done.stderr
     return done.returncode, dict(map(json.loads, lines))

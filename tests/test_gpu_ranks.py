@@ -44,7 +44,7 @@ def require_two_gpus() -> None:
 
 
 def launched(case: str, *where: str) -> list[Any]:
-    code, answers = answers_of(2, "tests.gpu_ranks", case, *where, seconds=600)
+    code, answers = answers_of(2, "tests.gpu_ranks", case, *where, seconds=250)
     assert code == 0
     return [answers[rank] for rank in range(2)]
 

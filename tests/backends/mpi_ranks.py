@@ -22,6 +22,7 @@ from portpart.errors import InputError
 from tests.backends.rank_steps import FAULTS, all_steps, few_steps, is_late, waits
 from tests.backends.stand_in_gpu import StandInGpu
 from tests.backends.stand_in_nccl import stand_in_nccl
+from tests.mpi_jobs import tell_hangs
 
 WORLD = MPI.COMM_WORLD
 
@@ -78,6 +79,7 @@ def waits_by_nccl(comm: Any, space: Any) -> None:
 
 
 def main(case: str) -> None:
+    tell_hangs()
     if case == "steps":
         space = StandInGpu()
         answer = [outcome(all_steps, max_count=4),
