@@ -45,6 +45,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "forge_pages",
+    "notebooks",
     "reference_links",
     "short_signatures",
 ]
@@ -101,6 +102,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1000,
     "thumbnail_size": (560, 380),
 }
+notebook_to_run = "tutorials/simulation"
 # a picture is drawn without a window
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")
 
@@ -115,6 +117,10 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"image_light": "_static/mark.svg", "image_dark": "_static/mark.svg",
              "text": f"portpart {release}"},
+    # the versions that are on the site: the file of the latest one tells all of them
+    "switcher": {"json_url": f"{html_baseurl}/_static/switcher.json", "version_match": release},
+    "check_switcher": False,  # that would read the site, and a build needs no network
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "icon_links": [{"name": "Source", "url": repository, "icon": "fa-brands fa-github"}],
     "use_edit_page_button": False,
     "show_toc_level": 2,

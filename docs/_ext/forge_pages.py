@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
