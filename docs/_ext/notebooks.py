@@ -97,9 +97,9 @@ def run(made: Notebook, docname: str) -> Notebook:
     nbformat.validate(ran)
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(ran, timeout=SECONDS, kernel_name="python3",
+                                extra_arguments=["--log-level=ERROR"],
                                 resources={"metadata": {"path": folder}})
-        client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)},
-                       extra_arguments=["--log-level=ERROR"])
+        client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
     for before, after in zip(made["cells"], ran["cells"]):
         if printed(before) != printed(after):
             logging.getLogger(__name__).warning(
