@@ -25,6 +25,7 @@ from portpart.errors import DeviceUnavailable, InputError
 from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph
 from tests import oracles
+from tests.gpu import require_cupy
 from tests.graphs import RawGraph, drawn_graphs, random_graph, raw_graph, raw_graphs
 
 TRIANGLE = (np.array([0, 2, 4, 6], np.int32), np.array([1, 2, 0, 2, 0, 1], np.int32))
@@ -314,6 +315,7 @@ def test_to_takes_the_name_of_a_device(make: Callable[[], Any]) -> None:
 
 @pytest.mark.gpu
 def test_to_takes_the_name_of_a_gpu_and_back() -> None:
+    require_cupy()
     graph = as_graph(TRIANGLE, vertex_weights=[1, 2, 3])
     there = graph.to("cuda")
     assert there.space.kind == "cuda"
