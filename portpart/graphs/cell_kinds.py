@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.errors import InputError
+from portpart.graphs.incidence import Incidence, stacked
 from portpart.options import shown
 
 
@@ -93,13 +94,17 @@ def with_nodes(cells: tuple[Cells, ...], nodes: np.ndarray) -> tuple[Cells, ...]
     return tuple(made)
 
 
-def corner_tables(cells: tuple[Cells, ...]) -> tuple[list[np.ndarray], np.ndarray]:
-    """The corners of the elements of each block, and how many of each element are a face."""
+def corners_of(cells: tuple[Cells, ...],
+               by_element: Incidence) -> tuple[Incidence, int | np.ndarray]:
+    """The corners of each element, and how many are a face: of each, or one number for all."""
     blocks = [each for each in cells if each.first is not None]
     kinds = [kind_of(each.kind) for each in blocks]
     needed = np.repeat(np.array([kind.face_corners for kind in kinds], np.int32),
                        [len(each.nodes) for each in blocks])
-    return [each.nodes[:, : kind.corners] for each, kind in zip(blocks, kinds)], needed
+    same = int(needed[0]) if len(needed) and (needed == needed[0]).all() else needed
+    tables = [each.nodes[:, : kind.corners] for each, kind in zip(blocks, kinds)]
+    all_nodes = sum(table.size for table in tables) == len(by_element.members)
+    return by_element if all_nodes else stacked(tables), same
 
 
 def chosen_cells(cells: tuple[Cells, ...], elements: np.ndarray, offsets: np.ndarray,
@@ -112,3 +117,28 @@ def chosen_cells(cells: tuple[Cells, ...], elements: np.ndarray, offsets: np.nda
     return tuple(Cells(blocks[block[begin]].kind,
                        nodes[offsets[begin] : offsets[end]].reshape(end - begin, -1), begin)
                  for begin, end in zip(begins, [*begins[1:], len(elements)]))
+
+
+def lower_cells(cells: tuple[Cells, ...], parts: list[np.ndarray],
+                k: int) -> list[dict[int, np.ndarray]]:
+    """For each block of a partition, and each block of cells of a lower dimension, those there.
+
+    `parts` has the block of every cell, -1 of one that is in none.
+    """
+    found: list[dict[int, np.ndarray]] = [{} for _ in range(k)]
+    for at, (each, part) in enumerate(zip(cells, parts)):
+        if each.first is None:
+            order = np.argsort(part, kind="stable").astype(np.int32)
+            borders = np.searchsorted(part[order], np.arange(k + 1)).tolist()
+            for mine, begin, end in zip(found, borders, borders[1:]):
+                mine[at] = order[begin:end]
+    return found
+
+
+def renumbered(cells: tuple[Cells, ...], chosen: dict[int, np.ndarray],
+               numbers: np.ndarray) -> list[Cells]:
+    """Some cells of blocks, with the places of their nodes among `numbers`."""
+    order = np.argsort(numbers) if chosen else numbers
+    return [Cells(cells[at].kind, order[np.searchsorted(numbers, cells[at].nodes[mine],
+                                                        sorter=order)].astype(np.int32), None)
+            for at, mine in chosen.items()]

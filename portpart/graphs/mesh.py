@@ -14,7 +14,7 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.blocks import blocks_of_elements
-from portpart.graphs.cell_kinds import Cells, chosen_cells, corner_tables
+from portpart.graphs.cell_kinds import Cells, chosen_cells, corners_of, lower_cells, renumbered
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
@@ -22,7 +22,7 @@ from portpart.graphs.other_side import part_of_other_side
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:
-    from portpart.graphs.submesh import Submesh
+    from portpart.graphs.submesh import Piece, Submesh
 
 FACE = "face"
 
@@ -213,12 +213,9 @@ class Mesh:
         if self.cells is None:
             raise InputError(f"common_nodes is 'face', but the mesh {WITHOUT_KINDS}, or pass the "
                              "number of common nodes")
-        tables, needed = corner_tables(self.cells)
-        same = int(needed[0]) if len(needed) and (needed == needed[0]).all() else needed
-        if sum(table.size for table in tables) == len(self.nodes):
-            return self.by_element, self.by_node, same
-        corners = stacked(tables)
-        return corners, corners.transposed(self.num_nodes), same
+        corners, needed = corners_of(self.cells, self.by_element)
+        same = corners.members is self.nodes
+        return corners, self.by_node if same else corners.transposed(self.num_nodes), needed
 
     def nodal_graph(self, *, weights: bool = False) -> Graph:
         """The graph whose vertices are the nodes; two are adjacent if an element has both.
@@ -316,8 +313,9 @@ class Mesh:
         Returns
         -------
         list of Submesh
-            One for each block; an empty block has a mesh without elements.  Cells of lower
-            dimensions and nodes that are in no element are in no sub-mesh.
+            One for each block; an empty block has a mesh without elements.  A cell of a lower
+            dimension goes to the block of the first element that it lies on.  Nodes that are in no
+            element are in no sub-mesh.
 
         Raises
         ------
@@ -346,17 +344,19 @@ class Mesh:
         part = part.astype(np.int32)
         pieces = pieces_of(self.by_element, self.by_node, part, self.node_part(part, max(1, k)),
                            ghosts, k)
-        return [Submesh(block, self._piece(elements.numbers, nodes.numbers, offsets, targets),
-                        *elements[2:], *nodes[2:], shared)
-                for block, (elements, nodes, offsets, targets, shared) in enumerate(pieces)]
+        lower = lower_cells(self.cells or (), self.cell_data(part, k) if self.cells else [], k)
+        return [Submesh(block, self._piece(piece, mine), *piece.elements[2:], *piece.nodes[2:],
+                        piece.shared, mine)
+                for block, (piece, mine) in enumerate(zip(pieces, lower))]
 
-    def _piece(self, elements: np.ndarray, numbers: np.ndarray, offsets: np.ndarray,
-               nodes: np.ndarray) -> Mesh:
-        """The mesh of some elements and nodes."""
+    def _piece(self, piece: Piece, lower: dict[int, np.ndarray]) -> Mesh:
+        elements, numbers = piece.elements.numbers, piece.nodes.numbers
         weights, points = (None if each is None else each[chosen] for each, chosen in (
             (self.element_weights, elements), (self.points, numbers)))
-        cells = None if self.cells is None else chosen_cells(self.cells, elements, offsets, nodes)
-        return sealed_mesh(offsets, nodes, len(numbers), weights, points, cells)
+        cells = None if self.cells is None else (
+            *chosen_cells(self.cells, elements, piece.offsets, piece.targets),
+            *renumbered(self.cells, lower, numbers))
+        return sealed_mesh(piece.offsets, piece.targets, len(numbers), weights, points, cells)
 
     def _element_weights(self) -> np.ndarray | None:
         weights = self.element_weights

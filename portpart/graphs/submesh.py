@@ -62,6 +62,10 @@ class Submesh(Generic[M]):
     shared : dict of int to ndarray of int32
         For each block whose own elements have nodes in common with own ones: these nodes, in the
         same order on both sides.
+    lower_cells : dict of int to ndarray of int32
+        For each block of ``cells`` of the whole mesh that is of a lower dimension, such as
+        triangles on the boundary of tetrahedra: the numbers of its cells that lie on own elements.
+        The last blocks of ``mesh.cells`` are these cells.  Each cell is in one sub-mesh.
 
     Examples
     --------
@@ -89,6 +93,7 @@ class Submesh(Generic[M]):
     node_send: dict[int, np.ndarray]
     node_recv: dict[int, slice]
     shared: dict[int, np.ndarray]
+    lower_cells: dict[int, np.ndarray]
 
     @property
     def neighbours(self) -> list[int]:

@@ -134,7 +134,8 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     Notes
     -----
     Cells have ``block``, the block that owns them, ``GlobalElementId``, their numbers in the whole
-    mesh, and ``vtkGhostType``, 1 of ghosts; points have ``GlobalNodeId`` and ``vtkGhostType``.
+    mesh, -1 of cells of a lower dimension, and ``vtkGhostType``, 1 of ghosts; points have
+    ``GlobalNodeId`` and ``vtkGhostType``.
     All files are written to a temporary folder beside and then renamed: if one cannot be written,
     the old ones stay.
 
@@ -166,9 +167,13 @@ def _piece_text(file: str, piece: Submesh[Mesh]) -> bytes:
     elements, nodes = piece.ghost_types
     owners = np.full(len(piece.elements), piece.block, np.int32)
     owners[piece.num_own :] = piece.owners
-    cell_data = {"block": owners, "GlobalElementId": piece.elements, GHOST_TYPE: elements}
     ends = np.cumsum([len(cells.nodes) for cells in piece.mesh.cells or ()])[:-1]
-    return _named(file, piece.mesh, {key: np.split(each, ends) for key, each in cell_data.items()},
+    lower = sum(map(len, piece.lower_cells.values()))
+    cell_data = {"block": (owners, piece.block), "GlobalElementId": (piece.elements, -1),
+                 GHOST_TYPE: (elements, 0)}
+    return _named(file, piece.mesh,
+                  {name: np.split(np.pad(each, (0, lower), constant_values=of_lower), ends)
+                   for name, (each, of_lower) in cell_data.items()},
                   {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})
 
 

@@ -101,6 +101,10 @@ def test_vtk_reads_the_cells_and_ghosts_that_are_in_memory(seed: int, tmp_path: 
         kinds = oracles.kinds_of([each[:2] for each in piece.mesh.cells or ()])
         rows = [piece.mesh.nodes[a:b].tolist()
                 for a, b in zip(piece.mesh.offsets, piece.mesh.offsets[1:])]
+        lower = [row for at, mine in piece.lower_cells.items()
+                 for row in blocks[at][1][mine].tolist()]
+        where = {node: local for local, node in enumerate(piece.nodes.tolist())}
+        rows += [[where[node] for node in row] for row in lower]
         own, at, data = read_by_vtk(Path(name))
         assert own == as_vtk(kinds, rows)
         end, last = begin + len(own), first + len(at)
@@ -110,14 +114,16 @@ def test_vtk_reads_the_cells_and_ghosts_that_are_in_memory(seed: int, tmp_path: 
         assert (at[:, : points.shape[1]] == points[piece.nodes]).all()
         elements, nodes = piece.ghost_types
         assert elements.tolist() == [0] * piece.num_own + [1] * len(piece.owners)
-        for which, values in {
-                "cell vtkGhostType": elements, "cell GlobalElementId": piece.elements,
-                "cell block": part[piece.elements], "point vtkGhostType": nodes,
-                "point GlobalNodeId": piece.nodes}.items():
-            if len(values):
-                assert data[which].tolist() == values.tolist()
-            past = (begin, end) if which.startswith("cell") else (first, last)
-            assert together[2][which][slice(*past)].tolist() == values.tolist()
+        for which, values, of_lower in (
+                ("cell vtkGhostType", elements, 0), ("cell GlobalElementId", piece.elements, -1),
+                ("cell block", part[piece.elements], piece.block),
+                ("point vtkGhostType", nodes, 0), ("point GlobalNodeId", piece.nodes, 0)):
+            of_cells = which.startswith("cell")
+            wanted = values.tolist() + [of_lower] * (len(lower) if of_cells else 0)
+            if wanted:
+                assert data[which].tolist() == wanted
+            assert together[2][which][slice(begin, end) if of_cells
+                                      else slice(first, last)].tolist() == wanted
         begin, first = end, last
     assert (begin, first) == (len(together[0]), len(together[1]))
 
@@ -175,7 +181,7 @@ def test_the_command_line_writes_a_file_for_each_block(
     assert str(output) in capfd.readouterr().out
     mesh = portpart.io.read_mesh(wing)
     pieces = mesh.submeshes(portpart.partition(mesh.dual_graph(3), 3), 2)
-    assert len(read_by_vtk(output)[0]) == sum(len(piece.elements) for piece in pieces)
+    assert len(read_by_vtk(output)[0]) == 40 + sum(len(piece.elements) for piece in pieces)
 
 
 def test_a_report_draws_the_elements_of_a_file_with_points(

@@ -105,6 +105,30 @@ def test_points_kinds_and_weights_go_along() -> None:
         assert local.dual_graph().num_vertices == len(piece.elements)
 
 
+def test_cells_of_a_lower_dimension_are_in_one_block_each() -> None:
+    points, blocks = MESHES["space"]
+    draw = np.random.default_rng(0)
+    faces = np.array([row[:3] for row in oracles.elements_of(blocks)])
+    ends = draw.permutation(faces)[:40, :2]
+    cells = [("line", ends), blocks[0], ("triangle", faces), *blocks[1:], ("vertex", ends[:, :1])]
+    mesh = portpart.as_mesh(cells, points=points)
+    part = draw.integers(0, 4, mesh.num_elements)
+    pieces = mesh.submeshes(part, k=5)
+    for piece, block in zip(pieces, range(5), strict=True):
+        assert list(piece.lower_cells) == [0, 2, 5]
+        last = [each for each in piece.mesh.cells or () if each.first is None]
+        for at, local in zip([0, 2, 5], last, strict=True):
+            kind, table = cells[at]
+            mine = piece.lower_cells[at]
+            assert mine.tolist() == np.flatnonzero(mesh.cell_data(part)[at] == block).tolist()
+            assert (local.kind, piece.nodes[local.nodes].tolist()) == (kind, table[mine].tolist())
+        for at in range(len(piece.mesh.cells or ()) - 3, len(piece.mesh.cells or ())):
+            assert (piece.mesh.elements_at(at) < max(1, piece.num_own)).all()
+    assert all(sorted(np.concatenate([piece.lower_cells[at] for piece in pieces]).tolist())
+               == list(range(len(cells[at][1]))) for at in (0, 2, 5))
+    assert portpart.as_mesh(pieces[0].mesh).num_elements == len(pieces[0].elements)
+
+
 def test_blocks_may_be_empty_and_a_mesh_too() -> None:
     points, blocks = MESHES["plane"]
     mesh = portpart.as_mesh(blocks, points=points)
