@@ -104,13 +104,17 @@ class _Turns:
     def wait(self) -> None:
         """Return when all lanes have called this."""
         if self.size > 1:
-            self.lanes[(getcurrent().lane + 1) % self.size].switch()
+            after = self.lanes[(getcurrent().lane + 1) % self.size]
+            (after if after else after.parent).switch()
 
     def run(self, work: Callable[[int], None]) -> None:
         """Do what each lane does; raises what one raises."""
         self.lanes = [greenlet(partial(work, lane)) for lane in range(self.size)]
-        for each in self.lanes:
+        for each in self.lanes:  # a lane that begins another one would be below it on the stack
             each.switch()
+        for each in self.lanes:
+            if each:
+                each.switch()
 
 
 class _Team:
