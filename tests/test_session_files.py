@@ -183,7 +183,7 @@ FACTS: list[tuple[str, Any, str]] = [
     ("imbalance", [-1, 3], "imbalance is"), ("imbalance", None, "imbalance is None"),
     ("imbalance", [10**1100, 1], "digits"), ("imbalance", [True, 1], "imbalance is"),
     ("target", [[1, 1]] * 3, "target holds 3 numbers for 4 blocks"), ("target", 7, "target is 7"),
-    ("target", [[1, 1]] * 3 + [[0, 1]], r"target\[3\] is"), ("target", ["1"] * 4, "target.0. is"),
+    ("target", [[1, 1]] * 3 + [[-1, 1]], r"target\[3\] is"), ("target", ["1"] * 4, "target.0. is"),
     ("escalates", 3, "escalates is 3; it must be True or False"), ("escalates", None, "escalates"),
     ("min_weight", -1, "min_weight is -1"), ("min_weight", 2**63, "min_weight"),
     ("min_weight", {}, "min_weight"),

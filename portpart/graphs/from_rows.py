@@ -101,10 +101,12 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
 
 def _rows_or_columns(space: ExecutionSpace, obj: Any) -> Array:
     """An edge list as an array; one that is an array of columns, turned, stays in its memory."""
-    columns: Any = obj.T if getattr(obj, "ndim", 0) == 2 and hasattr(obj, "T") else None
-    in_columns = (columns.is_contiguous() if is_tensor(columns)
-                  else getattr(getattr(columns, "flags", None), "c_contiguous", False))
-    return as_array(space, columns, "edges").T if in_columns else as_array(space, obj, "edges")
+    if getattr(obj, "ndim", 0) == 2:
+        in_columns = (obj.T.is_contiguous() if is_tensor(obj)
+                      else getattr(getattr(obj, "flags", None), "f_contiguous", False))
+        if in_columns:
+            return as_array(space, obj.T, "edges").T
+    return as_array(space, obj, "edges")
 
 
 def _refuse_ragged(obj: Any) -> None:
