@@ -142,18 +142,20 @@ def interrupted(space: Any) -> Any:
 
         answers["interrupted"] = refused(lambda: rows.call(waits))
         answers["then"] = found(rows, 5, "default")
-        empty, left = type(space).empty, [0]
+        empty, asked = type(space).empty, [0, -1]
 
         def empty_or_not(space: Any, n: int, dtype: Any) -> Any:
-            left[0] -= 1
-            if left[0] == 0:
+            asked[0] += 1
+            if asked[0] == asked[1]:
                 raise OutOfMemory("8 MiB were needed")
             return empty(space, n, dtype)
 
-        for left[0] in (40, 400, 700):  # coarsening, and refinement
-            with mock.patch.object(type(space), "empty", empty_or_not) if WORLD.rank else (
-                    contextlib.nullcontext()):
-                answers[f"memory {left[0]}"] = refused(lambda: portpart.partition(rows, 5))
+        with mock.patch.object(type(space), "empty", empty_or_not):
+            portpart.partition(rows, 5)
+            often = asked[0]
+            for share in (10, 50, 90):  # coarsening, and refinement
+                asked[:] = 0, often * share // 100 if WORLD.rank else -1
+                answers[f"memory {share}"] = refused(lambda: portpart.partition(rows, 5))
         answers["in the end"] = found(rows, 5, "default")
     return answers
 

@@ -27,9 +27,10 @@ class Call:
     What has arrived is in its place once somebody has seen that the call is done.
     """
 
-    def __init__(self, owner: NcclCommunicator, request: MPI.Request,
+    def __init__(self, owner: NcclCommunicator, request: MPI.Request, given: np.ndarray | None,
                  arriving: np.ndarray | None = None, place: np.ndarray | None = None) -> None:
-        self.owner, self.request, self.arriving, self.place = owner, request, arriving, place
+        self.owner, self.request, self.given = owner, request, given
+        self.arriving, self.place = arriving, place
 
     def is_done(self) -> bool:
         done = bool(self.request.Test())
@@ -95,24 +96,37 @@ class NcclCommunicator:
         assert (size, rank) == (self.comm.size, self.comm.rank)
         assert self.comm.bcast(number) == number
         self.aborted = False
+        self._prepared: set[Any] = set()
         made.append(self)
+
+    def _prepare(self, way: Any) -> None:
+        """Wait for all ranks, as NCCL does in the first call that takes a way."""
+        if way not in self._prepared:
+            self._prepared.add(way)
+            self.comm.barrier()
 
     def allReduce(self, send: int, recv: int, count: int, kind: str, op: MPI.Op,
                   stream: int) -> None:
         assert kind == "int64"
+        self._prepare(count.bit_length())
         words = memory(recv, 8 * count).view(np.int64)
         assert send == recv
         given, sums = words.copy(), np.empty_like(words)
-        _begin(lambda: Call(self, self.comm.Iallreduce(given, sums, op), sums, words))
+        _begin(lambda: Call(self, self.comm.Iallreduce(given, sums, op), given, sums, words))
 
     def send(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
         assert kind == "uint8"
-        _begin(lambda: Call(self, self.comm.Isend(memory(place, count).copy(), peer)))
+        def begun() -> Call:
+            given = memory(place, count).copy()
+            return Call(self, self.comm.Isend(given, peer), given)
+
+        _begin(begun)
 
     def recv(self, place: int, count: int, kind: str, peer: int, stream: int) -> None:
         assert kind == "uint8"
         arriving = np.empty(count, np.uint8)
-        _begin(lambda: Call(self, self.comm.Irecv(arriving, peer), arriving, memory(place, count)))
+        _begin(lambda: Call(self, self.comm.Irecv(arriving, peer), None, arriving,
+                            memory(place, count)))
 
     def check_async_error(self) -> None:
         assert not self.aborted

@@ -24,6 +24,7 @@ from portpart.backends.communication.protocol import (
     require_parts,
     require_space,
     require_words,
+    rounds_of,
 )
 from portpart.backends.cuda.links import Links, nccl_of, place_of, require_own_devices
 from portpart.backends.cuda.slots import (
@@ -45,6 +46,9 @@ __all__ = ["Nccl"]
 Result = TypeVar("Result")
 
 OPERATIONS = {SUM: "NCCL_SUM", MIN: "NCCL_MIN", MAX: "NCCL_MAX"}
+
+LONGEST = 1 << 17
+"""Words that one call of NCCL reduces at most; more go in several calls."""
 
 
 class Nccl(Mpi):
@@ -91,16 +95,22 @@ class Nccl(Mpi):
         return bool(words[0])
 
     def _connect(self) -> None:
-        """Make connections, and exchange something while all ranks are alive."""
+        """Make connections, and use them while all ranks are alive.
+
+        NCCL prepares a way to send or to reduce in the first call that takes it, where the host
+        waits for all ranks and cannot be interrupted.  The way depends on the number of words.
+        """
         places = self._steps.allgather(planned(self, lambda: place_of(self._cupy)))
         planned(self, lambda: require_own_devices(places, self.rank))
         number = planned(self, lambda: self._nccl.get_unique_id() if self.rank == 0 else None)
         number = self._steps.bcast(number)
         self._links.ranks = planned(self, lambda: self._of_nccl(
             lambda: self._nccl.NcclCommunicator(self.size, number, self.rank)))
-        words = self._cupy.zeros(2 * self.size, np.int64)
+        words = self._cupy.zeros(max(LONGEST, 2 * self.size), np.int64)
         ones = np.ones(self.size, np.int64)
-        self._deliver(words[: self.size], ones, words[self.size :], ones)
+        self._deliver(words[: self.size], ones, words[self.size : 2 * self.size], ones)
+        for power in range(LONGEST.bit_length()):
+            self._reduce(words, 0, 1 << power, SUM)
         self.settle()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
@@ -161,10 +171,12 @@ class Nccl(Mpi):
             return
         require_words(words, first, count)
         if count and self.size > 1:
-            place = words.data.ptr + words.itemsize * first
+            begin, kind = words.data.ptr + words.itemsize * first, self._nccl.NCCL_INT64
             with self._step() as stream:
-                self._ranks.allReduce(place, place, count, self._nccl.NCCL_INT64,
-                                      getattr(self._nccl, OPERATIONS[op]), stream)
+                for piece in rounds_of(count, LONGEST):
+                    place = begin + words.itemsize * piece.start
+                    self._ranks.allReduce(place, place, piece.stop - piece.start, kind,
+                                          getattr(self._nccl, OPERATIONS[op]), stream)
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(parcel.send_counts, np.ndarray):
