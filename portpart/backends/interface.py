@@ -137,7 +137,8 @@ class ExecutionSpace(ABC):
 
     def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
         """The numbers of a short array; where nothing runs, what is guessed."""
-        return [int(number) for number in self.to_host(array)]
+        numbers: list[int] = self.to_host(array).tolist()
+        return numbers
 
     def active(self) -> AbstractContextManager[Any]:
         """Context in which the space's device is the current one of the calling thread."""

@@ -60,6 +60,13 @@ def counted(space: ExecutionSpace, ranks: Array, size: int) -> np.ndarray:
     return space.to_host(counts)
 
 
+def counted_in_parts(space: ExecutionSpace, places: Array, lengths: np.ndarray) -> np.ndarray:
+    """How many of some ascending places lie in each of consecutive parts of these lengths."""
+    ends, below = space.asarray(lengths.cumsum()), space.empty(len(lengths), np.int64)
+    space.parallel_for(len(lengths), count_below, places, len(places), ends, below)
+    return np.diff(space.to_host(below), prepend=0)
+
+
 @kl.device
 def rank_of(firsts, i, size):
     """The rank to whose range number i belongs, where those of rank r begin at firsts[r]."""
@@ -76,3 +83,9 @@ def find_owner(i, names, firsts, size, ranks):
 def count_rank(rank, ranks, count, counts):
     """counts[rank] = how often it stands in an ascending array."""
     counts[rank] = lower_bound(ranks, 0, count, rank + 1) - lower_bound(ranks, 0, count, rank)
+
+
+@kl.kernel
+def count_below(part, places, count, ends, below):
+    """below[part] = how many of some ascending places lie before the end of a part."""
+    below[part] = lower_bound(places, 0, count, ends[part])

@@ -133,16 +133,18 @@ class Moves:
         filled = [each for each in parts if each.counts.any()]
         if len(filled) < 2:
             return (filled or parts)[0]
-        space, behind, places = self._space, 0, {}
+        rows: dict[int, tuple[Part, int, int]] = {}
         for part in filled:
-            for rank in np.flatnonzero(part.counts):
-                places[rank] = np.arange(behind, behind := behind + int(part.counts[rank]))
-        order = space.asarray(np.concatenate([places[rank] for rank in sorted(places)]))
+            ends = part.counts.cumsum().tolist()
+            rows.update((rank, (part, ends[rank] - int(part.counts[rank]), ends[rank]))
+                        for rank in np.flatnonzero(part.counts).tolist())
+        counts = np.sum([part.counts for part in filled], axis=0)
         columns = []
-        for each in zip(*(part.columns for part in filled)):
-            whole, first = space.empty(behind, each[0].dtype), 0
-            for values in each:
-                whole[first : first + len(values)] = values
-                first += len(values)
-            columns.append(gather(space, whole, order))
-        return Part(columns, np.sum([part.counts for part in filled], axis=0))
+        for number, column in enumerate(filled[0].columns):
+            whole, behind = self._space.empty(int(counts.sum()), column.dtype), 0
+            for rank in sorted(rows):
+                part, first, end = rows[rank]
+                whole[behind : behind + end - first] = part.columns[number][first:end]
+                behind += end - first
+            columns.append(whole)
+        return Part(columns, counts)

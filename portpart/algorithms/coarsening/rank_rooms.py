@@ -34,7 +34,7 @@ from portpart.algorithms.coarsening.rank_state import State
 from portpart.graphs.handles import owned
 from portpart.primitives.basic import gather, put_one
 from portpart.primitives.messages import Message, Part, Talk
-from portpart.primitives.ranks import grouped
+from portpart.primitives.ranks import counted_in_parts, grouped
 from portpart.primitives.select import positions_of
 
 
@@ -79,7 +79,7 @@ class Rooms:
         """Let vertices join the clusters that they wish for, as far as there is room."""
         state, space = self._state, self._space
         arrived = self._arrived = self._of(requests)
-        self._arrived_from = np.repeat(np.arange(self._size), requests.counts)
+        self._arrived_from = requests.counts
         count = len(arrived.leaders)
         totals, crowded = space.empty(count, np.int64), space.zeros(1, np.int64)
         space.parallel_for(count, enter_request, arrived, state.rounds)
@@ -100,8 +100,7 @@ class Rooms:
         """Tell owners who is chosen; what clusters would weigh with these becomes known."""
         state, space = self._state, self._space
         places = positions_of(space, replies.are_chosen)
-        ends = np.cumsum(self._counts)
-        counts = np.diff(np.searchsorted(space.to_host(places), ends), prepend=0)
+        counts = counted_in_parts(space, places, self._counts)
         received = yield Message([Part([gather(space, each, places)
                                         for each in (self._names, replies.sums)], counts,
                                        [self._names.dtype, state.weight_kind])])
@@ -158,7 +157,7 @@ class Rooms:
                            self._turn + 1, changed)
         places = positions_of(space, changed)
         leaders = gather(space, arrived.leaders, places)
-        counts = np.bincount(self._arrived_from[space.to_host(places)], minlength=self._size)
+        counts = counted_in_parts(space, places, self._arrived_from)
         return Part([gather(space, state.handles.names, leaders),
                      gather(space, state.rounds.cluster_weight, leaders)], counts,
                     [state.handles.names.dtype, state.weight_kind])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from portpart.backends.communication.exchange import ReducedWords
@@ -49,8 +50,14 @@ class ProgramRun(Protocol):
 
     arrays: Sequence[Array]
 
-    def alone(self) -> Iterator[Call]:
-        """Run the program; what it comes to is left to the caller."""
+    def alone(self, prepared: Callable[[Call], Callable[[], object]]) -> None:
+        """Run the program on this rank, while other processes run it on theirs.
+
+        Parameters
+        ----------
+        prepared : callable
+            Prepares a step, which may come again.
+        """
 
     def beside(self, runs: Sequence[Any], prepared: Callable[[Sequence[Call]], Prepared],
                goes_on: Callable[[], bool]) -> None:
@@ -101,8 +108,7 @@ def follow(run: ProgramRun, comm: Communicator) -> None:
     if isinstance(comm, Leader):
         comm.lead(run)
         return
-    for call in run.alone():
-        _make(call, comm)
+    run.alone(lambda call: partial(_make, call, comm))
 
 
 def carry_out(step: Communication, comm: Communicator, arrays: Mapping[str, Any]) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.carry_out import ProgramRun
+from portpart.backends.communication.carry_out import Call, ProgramRun
 from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.exchange import ReducedWords
 from portpart.backends.communication.mpi import Mpi
@@ -110,7 +111,7 @@ class Nccl(Mpi):
         ones = np.ones(self.size, np.int64)
         self._deliver(words[: self.size], ones, words[self.size : 2 * self.size], ones)
         for power in range(LONGEST.bit_length()):
-            self._reduce(words, 0, 1 << power, SUM)
+            self._reducing(words, 0, 1 << power, SUM)()
         self.settle()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
@@ -133,7 +134,7 @@ class Nccl(Mpi):
         if isinstance(words, np.ndarray):
             super().all_reduce(words, first, count, op)
         else:
-            self._reduce(words, first, count, op)
+            self._reducing(words, first, count, op)()
             self.settle()
 
     def all_to_all(self, parcel: Parcel) -> None:
@@ -150,33 +151,33 @@ class Nccl(Mpi):
 
     def lead(self, run: ProgramRun) -> None:
         """Carry out a run; the host waits only where the program reads what it has to know."""
-        known: dict[int, tuple[Parcel, Slots | None]] = {}
-        for call in run.alone():
-            if isinstance(call, ReducedWords):
-                self._reduce(call.array, call.first, call.count, call.op)
-            else:
-                if id(call) not in known:  # it keeps the call, so that no other gets its id
-                    known[id(call)] = call, self._slots_for(call)
-                slots = known[id(call)][1]
-                if slots is None:
-                    super().all_to_all(call)
-                else:
-                    self._exchange_slots(slots)
+        run.alone(self._prepared)
         self.settle()
 
-    def _reduce(self, words: Array, first: int, count: int, op: str) -> None:
-        """Begin to reduce words."""
+    def _prepared(self, call: Call) -> Callable[[], None]:
+        """What begins a step whenever it is called.  All ranks prepare the same."""
+        if isinstance(call, ReducedWords):
+            return self._reducing(call.array, call.first, call.count, call.op)
+        slots = self._slots_for(call)
+        return partial(Mpi.all_to_all, self, call) if slots is None else partial(
+            self._exchange_slots, slots)
+
+    def _reducing(self, words: Array, first: int, count: int, op: str) -> Callable[[], None]:
+        """What begins to reduce words."""
         if isinstance(words, np.ndarray):
-            super().all_reduce(words, first, count, op)
-            return
+            return partial(super().all_reduce, words, first, count, op)
         require_words(words, first, count)
-        if count and self.size > 1:
-            begin, kind = words.data.ptr + words.itemsize * first, self._nccl.NCCL_INT64
+        begin, size = words.data.ptr + words.itemsize * first, words.itemsize
+        pieces = [(begin + size * piece.start, piece.stop - piece.start)
+                  for piece in rounds_of(count, LONGEST)] if self.size > 1 else []
+        kind, code = self._nccl.NCCL_INT64, getattr(self._nccl, OPERATIONS[op])
+
+        def begin_to_reduce() -> None:
             with self._step() as stream:
-                for piece in rounds_of(count, LONGEST):
-                    place = begin + words.itemsize * piece.start
-                    self._ranks.allReduce(place, place, piece.stop - piece.start, kind,
-                                          getattr(self._nccl, OPERATIONS[op]), stream)
+                for place, length in pieces:
+                    self._ranks.allReduce(place, place, length, kind, code, stream)
+
+        return begin_to_reduce
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(parcel.send_counts, np.ndarray):

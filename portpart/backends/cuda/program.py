@@ -66,7 +66,7 @@ class CudaExecutable:
                                 None if self.laps is None else self.laps.data.ptr)
         self.layout, self.flags = self.text.layout, self.text.flags
         self._has_flags = any(isinstance(step, (While, Branch))
-                                 for step in all_steps(program.steps))
+                              for step in all_steps(program.steps))
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
         self.functions: dict[int, Any] = {}

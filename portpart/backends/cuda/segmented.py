@@ -7,9 +7,9 @@ together, and reads one anew only if a step may have changed it since.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from portpart.backends.communication.carry_out import (
     follow,
     settle_of,
 )
-from portpart.backends.communication.exchange import described
-from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment, Segments
+from portpart.backends.communication.exchange import Refused, described
+from portpart.backends.cuda.segments import Exchange, Jump, Segment, Segments
 from portpart.backends.cuda.side_by_side import Known, SideBySide
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
@@ -161,56 +161,48 @@ class SegmentedRun:
         """Of a number of words that; of other flags whether they are set."""
         return int(number) if element in self._counts else int(number != 0)
 
-    def alone(self) -> Iterator[Call]:
-        """Run; what is exchanged is left to the caller, who gets the same call at each place."""
-        now, place, segments = list(self.known), 0, dict[int, Callable[[], object]]()
-        calls: dict[tuple[int, int | None], Call] = {}
-        while place < len(self.line):
-            part, before = self.line[place], place
-            wanted = self.wanted_by(part)
-            if wanted is not None and now[wanted] is None:
-                self._read(now)
-            place += 1
-            if isinstance(part, Exchange):
-                key = before, None if wanted is None else now[wanted]
-                if key not in calls:
-                    calls[key] = self.call(*key)
-                yield calls[key]
-            elif isinstance(part, Segment):
-                if before not in segments:
-                    segments[before] = self.segment(before)
-                if self._executable.reads_flags(part.program):
-                    self._settle()
-                segments[before]()
-            elif isinstance(part, Jump) or not now[wanted or 0]:
-                place = part.place
-            for each in self.changed_by(part):
-                now[each] = None
+    def alone(self, prepared: Callable[[Call], Callable[[], object]]) -> None:
+        """Run while other processes do."""
+        problem = None
+        try:
+            SideBySide([self], lambda calls: prepared(*calls), self._settle).run(lambda: True)
+        except Refused as refused:
+            problem = refused.problem
+        if problem is not None:
+            raise problem
 
     def beside(self, runs: Sequence[SegmentedRun], prepared: Callable[[Sequence[Call]], Prepared],
                goes_on: Callable[[], bool]) -> None:
         """Run together with the runs of other ranks."""
         SideBySide(runs, prepared).run(goes_on)
 
-    def wanted_by(self, part: Instruction) -> int | None:
-        """The element that has to be known before a part, if there is one."""
-        element: Any = None
+    def wanted_at(self, place: int) -> int | None:
+        """The element that has to be known before the part at a place, if there is one."""
+        part, element = self.line[place], cast(Any, None)
         if isinstance(part, Exchange):
             element = part.step.count if isinstance(part.step, AllReduce) else None
         elif not isinstance(part, (Segment, Jump)):
             element = part.flag
         return self._wanted.index(element) if isinstance(element, Element) else None
 
-    def changed_by(self, part: Instruction) -> list[int]:
-        """The elements that a part may change."""
+    def changed_at(self, place: int) -> list[int]:
+        """The elements that the part at a place may change."""
+        part = self.line[place]
         if isinstance(part, (Segment, Exchange)):
-            return [place for place, each in enumerate(self._wanted) if each in part.changes]
+            return [number for number, each in enumerate(self._wanted) if each in part.changes]
         return []
 
     def segment(self, place: int) -> Callable[[], object]:
         """What runs a segment, which is bound now, whenever it is called."""
-        part: Any = self.line[place]
-        return self._executable.repeated(part.program, self._given, self._size)
+        program = cast(Segment, self.line[place]).program
+        launch = self._executable.repeated(program, self._given, self._size)
+
+        def launch_settled() -> None:
+            if self._executable.reads_flags(program):
+                self._settle()
+            launch()
+
+        return launch_settled
 
     def call(self, place: int, count: int | None) -> Call:
         """The exchange at a place, of so many words if that was an element."""
@@ -222,7 +214,7 @@ class SegmentedRun:
         """What comes next with these values, for other ranks to be told."""
         while place < len(self.line):
             part = self.line[place]
-            wanted = self.wanted_by(part)
+            wanted = self.wanted_at(place)
             if wanted is not None and values[wanted] is None:
                 return "reads flags"
             if isinstance(part, Exchange):
@@ -256,12 +248,3 @@ class SegmentedRun:
         """What these elements tell."""
         return [self._value(self._wanted[place], number)
                 for place, number in zip(unknown, numbers)]
-
-    def _read(self, now: list[int | None]) -> None:
-        """Read all elements that may have changed, and wait once."""
-        unknown = [place for place, each in enumerate(now) if each is None]
-        begun = [self.space.fetch(each) for each in self.parts_with(unknown)]
-        self._settle()
-        numbers = np.concatenate([wait() for wait in begun])[self.places(unknown)].tolist()
-        for place, value in zip(unknown, self.values(unknown, numbers)):
-            now[place] = value

@@ -1,4 +1,4 @@
-"""Runs of a program by ranks of one process: one thread walks them all.
+"""Runs of a program by ranks of one process, or by one of several: a thread walks them all.
 
 Ranks read the same flags, so they take the same way.  What is launched between two reads of flags
 is a *stretch*.  The host finds its way through one when it comes there for the first time with such
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from portpart.backends.communication.exchange import (
 )
 from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.transfer import Read, read, together
+from portpart.backends.transfer import Read, together, transfer_of
 
 Known = tuple[int | None, ...]
 """What the host knows of the elements that it reads, in their order."""
@@ -38,11 +38,11 @@ class RankRun(Protocol):
     known: Known
     arrays: Sequence[Array]
 
-    def wanted_by(self, part: Instruction) -> int | None:
-        """The element that has to be known before a part, if there is one."""
+    def wanted_at(self, place: int) -> int | None:
+        """The element that has to be known before the part at a place, if there is one."""
 
-    def changed_by(self, part: Instruction) -> list[int]:
-        """The elements that a part may change."""
+    def changed_at(self, place: int) -> list[int]:
+        """The elements that the part at a place may change."""
 
     def segment(self, place: int) -> Callable[[], object]:
         """What runs a segment, which is bound now, whenever it is called."""
@@ -91,11 +91,13 @@ class SideBySide:
     runs : sequence of RankRun
     prepared : callable
         Prepares what all ranks come to.
+    settle : callable, optional
+        Waits for what steps have begun, where that has to be waited for before flags are.
     """
 
-    def __init__(self, runs: Sequence[RankRun],
-                 prepared: Callable[[Sequence[Call]], Prepared]) -> None:
-        self._runs, self._prepared = runs, prepared
+    def __init__(self, runs: Sequence[RankRun], prepared: Callable[[Sequence[Call]], Any],
+                 settle: Callable[[], None] | None = None) -> None:
+        self._runs, self._prepared, self._settle = runs, prepared, settle
         self._stretches: dict[tuple[int, Known], Stretch] = {}
         self._exchanges: dict[tuple[int, int | None], Prepared] = {}
         self._reads: dict[tuple[int, ...], tuple[Callable[[], Read], list[int]]] = {}
@@ -112,7 +114,8 @@ class SideBySide:
                 self._repeat(stretch)
             place, known = stretch.place, stretch.known
             if place == end:
-                self._read(())
+                if self._settle is None:
+                    self._read(())
                 return
             known = self._read_at(place, known)
 
@@ -130,14 +133,14 @@ class SideBySide:
         found = Stretch([], [], 0, known)
         while place < len(line):
             part = line[place]
-            wanted = self._runs[0].wanted_by(part)
+            wanted = self._runs[0].wanted_at(place)
             if wanted is not None and now[wanted] is None:
                 break
             place += 1
             if isinstance(part, (Segment, Exchange)):
                 count = None if wanted is None else now[wanted]
                 self._launch(place - 1, part, count, found)
-                for each in self._runs[0].changed_by(part):
+                for each in self._runs[0].changed_at(place - 1):
                     now[each] = None
             elif isinstance(part, Jump):
                 place = part.place
@@ -175,7 +178,7 @@ class SideBySide:
             for number, value in zip(unknown, run.values(unknown, found)):
                 mine[number] = value
         result = _agreed(values)
-        wanted = cast(int, run.wanted_by(run.line[place]))
+        wanted = cast(int, run.wanted_at(place))
         if result[wanted] is None:
             require_same([run.described(place, tuple(each))
                           for run, each in zip(self._runs, values)])
@@ -201,9 +204,11 @@ class SideBySide:
         And where the elements stand in those of a rank.
         """
         arrays = [each for run in self._runs for each in run.parts_with(unknown)]
+        places = self._runs[0].places(unknown)
+        if self._settle is not None:
+            return partial(_by_host, arrays, self._settle), places
         device = together(arrays or self._runs[0].arrays, len(self._runs))
-        return (partial(_by_host, arrays) if device is None else device.reading(arrays),
-                self._runs[0].places(unknown))
+        return (partial(_by_host, arrays) if device is None else device.reading(arrays)), places
 
 
 def _agreed(values: Sequence[Sequence[int | None]]) -> Known:
@@ -223,5 +228,8 @@ def _of_rank(problem: Exception, rank: int) -> Refused:
     return problem if isinstance(problem, Refused) else Refused(rank, problem)
 
 
-def _by_host(arrays: Sequence[np.ndarray]) -> Read:
-    return Read(np.concatenate([np.empty(0, np.int64), *read(arrays)]), None)
+def _by_host(arrays: Sequence[Array], settle: Callable[[], None] | None = None) -> Read:
+    begun = [transfer_of(each).fetch(each) for each in arrays]
+    if settle is not None:
+        settle()
+    return Read(np.concatenate([np.empty(0, np.int64), *(wait() for wait in begun)]), None)
