@@ -1,4 +1,4 @@
-"""The tables of docs/algorithms that come from the table of algorithms.
+"""The tables of docs/algorithms and docs/reference that come from the table of algorithms.
 
     python -m tests.algorithm_pages
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import takewhile
+from functools import partial
 from pathlib import Path
 
 from portpart.algorithms.catalogue import (
@@ -29,15 +29,13 @@ from portpart.api.listing import DEFAULTS
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
 OVERVIEW = FOLDER / "README.md"
 MAPPING = FOLDER / "mapping.md"
-STARTS = FOLDER / "starts.md"
+PARAMETERS = FOLDER.parent / "reference" / "parameters.md"
 
 GROWING = {each.name: each.meaning for each in parameters_of(GrowingOptions(), {})}
-"""Parameters that stand on the page of starts."""
+"""Parameters of initial partitions, which have a table of their own."""
 
-NONE_OF_ITS_OWN = "It has no others."
-
-SECTIONS = ("When to choose it", "How it works", "Parameters", "Presets",
-            "Where it differs from its sources", "Measured", "Memory", "Limitations")
+SECTIONS = ("When to use it", "How it works", "Presets", "Differences from the source", "Measured",
+            "Limitations")
 """What the page of an algorithm has, in this order."""
 
 GREEK = {"gamma": "γ", "phi": "φ", "lambda": "λ", "sigma": "σ"}  # noqa: RUF001
@@ -58,17 +56,18 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield OVERVIEW, _filled(OVERVIEW, {
         "algorithms": lambda: algorithms(ALGORITHMS),
         "algorithms of hypergraphs": lambda: algorithms(OF_NETS),
-        "presets": lambda: presets(measured), "parameters": shared_parameters})
+        "presets": lambda: presets(measured)})
     for algorithm in PARTITIONERS:
         page = page_of(algorithm)
-        yield page, _filled(page, {
-            "parameters": lambda each=algorithm: parameters(each),
-            "presets": lambda each=algorithm: presets_of(each)})
-    yield STARTS, _filled(STARTS, {"parameters": parameters_of_starts})
+        yield page, _filled(page, {"presets": partial(presets_of, algorithm)})
     yield MAPPING, _filled(MAPPING, {
-        "algorithms": lambda: algorithms(MAPPERS), "presets": presets_of_mappers,
-        **{f"parameters of {name}": lambda each=MAPPERS[name]: parameters(each)
-           for name in ("hm", "im", "two-phase")}})
+        "algorithms": lambda: algorithms(MAPPERS), "presets": presets_of_mappers})
+    listed = {"jet": ALGORITHMS["jet"], "gpmetis": ALGORITHMS["gpmetis"],
+              "portpart for hypergraphs": OF_NETS["portpart"], "hyperg": OF_NETS["hyperg"],
+              **{name: MAPPERS[name] for name in ("hm", "im", "two-phase")}}
+    yield PARAMETERS, _filled(PARAMETERS, {
+        "parameters": shared_parameters, "parameters of starts": parameters_of_starts,
+        **{f"parameters of {name}": partial(parameters, each) for name, each in listed.items()}})
 
 
 def algorithms(table: Mapping[str, Entry]) -> str:
@@ -109,9 +108,6 @@ def presets_of_mappers() -> str:
 
 def parameters(algorithm: Entry) -> str:
     """One row for each parameter of its own, or for several that are explained together."""
-    twin = twin_of(algorithm)
-    if twin is not None:
-        return f"The same as for [{twin.title}]({page_of(twin).name}#parameters)."
     shared = _shared() if algorithm in _sharing() else {}
     rows = []
     for alike in _explained_together(_without_growing(algorithm)):
@@ -124,14 +120,7 @@ def parameters(algorithm: Entry) -> str:
     head = ["parameter", "default", "symbol", "meaning"]
     if not any(symbol for _, _, symbol, _ in rows):
         head, rows = [head[0], head[1], head[3]], [[*row[:2], row[3]] for row in rows]
-    return _table(head, rows) if rows else NONE_OF_ITS_OWN
-
-
-def twin_of(algorithm: Entry) -> Entry | None:
-    """An algorithm listed before, for hypergraphs, with the same parameters and defaults."""
-    before = takewhile(lambda each: each is not algorithm, OF_NETS.values())
-    return next((each for each in before if algorithm in OF_NETS.values()
-                 and each.parameters() == algorithm.parameters()), None)
+    return _table(head, rows)
 
 
 def shared_parameters() -> str:
@@ -149,7 +138,7 @@ def shared_parameters() -> str:
                              alike[0].meaning.replace("  ", " ")])
     rows.append(["`initial.growing`, `initial` of `im`",
                  *(_beside_defaults(entry) for entry in _sharing()),
-                 f"[Initial partitions]({STARTS.name}) that are grown."])
+                 "[Initial partitions](#initial-partitions) that are grown."])
     return _table(["parameter", *(f"`{entry.name}`" for entry in _sharing()), "meaning"], rows)
 
 
@@ -181,7 +170,7 @@ def _explained_together(listed: list[Parameter]) -> list[list[Parameter]]:
 
 
 def _without_growing(entry: Entry) -> list[Parameter]:
-    """The parameters of a recipe but for those that stand on the page of starts."""
+    """The parameters of a recipe without those of initial partitions that are grown."""
     return [each for each in entry.parameters() if each.meaning not in GROWING.values()]
 
 

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from portpart.algorithms.partitioners import ALGORITHMS, Algorithm
+from portpart.algorithms.catalogue import parameters_of
+from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from tests.algorithm_pages import (
     NOT_MEASURED,
     OVERVIEW,
+    PARAMETERS,
     PARTITIONERS,
     SECTIONS,
-    STARTS,
     page_of,
     pages,
-    twin_of,
 )
 
 
@@ -35,15 +36,18 @@ def test_every_page_has_the_same_sections(algorithm: Algorithm) -> None:
 
 @pytest.mark.parametrize("algorithm", PARTITIONERS, ids=lambda each: each.title)
 def test_every_parameter_has_a_row(algorithm: Algorithm) -> None:
-    pages = [OVERVIEW, page_of(twin_of(algorithm) or algorithm)]
-    rows = [line.split(" | ")[0] for page in pages for line in page.read_text().splitlines()]
-    listed = {name for row in rows if row.startswith("| `") for name in re.findall("`(.+?)`", row)}
-    starts = set(re.findall(r"^\| (`.+?) \|", STARTS.read_text(), re.M))
-    listed |= {f"initial.growing.{name}" for row in starts for name in re.findall("`(.+?)`", row)}
-    assert not {each.name for each in algorithm.parameters()} - listed
+    table = re.findall(r"^\| (`.+?) \|", PARAMETERS.read_text(), re.M)
+    listed = {name for row in table for name in re.findall("`(.+?)`", row)}
+    growing = {f"initial.growing.{each.name}" for each in parameters_of(GrowingOptions(), {})}
+    assert {name.rpartition(".")[2] for name in growing} <= listed
+    assert not {each.name for each in algorithm.parameters()} - listed - growing
 
 
 def test_every_preset_has_been_measured() -> None:
     rows = [line for line in OVERVIEW.read_text().splitlines() if line.startswith("| [")]
     assert len(rows) >= sum(len(each.presets) for each in ALGORITHMS.values())
     assert not [row for row in rows if row.endswith(f" {NOT_MEASURED} |")]
+
+
+def test_hyperg_and_ihyperg_share_a_table() -> None:
+    assert OF_NETS["hyperg"].parameters() == OF_NETS["ihyperg"].parameters()
