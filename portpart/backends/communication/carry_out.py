@@ -88,19 +88,19 @@ class Leader(Protocol):
 
 
 @runtime_checkable
-class Settles(Protocol):
+class Asynchronous(Protocol):
     """A communicator that may return before a step is done."""
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait for what has been begun; raises the error of a rank that has failed meanwhile."""
 
 
-def settle_of(comm: Communicator) -> Callable[[], None]:
+def wait_of(comm: Communicator) -> Callable[[], None]:
     """What has to be called before the host waits for a device by itself.
 
     Nothing else would end that wait if another rank fails.
     """
-    return comm.settle if isinstance(comm, Settles) else lambda: None
+    return comm.wait if isinstance(comm, Asynchronous) else lambda: None
 
 
 def follow(run: ProgramRun, comm: Communicator) -> None:

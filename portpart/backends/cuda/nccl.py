@@ -256,19 +256,24 @@ class Nccl(Mpi):
         self._is_waiting = True
 
     def settle(self) -> None:
-        """Wait for what has been begun, with an eye on the other ranks."""
-        if not self._is_waiting:
-            return
+        """Wait for what has been begun, and look whether numbers of elements were right."""
         problem = None
         if self._is_unread and self._slot_kernels is not None:
             found = self._slot_kernels.problem
             problem = transfer_of(found).fetch(found)
+        self.wait()
+        self._is_unread = False
+        if problem is not None and self._slot_kernels is not None:
+            self._slot_kernels.require_right(problem())
+
+    def wait(self) -> None:
+        """Wait for what has been begun, with an eye on the other ranks."""
+        if not self._is_waiting:
+            return
         with self._unbroken():
             self._event.record(self._cupy.cuda.get_current_stream())
             self._watch(self._is_done, self._left)
-        self._is_waiting = self._is_unread = False
-        if problem is not None and self._slot_kernels is not None:
-            self._slot_kernels.require_right(problem())
+        self._is_waiting = False
 
     @contextmanager
     def _unbroken(self) -> Iterator[None]:

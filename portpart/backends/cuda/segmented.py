@@ -20,7 +20,7 @@ from portpart.backends.communication.carry_out import (
     call_of,
     communicator_of,
     follow,
-    settle_of,
+    wait_of,
 )
 from portpart.backends.communication.exchange import Refused, described
 from portpart.backends.cuda.segments import Exchange, Jump, Segment, Segments
@@ -81,7 +81,7 @@ class SegmentedExecutable:
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
         known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
                  if each.slot in numbers}
-        follow(SegmentedRun(self, {**bindings, **given}, bound, known, size, settle_of(comm)), comm)
+        follow(SegmentedRun(self, {**bindings, **given}, bound, known, size, wait_of(comm)), comm)
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -132,7 +132,7 @@ class SegmentedRun:
         The arrays of the program, by the names of their slots.
     known : dict
         What the host knows of the words that belong to the run.
-    settle : callable
+    wait : callable
         Waits for what the communicator has begun.
 
     Attributes
@@ -146,9 +146,9 @@ class SegmentedRun:
 
     def __init__(self, executable: SegmentedExecutable, given: dict[str, Any],
                  bound: Mapping[str, Any], known: Mapping[Element, int], size: int,
-                 settle: Callable[[], None]) -> None:
+                 wait: Callable[[], None]) -> None:
         self.space, self._executable, self._size = executable.space, executable, size
-        self._settle = settle
+        self._wait = wait
         self.line = executable.segments.line
         self._given, self._bound, self._wanted = given, bound, executable.wanted
         self._counts = {each.step.count for each in self.line
@@ -165,7 +165,7 @@ class SegmentedRun:
         """Run while other processes do."""
         problem = None
         try:
-            SideBySide([self], lambda calls: prepared(*calls), self._settle).run(lambda: True)
+            SideBySide([self], lambda calls: prepared(*calls), self._wait).run(lambda: True)
         except Refused as refused:
             problem = refused.problem
         if problem is not None:
@@ -197,12 +197,12 @@ class SegmentedRun:
         program = cast(Segment, self.line[place]).program
         launch = self._executable.repeated(program, self._given, self._size)
 
-        def launch_settled() -> None:
+        def wait_and_launch() -> None:
             if self._executable.reads_flags(program):
-                self._settle()
+                self._wait()
             launch()
 
-        return launch_settled
+        return wait_and_launch
 
     def call(self, place: int, count: int | None) -> Call:
         """The exchange at a place, of so many words if that was an element."""

@@ -91,13 +91,13 @@ class SideBySide:
     runs : sequence of RankRun
     prepared : callable
         Prepares what all ranks come to.
-    settle : callable, optional
+    wait : callable, optional
         Waits for what steps have begun, where that has to be waited for before flags are.
     """
 
     def __init__(self, runs: Sequence[RankRun], prepared: Callable[[Sequence[Call]], Any],
-                 settle: Callable[[], None] | None = None) -> None:
-        self._runs, self._prepared, self._settle = runs, prepared, settle
+                 wait: Callable[[], None] | None = None) -> None:
+        self._runs, self._prepared, self._wait = runs, prepared, wait
         self._stretches: dict[tuple[int, Known], Stretch] = {}
         self._exchanges: dict[tuple[int, int | None], Prepared] = {}
         self._reads: dict[tuple[int, ...], tuple[Callable[[], Read], list[int]]] = {}
@@ -114,7 +114,7 @@ class SideBySide:
                 self._repeat(stretch)
             place, known = stretch.place, stretch.known
             if place == end:
-                if self._settle is None:
+                if self._wait is None:
                     self._read(())
                 return
             known = self._read_at(place, known)
@@ -205,8 +205,8 @@ class SideBySide:
         """
         arrays = [each for run in self._runs for each in run.parts_with(unknown)]
         places = self._runs[0].places(unknown)
-        if self._settle is not None:
-            return partial(_by_host, arrays, self._settle), places
+        if self._wait is not None:
+            return partial(_by_host, arrays, self._wait), places
         device = together(arrays or self._runs[0].arrays, len(self._runs))
         return (partial(_by_host, arrays) if device is None else device.reading(arrays)), places
 
@@ -228,8 +228,8 @@ def _of_rank(problem: Exception, rank: int) -> Refused:
     return problem if isinstance(problem, Refused) else Refused(rank, problem)
 
 
-def _by_host(arrays: Sequence[Array], settle: Callable[[], None] | None = None) -> Read:
-    begun = [transfer_of(each).fetch(each) for each in arrays]
-    if settle is not None:
-        settle()
-    return Read(np.concatenate([np.empty(0, np.int64), *(wait() for wait in begun)]), None)
+def _by_host(arrays: Sequence[Array], wait: Callable[[], None] | None = None) -> Read:
+    fetched = [transfer_of(each).fetch(each) for each in arrays]
+    if wait is not None:
+        wait()
+    return Read(np.concatenate([np.empty(0, np.int64), *(numbers() for numbers in fetched)]), None)
