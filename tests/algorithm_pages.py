@@ -34,7 +34,7 @@ PARAMETERS = FOLDER.parent / "reference" / "parameters.md"
 GROWING = {each.name: each.meaning for each in parameters_of(GrowingOptions(), {})}
 """Parameters of initial partitions, which have a table of their own."""
 
-SECTIONS = ("When to use it", "How it works", "Presets", "Differences from the source", "Measured",
+SECTIONS = ("When to use it", "How it works", "Differences from the source", "Measured",
             "Limitations")
 """What the page of an algorithm has, in this order."""
 
@@ -57,16 +57,15 @@ def pages() -> Iterator[tuple[Path, str]]:
         "algorithms": lambda: algorithms(ALGORITHMS),
         "algorithms of hypergraphs": lambda: algorithms(OF_NETS),
         "presets": lambda: presets(measured)})
-    for algorithm in PARTITIONERS:
-        page = page_of(algorithm)
-        yield page, _filled(page, {"presets": partial(presets_of, algorithm)})
-    yield MAPPING, _filled(MAPPING, {
-        "algorithms": lambda: algorithms(MAPPERS), "presets": presets_of_mappers})
+    yield MAPPING, _filled(MAPPING, {"algorithms": lambda: algorithms(MAPPERS)})
     listed = {"jet": ALGORITHMS["jet"], "gpmetis": ALGORITHMS["gpmetis"],
               "portpart for hypergraphs": OF_NETS["portpart"], "hyperg": OF_NETS["hyperg"],
               **{name: MAPPERS[name] for name in ("hm", "im", "two-phase")}}
     yield PARAMETERS, _filled(PARAMETERS, {
         "parameters": shared_parameters, "parameters of starts": parameters_of_starts,
+        "presets": lambda: presets_of(ALGORITHMS),
+        "presets of mappers": lambda: presets_of(MAPPERS),
+        "presets for hypergraphs": lambda: presets_of(OF_NETS),
         **{f"parameters of {name}": partial(parameters, each) for name, each in listed.items()}})
 
 
@@ -93,17 +92,11 @@ def presets(measured: dict[tuple[str, str], list[str]]) -> str:
         for each in ALGORITHMS.values() for preset in each.presets))
 
 
-def presets_of(algorithm: Entry) -> str:
-    """One row for each preset."""
-    return _table(["preset", "what it changes"], (
-        [f"`{preset}`", _difference(algorithm, preset)] for preset in algorithm.presets))
-
-
-def presets_of_mappers() -> str:
-    """One row for each preset of each mapper."""
+def presets_of(table: Mapping[str, Entry]) -> str:
+    """One row for each preset of each algorithm."""
     return _table(["algorithm", "preset", "what it changes"], (
-        [_linked(each), f"`{preset}`", _difference(each, preset)]
-        for each in MAPPERS.values() for preset in each.presets))
+        [f"`{each.name}`", f"`{preset}`", _difference(each, preset)]
+        for each in table.values() for preset in each.presets))
 
 
 def parameters(algorithm: Entry) -> str:
