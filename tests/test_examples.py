@@ -151,3 +151,31 @@ def test_partitions_that_follow_edits(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(blocks) == len(set(blocks)) == gates + kept
     for name in ("adaptive_mesh", "social_graph", "eco_loop"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(PNG)
+
+
+DRAWS = """
+import vtk
+window = vtk.vtkRenderWindow()
+window.SetOffScreenRendering(1)
+window.AddRenderer(vtk.vtkRenderer())
+window.Render()
+"""
+
+
+def test_the_picture_of_a_mesh_is_drawn(tmp_path: Path) -> None:
+    """It shows every block that reaches the surface seen, and is small."""
+    for package in ("meshio", "vtk", "matplotlib"):
+        pytest.importorskip(package)
+    if subprocess.run([sys.executable, "-c", DRAWS], capture_output=True).returncode != 0:
+        pytest.skip("vtk cannot draw here")
+    file = tmp_path / "wing.png"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "examples/mesh_picture.py", str(file)], cwd=ROOT,
+                   env=environment, check=True)
+    from PIL import Image
+
+    drawn, kept = (Image.open(each).convert("RGB") for each in (file, ROOT / "docs" / "wing.png"))
+    assert drawn.size == kept.size
+    largest = [colour for count, colour in drawn.getcolors() if count > 300]
+    assert len(largest) > 12
+    assert (ROOT / "docs" / "wing.png").stat().st_size < 150_000
