@@ -77,7 +77,7 @@ def on_ranks(run: Run, device: str) -> None:
                     space.synchronize()
                     seconds.append(time.perf_counter() - begin)
                 peaks.append(peak[0] or 0)
-            parts = world.gather(space.to_host(space.asarray(result.part)))
+            parts = parts_of_ranks(world, space.to_host(space.asarray(result.part)))
             return facts(result, parts, seconds, world.gather(max(peaks)),
                          made=round(made, 2), ranks=size)
 
@@ -85,6 +85,18 @@ def on_ranks(run: Run, device: str) -> None:
             found = measured(k, preset)
             if world.rank == 0:
                 say(run, rows.num_arcs, k, preset, found)
+
+
+def parts_of_ranks(world: Any, part: np.ndarray) -> list[np.ndarray] | None:
+    """The blocks of all ranks, on rank 0; MPI counts the bytes of an object in 32 bits."""
+    pieces = np.array_split(part, 1 + part.nbytes // 2**28)
+    numbers = world.allgather(len(pieces))
+    if world.rank:
+        for piece in pieces:
+            world.send(piece, 0)
+        return None
+    return [*pieces, *(world.recv(source=rank) for rank in range(1, world.size)
+                       for _ in range(numbers[rank]))]
 
 
 def space_of_rank(world: Any, device: str) -> ExecutionSpace:
