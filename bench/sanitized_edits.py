@@ -76,7 +76,7 @@ def _edit_nets(graph: Any) -> None:
     from portpart.algorithms.objectives.net_cost import net_objective
 
     edited = EditableHypergraph(portpart.as_hypergraph((graph.offsets, graph.targets)))
-    mark, n = edited.mark(), min(living.count for living in edited.living)
+    mark, n = edited.mark(), min(table.count for table in edited.tables)
     random = np.random.default_rng(7)
     batch = edited.batch()
     batch.insert_nets([0, 200, 300], random.integers(0, n, 300))
@@ -154,7 +154,7 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     update = edited.apply(batch)
     following.follow(update)
     following.before(update)
-    following.take_back(following.moves(following.last), undoing=True)
+    following.undo(following.moves(following.last), undoing=True)
     following.recount(begun, edited.undo(mark))
     small = edited.batch()
     ends = small.insert_vertices(count=2), [14, 15]
@@ -167,7 +167,7 @@ def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     following.follow_early(applying.expect(), True)
     update = edited.end(applying)
     following.follow(update)
-    elsewhere = following.part_of_living() >= 0
+    elsewhere = following.existing_part() >= 0
     elsewhere[9:] = False
     placed = edited.space.copy(following.part)
     placed[elsewhere] = 1

@@ -76,7 +76,7 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     update = edited.apply(batch)
     found = following.follow(update)
     part = oracles.host(following.before(update))
-    following.take_back(following.moves(following.last), undoing=True)
+    following.undo(following.moves(following.last), undoing=True)
     following.recount(begun, edited.undo(mark))
     small = edited.batch()
     ends = small.insert_vertices(count=2), [3, 12]
@@ -88,7 +88,7 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     applying = edited.begin(small)
     following.follow_early(applying.expect(), True)
     last = following.follow(edited.end(applying))
-    assert applying.came_true
+    assert applying.prediction_held
     near = following.refine_near(space.asarray(np.arange(edited.vertices.count) % 9 == 0))
     return np.concatenate([part, oracles.host(following.part), *(
         np.append(each.weights, each.cost) for each in (found, last, near))])
@@ -132,7 +132,7 @@ def by_pseudo_block(graph: Any, k: int = 3) -> np.ndarray:
         batch.delete_vertices([2 * turn, n - 1 - turn])
         following.reserve()
         found += [following.follow(edited.apply(batch)).weights]
-    return np.concatenate([*found, oracles.host(following.part_of_living())])
+    return np.concatenate([*found, oracles.host(following.existing_part())])
 
 
 def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
@@ -154,4 +154,4 @@ def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
         batch.delete_vertices([2 * turn, n - 1 - turn])
         following.reserve()
         found += [following.follow(edited.apply(batch)).weights]
-    return np.concatenate([*found, oracles.host(following.part_of_living())])
+    return np.concatenate([*found, oracles.host(following.existing_part())])

@@ -46,7 +46,7 @@ OF_VERTEX = np.dtype(np.int32).itemsize
 OF_WORD = np.dtype(np.int64).itemsize
 """Bytes of a word, and of a vertex weight of a coarse graph."""
 
-OF_CARRIED = 9
+OF_PROJECTED = 9
 """Bytes that a finer level takes over from a vertex: its block, and whether it is on a boundary."""
 
 SORTING_WORDS = 4
@@ -167,9 +167,9 @@ class MemoryModel:
         peak = hierarchy_bytes(walk) + work[-1] + starts
         for depth, level in enumerate(walk[:-1]):
             most = roomy(walk[depth + 1].num_vertices, walk[0].num_vertices)
-            carried = OF_CARRIED * most if work[depth] > work[depth + 1] else 0
+            projected = OF_PROJECTED * most if work[depth] > work[depth + 1] else 0
             peak = max(peak, hierarchy_bytes(walk[: depth + 1]) + work[depth]
-                       + level.clusters_bytes + carried)
+                       + level.clusters_bytes + projected)
         return peak
 
 

@@ -21,7 +21,7 @@ from portpart.api.memory_nets import NetLevelSize
 from portpart.graphs.row_store import SPARE_ELEMENTS, SPARE_ROWS, with_spare
 
 OF_ID = np.dtype(np.int32).itemsize + OF_WORD
-"""Bytes of when an id dies, and of its weight."""
+"""Bytes of the deletion time of an id, and of its weight."""
 
 PARTS = 2
 """Partitions that are held while all levels are refined: the one before, and the best."""

@@ -31,10 +31,10 @@ def arrays_of_names(edited: Edited) -> dict[str, np.ndarray]:
         If there is a name that a file cannot hold.
     """
     found = {}
-    for living in edited.living:
-        if living.names is not None:
-            names = [_plain(name) for name in living.names.current(living.count)]
-            found[ARRAY.format(living.name)] = np.frombuffer(json.dumps(names).encode(), np.uint8)
+    for table in edited.tables:
+        if table.names is not None:
+            names = [_plain(name) for name in table.names.current(table.count)]
+            found[ARRAY.format(table.name)] = np.frombuffer(json.dumps(names).encode(), np.uint8)
     return found
 
 
@@ -46,11 +46,11 @@ def read_names(edited: Edited, arrays: Saved) -> None:
     InputError
         If there are others than names, or not one for each id.
     """
-    for living in edited.living:
-        array = arrays.get(ARRAY.format(living.name))
+    for table in edited.tables:
+        array = arrays.get(ARRAY.format(table.name))
         if array is not None:
-            living.names = Names(living.name, _names(array, ARRAY.format(living.name),
-                                                     living.count))
+            table.names = Names(table.name, _names(array, ARRAY.format(table.name),
+                                                   table.count))
 
 
 def _names(array: np.ndarray, what: str, count: int) -> Sequence[Any]:

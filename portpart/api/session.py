@@ -220,7 +220,8 @@ class Session(SessionView):
 
     @typed_memory_errors
     def compact(self) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Give the living the ids 0, 1, ... in their order, and free what the dead have taken.
+        """Give the existing vertices the ids 0, 1, ... in order, and free the memory of deleted
+        ones.
 
         Ends all marks; batches that are open cannot be applied any more.
 

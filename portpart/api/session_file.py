@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.algorithms.edits.saved import ARRAYS, Saved, arrays_of, edited_of, living_of
+from portpart.algorithms.edits.saved import ARRAYS, Saved, arrays_of, edited_of, existing_graph
 from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import FREE, block_array
 from portpart.api.call import Call, call_of
@@ -67,7 +67,7 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     for name, array in zip(OF_IDS, (following.part, following.sizes, following.fixed)):
         if array is not None:
             arrays[name] = host(array[:count])
-    if "sizes" in arrays:  # those of the dead count no more
+    if "sizes" in arrays:  # those of deleted vertices do not count
         arrays["sizes"] = np.where(arrays["vertices_alive"], arrays["sizes"], 0)
     write_chunks(path, [npz.packed(arrays)])
 
@@ -119,9 +119,9 @@ def _session(arrays: Saved, space: ExecutionSpace) -> tuple[Rounds, dict[str, An
     wishes, k = _wishes(facts), checked_integer("k", facts["k"], 1, MAX_BLOCKS)
     fixed_weight = amounts(backends.space("cpu"), arrays["fixed_weight"], k, "fixed_weight",
                            "blocks")
-    living = living_of(arrays, space)
-    call = first_call(living, k, wishes=wishes, **asked)
-    edited = edited_of(living, arrays, entry_of(call.config).growth)
+    existing = existing_graph(arrays, space)
+    call = first_call(existing, k, wishes=wishes, **asked)
+    edited = edited_of(existing, arrays, entry_of(call.config).growth)
     read_names(edited, arrays)
     part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)
     if fixed is None and fixed_weight.any():
@@ -183,7 +183,7 @@ def _of_ids(arrays: Saved, count: int,
 
 
 def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) -> None:
-    """Refuse blocks in which living vertices are not where they must be."""
+    """Refuse blocks in which existing vertices are not where they must be."""
     if fixed is None:
         return
     wrong = (fixed[ids] != FREE) & (fixed[ids] != part[ids])

@@ -11,7 +11,7 @@ import numpy as np
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.edits.editable import Editable, EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.algorithms.following.whereabouts import Living
+from portpart.algorithms.following.whereabouts import LivePartition
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
@@ -66,13 +66,13 @@ def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes
     return replace(call, problem=problem, bounds=bounds, progress=progress)
 
 
-def all_levels(call: Call, living: Living, price: Fraction, effort: str,
+def all_levels(call: Call, live: LivePartition, price: Fraction, effort: str,
                may_change: bool) -> tuple[Array, str]:
     """Blocks refined on all levels, or made anew, and which of the two.
 
     Parameters
     ----------
-    living : Living
+    live : LivePartition
         Blocks and sizes of the vertices.
     effort : {"cycle", "full"}
     may_change : bool
@@ -82,15 +82,15 @@ def all_levels(call: Call, living: Living, price: Fraction, effort: str,
     """
     problem, space = call.problem, call.problem.space
     priced = isinstance(call.config, PRICED)
-    sizes = (np.ones(problem.graph.num_vertices, np.int64) if living.sizes is None
-             else space.to_host(living.sizes))
+    sizes = (np.ones(problem.graph.num_vertices, np.int64) if live.sizes is None
+             else space.to_host(live.sizes))
     if effort == "full" or not priced:
         price, effort = Fraction(0), "full"
-    tries = Tries(call, Old(space.to_host(living.part), sizes), None)
+    tries = Tries(call, Old(space.to_host(live.part), sizes), None)
     found, fresh = tries.best(price), tries.fresh
     before, after = (cost_of(problem, each.part) for each in (found, fresh))
-    if may_change and not priced and _is_no_worse(call, living.part, after):
-        return living.part, effort
+    if may_change and not priced and _is_no_worse(call, live.part, after):
+        return live.part, effort
     leads = after < min(MUCH_BETTER * before, before - price / PATIENCE * fresh.size)
     if may_change and leads and call.bounds.kept_by(fresh.weights):
         found, effort = fresh, "full"
@@ -117,15 +117,15 @@ def first_blocks(call: Call) -> tuple[Array, np.ndarray]:
         return bounded(problem.graph, own, problem.balance, call.bounds.min_weight, wanted.fixed)
 
 
-def within_bounds(call: Call, living: Living) -> Array:
+def within_bounds(call: Call, live: LivePartition) -> Array:
     """The blocks, or others within their bounds, where that is possible."""
     problem = call.problem
-    return bounded(problem.graph, living.part, problem.balance, call.bounds.min_weight,
-                   living.fixed)[0]
+    return bounded(problem.graph, live.part, problem.balance, call.bounds.min_weight,
+                   live.fixed)[0]
 
 
 def made(edited: Editable) -> EitherGraph:
-    """The living vertices, and nets, in the order of their ids."""
+    """The existing vertices, and nets, in the order of their ids."""
     if isinstance(edited, EditableHypergraph):
         return edited.hypergraph()
     assert isinstance(edited, EditableGraph)

@@ -149,8 +149,8 @@ class Rounds:
         return bounds
 
     def _max_filled(self, limits: np.ndarray) -> int:
-        living = self.following.living()
-        return max_filled(made(self.edited), limits, self.fixed_weight, living.fixed)
+        live = self.following.live_partition()
+        return max_filled(made(self.edited), limits, self.fixed_weight, live.fixed)
 
     @property
     def last(self) -> Round:
@@ -178,7 +178,7 @@ class Rounds:
         try:
             self.sums.follow(batch)
             if not fits:
-                self.sums.check(self.edited, following.living)
+                self.sums.check(self.edited, following.live_partition)
             if batch.fixings:
                 fixed = self._fix(batch)
                 following.refit()
@@ -213,7 +213,7 @@ class Rounds:
         except BaseException:
             self.following.give_up()
             raise
-        if not applying.came_true:
+        if not applying.prediction_held:
             self.following.give_up()
         return update
 
@@ -226,7 +226,7 @@ class Rounds:
     def _break_off(self, batch: Batch, update: Update, step: Step) -> None:
         """Go back by a batch; without moves from within a round.  It may be tried again."""
         if batch.applied:
-            self.edited.take_back(update)
+            self.edited.undo_last(update)
             self.sums.go_back(update.num_changes)
             batch.applied = False
         if step.fixed is not None:
@@ -301,7 +301,7 @@ class Rounds:
         """Move vertices to the blocks that they are fixed to; how many arcs or pins they have."""
         following, csr, count = self.following, self.edited.csr, len(wrong)
         placed = self.edited.space.copy(following.part)
-        placed[wrong] = following.fixed_of_living()[wrong]
+        placed[wrong] = following.existing_fixed()[wrong]
         following.restart(placed)
         return int((csr.end[:count] - csr.begin[:count])[wrong].sum())
 
@@ -309,12 +309,12 @@ class Rounds:
                  progress: Progress | None) -> tuple[Array, str]:
         """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
         following = self.following
-        living = following.living()
-        call = call_now(self.call, made(self.edited), living.fixed, self.wishes, progress)
+        live = following.live_partition()
+        call = call_now(self.call, made(self.edited), live.fixed, self.wishes, progress)
         if effort in ("none", "local"):
-            found = within_bounds(call, living)
+            found = within_bounds(call, live)
         else:
-            found, effort = all_levels(call, living, self.wishes.price, effort, may_change)
+            found, effort = all_levels(call, live, self.wishes.price, effort, may_change)
         return following.of_all(found), effort
 
     def _effort(self) -> str:
@@ -364,22 +364,22 @@ class Rounds:
         if step.part is not None:
             self.following.write(step.part)
         if step.moves is not None:
-            self.following.take_back(step.moves, undoing)
+            self.following.undo(step.moves, undoing)
 
     def measured(self, name: str) -> int:
         """A value that is not the objective."""
-        graph, living = made(self.edited), self.following.living()
+        graph, live = made(self.edited), self.following.live_partition()
         if isinstance(graph, Graph) or name not in (*PRICES, "cut"):
             raise AttributeError(f"a graph has a cut, no {name}")
-        return net_values(graph, living.part, self.call.problem.num_blocks, PRICES)[name]
+        return net_values(graph, live.part, self.call.problem.num_blocks, PRICES)[name]
 
     def compact(self) -> Any:
-        """Number the living anew; what the new ids are.  If anything fails all is as before."""
-        living = self.following.living()
+        """Renumber the existing ids and return the new ones.  If it fails nothing has changed."""
+        live = self.following.live_partition()
         edited, following, bounds = dict(vars(self.edited)), self.following, self._bounds
         try:
             renamed = self.edited.compact()
-            self.follow(living.part, living.sizes, living.fixed,
+            self.follow(live.part, live.sizes, live.fixed,
                         Known(self.last.cost, self.last.weights))
         except BaseException:
             vars(self.edited).clear()

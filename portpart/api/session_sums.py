@@ -9,7 +9,7 @@ from typing import Any
 
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Editable
-from portpart.algorithms.following.whereabouts import Living
+from portpart.algorithms.following.whereabouts import LivePartition
 from portpart.algorithms.objectives.net_cost import check_net_costs
 from portpart.api.call import Call
 from portpart.api.migration import check_price
@@ -93,7 +93,7 @@ class Sums:
         """Take into account that so many changes of pins have been undone."""
         self._longest += num_changes
 
-    def check(self, edited: Editable, living: Callable[[], Living]) -> None:
+    def check(self, edited: Editable, live_partition: Callable[[], LivePartition]) -> None:
         """Refuse the graph as it is if sums may overflow.
 
         Raises
@@ -104,16 +104,16 @@ class Sums:
         if self._fit(edited, 0, 0, 0):
             return
         graph = made(edited)
-        _check(graph, self._k, self._prices, total_size(graph.num_vertices, living().sizes))
+        _check(graph, self._k, self._prices, total_size(graph.num_vertices, live_partition().sizes))
         if isinstance(graph, Hypergraph):
             self._longest = graph.max_net_size
 
-    def _fit(self, edited: Any, weight: int, pairs: int, born: int) -> bool:
+    def _fit(self, edited: Any, weight: int, pairs: int, inserted: int) -> bool:
         """Whether bounds fit after edits that give so much weight, to so many pairs and new ids."""
-        vertices = edited.vertices.num_alive + born
-        size = vertices if self._size is None else self._size + born
+        vertices = edited.vertices.num_alive + inserted
+        size = vertices if self._size is None else self._size + inserted
         if self._of_nets:
-            joint = ((edited.nets.total_weight + weight + born)
+            joint = ((edited.nets.total_weight + weight + inserted)
                      * max(1, min(self._longest + pairs, vertices)))
         else:
             joint = edited.pair_weight + 2 * (weight + pairs)
@@ -123,4 +123,4 @@ class Sums:
 
 def _born(batch: Batch) -> int:
     """New vertices and nets of a batch."""
-    return sum(birth.number for birth in batch.births) if batch.births else 0
+    return sum(insertion.number for insertion in batch.insertions) if batch.insertions else 0

@@ -51,7 +51,7 @@ class SessionView:
         A copy, which is read-only on the CPU; arrays of CuPy cannot be.
         """
         with self._state() as rounds:
-            part = rounds.following.part_of_living()
+            part = rounds.following.existing_part()
             read_only([part])
             return part
 
@@ -59,7 +59,7 @@ class SessionView:
     def fixed(self) -> Array:
         """The block that each id is fixed to, -1 where that is free; like `part`."""
         with self._state() as rounds:
-            fixed = rounds.following.fixed_of_living()
+            fixed = rounds.following.existing_fixed()
             read_only([fixed])
             return fixed
 
@@ -79,8 +79,8 @@ class SessionView:
 
     def _labels(self, kind: int) -> Sequence[Any] | None:
         with self._state() as rounds:
-            living = rounds.edited.living[kind : kind + 1]
-            return living[0].labels() if living else None
+            tables = rounds.edited.tables[kind : kind + 1]
+            return tables[0].labels() if tables else None
 
     def blocks(self) -> list[Any]:
         """The vertices of each block: k arrays of ids, or k lists of names if there are names.
@@ -88,7 +88,7 @@ class SessionView:
         Among names a vertex that has none stands by its id.
         """
         with self._state() as rounds:
-            part = rounds.edited.space.to_host(rounds.following.part_of_living())
+            part = rounds.edited.space.to_host(rounds.following.existing_part())
             return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
 
     def ids_of(self, names: Any, nets: bool = False) -> np.ndarray:
@@ -107,14 +107,14 @@ class SessionView:
             If nothing alive is called so; the nearest names are suggested.
         """
         with self._state() as rounds:
-            living = rounds.edited.living[1 if checked_flag("nets", nets) else 0 :]
-            if not living:
+            tables = rounds.edited.tables[1 if checked_flag("nets", nets) else 0 :]
+            if not tables:
                 raise InputError("a graph has no nets; nets=True is for hypergraphs")
-            return rounds.edited.batch().names.alive(living[0], names)
+            return rounds.edited.batch().names.alive(tables[0], names)
 
     @property
     def ids(self) -> np.ndarray:
-        """The ids of the living vertices, ascending."""
+        """The ids of the existing vertices, ascending."""
         with self._state() as rounds:
             return rounds.edited.ids
 
@@ -140,13 +140,13 @@ class SessionView:
             return rounds.last.weights.copy()
 
     def graph(self) -> Graph | Hypergraph:
-        """The living vertices, and nets, in the order of their ids, on the session's device.
+        """The existing vertices, and nets, in the order of their ids, on the session's device.
 
         With their names, if they have any.
         """
         with self._state() as rounds:
             graph, (names, *net_names) = made(rounds.edited), (
-                living.names_of_living() for living in rounds.edited.living)
+                table.existing_names() for table in rounds.edited.tables)
             if isinstance(graph, Graph):
                 return replace(graph, names=names)
             return replace(graph, names=names, net_names=net_names[0])

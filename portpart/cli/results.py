@@ -44,7 +44,7 @@ def as_facts(result: PartitionResult, report: dict[str, Any], blocks: str,
     weights = result.block_weights
     facts = {
         "graph": f"{name}, {sizes_text(report)} (read in {report['read_seconds']:.2f} s)",
-        blocks: f"{grouped(result.k)}, weighing {grouped(weights.min())} to "
+        blocks: f"{grouped(result.k)}, weights {grouped(weights.min())} to "
                 f"{grouped(weights.max())}",
         **own,
         "cut": grouped(result.cut),

@@ -90,32 +90,32 @@ class RandomEdits:
         self._drawn += count
         new = iter(batch.insert_vertices(count=kinds.count("insert_vertex")).tolist())
         changes: dict[tuple[int, int], tuple[bool, bool]] = {}
-        dead = []
+        gone_vertices = []
         for kind in kinds:
             if kind == "insert_vertex":
                 vertex = next(new)
                 changes |= dict.fromkeys(self._pairs_for(vertex), (False, True))
                 self._alive.append(vertex)
             elif kind == "delete_vertex" and self._alive:
-                dead.append(self._delete_vertex())
+                gone_vertices.append(self._delete_vertex())
             elif kind in ("insert", "delete"):
                 there = kind == "insert"
                 pair = self._new_pair() if there else self._old_pair()
                 if pair is not None:
                     self._set(*pair, there)
                     changes[pair] = changes.get(pair, (not there, there))[0], there
-        self._fill(batch, changes, dead)
+        self._fill(batch, changes, gone_vertices)
 
     def _fill(self, batch: Any, changes: dict[tuple[int, int], tuple[bool, bool]],
-              dead: list[int]) -> None:
-        gone = set(dead)
+              gone_vertices: list[int]) -> None:
+        gone = set(gone_vertices)
         for there, word in ((False, self._words[1]), (True, self._words[0])):
             pairs = [pair for pair, (before, after) in changes.items()
                      if before != after and after == there and not self._ended(pair, gone)]
             if pairs:
                 getattr(batch, word)(*np.array(pairs).T)
-        if dead:
-            batch.delete_vertices(np.array(dead))
+        if gone_vertices:
+            batch.delete_vertices(np.array(gone_vertices))
 
     def _ended(self, pair: tuple[int, int], gone: set[int]) -> bool:
         """Whether a pair goes with one of its vertices."""

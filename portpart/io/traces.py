@@ -69,7 +69,7 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
     Raises
     ------
     GraphFormatError
-        Naming file and line of a command that is not understood, or cannot be carried out on the
+        Naming file and line of a command that is not understood, or cannot be applied to the
         netlist as it is by then.
     InputError
         If the file cannot be read, or `netlist` is none.

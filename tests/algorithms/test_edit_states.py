@@ -14,7 +14,7 @@ import pytest
 
 from portpart import backends, generators
 from portpart.algorithms.edits import EditableGraph, EditableHypergraph, bucket_list
-from portpart.algorithms.edits.saved import Saved, arrays_of, edited_of, living_of
+from portpart.algorithms.edits.saved import Saved, arrays_of, edited_of, existing_graph
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
@@ -342,11 +342,11 @@ def test_arrays_of_a_file_hold_what_is_edited(space: ExecutionSpace) -> None:
     for edited, edit, look in ((graph, edit_graph, packed), (nets, edit_nets, packed_nets)):
         edited.apply(edit(edited))
         saved = Saved(arrays_of(edited))
-        again: Any = edited_of(living_of(saved, space), saved, HALF_MORE)
+        again: Any = edited_of(existing_graph(saved, space), saved, HALF_MORE)
         assert look(again) == look(edited)
         assert (again.num_pairs, again.pair_weight) == (edited.num_pairs, edited.pair_weight)
-        for living, other in zip(again.living, edited.living):
-            assert (living.total_weight, living.num_alive) == (other.total_weight, other.num_alive)
+        for table, other in zip(again.tables, edited.tables):
+            assert (table.total_weight, table.num_alive) == (other.total_weight, other.num_alive)
         assert again.batch().insert_vertices() == edited.batch().insert_vertices()
 
 

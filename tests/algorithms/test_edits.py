@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart import backends, generators
-from portpart.algorithms.edits import at_once
+from portpart.algorithms.edits import fused
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.backends.interface import ExecutionSpace
@@ -120,10 +120,10 @@ def test_random_batches_do_what_plain_dicts_and_sets_do(kind: str, seed: int, gr
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("comparisons", [at_once.COMPARISONS, 0], ids=["at once", "in steps"])
+@pytest.mark.parametrize("comparisons", [fused.COMPARISONS, 0], ids=["fused", "in steps"])
 def test_every_space_does_the_same(space: ExecutionSpace, kind: str, comparisons: int,
                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(at_once, "COMPARISONS", comparisons)
+    monkeypatch.setattr(fused, "COMPARISONS", comparisons)
     for seed in range(8):
         check_random_batches(KINDS[kind], seed, HALF_MORE, space, 5)
 

@@ -67,7 +67,7 @@ def play(rounds: Rounds, turns: int, seed: int, look: Any, efforts: Any = ("loca
 
 def whereabouts(rounds: Rounds) -> list[Any]:
     """All that a session shows."""
-    return [oracles.host(rounds.following.part_of_living()).tolist(), rounds.last.cost,
+    return [oracles.host(rounds.following.existing_part()).tolist(), rounds.last.cost,
             rounds.last.weights.tolist(), *packed(rounds.edited)]
 
 
@@ -80,7 +80,7 @@ def same(one: list[Any], other: list[Any]) -> bool:
 
 def check_accounts(rounds: Rounds, model: GraphModel, done: Any) -> None:
     """Cost, weights and blocks are those of the model and the blocks of its vertices."""
-    part = oracles.host(rounds.following.part_of_living())
+    part = oracles.host(rounds.following.existing_part())
     alive = sorted(model.rows)
     assert sorted(np.flatnonzero(part >= 0).tolist()) == alive
     cut = sum(weight for u in alive for v, weight in model.rows[u].items()
@@ -147,10 +147,10 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
         assert model.refusal(calls) is None
         cold.following.reserve()
         update, _ = rounds.apply(batch, "local")
-        warm = oracles.host(rounds.following.part_of_living()).tolist()
+        warm = oracles.host(rounds.following.existing_part()).tolist()
         cold.following.follow(update)
         if cold.feasible:  # else vertices have been moved one by one besides
-            assert oracles.host(cold.following.part_of_living()).tolist() == warm
+            assert oracles.host(cold.following.existing_part()).tolist() == warm
             assert cold.last[:-1] == rounds.last[:-1]
             compared += 1
         del mark
@@ -224,13 +224,13 @@ def test_undo_brings_back_graph_and_blocks() -> None:
 def test_a_high_price_keeps_all_where_they_are() -> None:
     rounds = rounds_on(CPU, generators.grid_2d(20, 20), price=Fraction(10**6))
     rng = np.random.default_rng(2)
-    before = oracles.host(rounds.following.part_of_living())
+    before = oracles.host(rounds.following.existing_part())
     for _ in range(10):
         batch = rounds.edited.batch()
         batch.insert_edges(*rng.integers(0, 400, (2, 30)))
         done = rounds.apply(batch, "local")[1]
         assert done.moved == done.migration == 0
-    assert (oracles.host(rounds.following.part_of_living()) == before).all()
+    assert (oracles.host(rounds.following.existing_part()) == before).all()
 
 
 def test_moves_and_what_they_carry_are_counted() -> None:
@@ -238,11 +238,11 @@ def test_moves_and_what_they_carry_are_counted() -> None:
     rounds = rounds_on(CPU, generators.grid_2d(20, 20), price=Fraction(0), sizes=sizes)
     rng, moved = np.random.default_rng(2), 0
     for effort in ["local"] * 12 + ["cycle", "full"]:
-        before = oracles.host(rounds.following.part_of_living())
+        before = oracles.host(rounds.following.existing_part())
         batch = rounds.edited.batch()
         batch.insert_edges(*rng.integers(0, 400, (2, 60)))
         done = rounds.apply(batch, effort)[1]
-        away = oracles.host(rounds.following.part_of_living()) != before
+        away = oracles.host(rounds.following.existing_part()) != before
         assert (done.moved, done.migration) == (away.sum(), sizes[away].sum())
         moved += done.moved
     assert moved > 20
@@ -250,7 +250,7 @@ def test_moves_and_what_they_carry_are_counted() -> None:
 
 def test_new_vertices_go_where_they_are_tied_to_and_fit() -> None:
     rounds = rounds_on(CPU, generators.grid_2d(20, 20))
-    part = oracles.host(rounds.following.part_of_living())
+    part = oracles.host(rounds.following.existing_part())
     batch = rounds.edited.batch()
     chain = batch.insert_vertices(count=3)
     batch.insert_edges([chain[0], chain[0], chain[1], chain[2]], [0, 1, chain[0], chain[1]])
@@ -259,7 +259,7 @@ def test_new_vertices_go_where_they_are_tied_to_and_fit() -> None:
     batch.insert_edges(heavy, 0)
     weights = rounds.last.weights.copy()
     rounds.apply(batch, "none")
-    found = oracles.host(rounds.following.part_of_living())
+    found = oracles.host(rounds.following.existing_part())
     assert found[chain].tolist() == [part[0]] * 3
     for v, weight in [*((v, 1) for v in alone), (heavy[0], 120)]:
         assert found[v] == weights.argmin()
@@ -284,7 +284,7 @@ def test_blocks_that_have_become_too_heavy_are_relieved() -> None:
     rounds = rounds_on(CPU, generators.grid_2d(20, 20))
     batch = rounds.edited.batch()
     batch.set_vertex_weights(np.flatnonzero(
-        oracles.host(rounds.following.part_of_living()) == 1)[:40], 3)
+        oracles.host(rounds.following.existing_part()) == 1)[:40], 3)
     rounds.apply(batch, "none")
     assert not rounds.feasible
     rounds.apply(rounds.edited.batch(), "local")
@@ -321,7 +321,7 @@ def test_room_for_vertices_grows() -> None:
         ids = batch.insert_vertices(count=40 << turn)
         batch.insert_edges(ids, ids - 1)
         rounds.apply(batch, "local")
-    part = oracles.host(rounds.following.part_of_living())
+    part = oracles.host(rounds.following.existing_part())
     assert rounds.last.cost == oracles.cut(rounds.edited.graph(), part)
     assert rounds.last.weights.tolist() == np.bincount(part, minlength=K).tolist()
     assert rounds.feasible

@@ -35,7 +35,7 @@ def running_behind() -> Iterator[Counter[str]]:
     def ends(self: Applying) -> Any:
         update = end(self)
         seen["expected"] += self._expected is not None
-        seen["came true"] += self.came_true
+        seen["prediction held"] += self.prediction_held
         return update
 
     def gives_up(self: Following) -> None:
@@ -100,7 +100,7 @@ def test_sessions_are_the_same(name: str, wanted: str) -> None:
     usual = played(graph, 6, 60, **given)
     with running_behind() as seen:
         assert played(graph, 6, 60, **given) == usual
-    assert seen["came true"] > 5
+    assert seen["prediction held"] > 5
     assert seen["given up"] > 0  # refused ones, and where more is not as expected
 
 
@@ -127,7 +127,7 @@ def test_deaths_that_are_ignored_make_other_bounds_than_expected() -> None:
     usual = kill(sessions[0])
     with running_behind() as seen:
         assert kill(sessions[1]).missing == usual.missing == 1
-    assert seen == {"expected": 1, "came true": 0, "given up": 1}
+    assert seen == {"expected": 1, "prediction held": 0, "given up": 1}
     assert state(sessions[0]) == state(sessions[1])
     assert sessions[1].block_weights.sum() == 87
 
@@ -149,7 +149,7 @@ def test_without_memory_to_begin_early_it_is_begun_afterwards() -> None:
     other.apply(batches[1], "local")
     with running_behind() as seen, mock.patch.object(Following, "_run", short):
         session.apply(batches[0], "local")
-    assert seen == {"expected": 1, "came true": 1, "given up": 1}
+    assert seen == {"expected": 1, "prediction held": 1, "given up": 1}
     assert state(session) == state(other)
 
 

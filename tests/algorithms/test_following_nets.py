@@ -287,7 +287,7 @@ def test_what_is_undone_leaves_no_trace(space: ExecutionSpace, k: int) -> None:
             states.append(Moves(*map(space.copy, following.moves(following.last))))
         if rng.random() < 0.7:
             for moves in reversed(states):
-                following.take_back(moves, undoing=True)
+                following.undo(moves, undoing=True)
             following.recount(before, edited.undo(mark))
             followed.model.state = model
             assert (followed.part[: len(part)] == part).all()

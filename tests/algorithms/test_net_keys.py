@@ -10,7 +10,7 @@ import pytest
 
 from portpart.algorithms.initial.bisection import LARGE_NET_TEAM, NET_TEAM
 from portpart.algorithms.initial.bisection_state import Candidates, Keyed, Start, StartSizes
-from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
+from portpart.algorithms.initial.fm_gains import NUM_TOTALS, Attempts, BisectionTotals
 from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import (
     COUNTED,
@@ -72,7 +72,7 @@ def bisections(space: ExecutionSpace, hypergraph: Hypergraph, k: int, part: np.n
         part=space.asarray(part, np.int32), place=space.asarray(place, np.int32))
     attempts = Attempts.allocate(space, sizes).replaced(
         side=space.asarray(side_at_place), key=space.zeros(COPIES * N, np.int64),
-        tally=space.zeros(COPIES * k * TALLY, np.int64))
+        totals=space.zeros(COPIES * k * NUM_TOTALS, np.int64))
     words = Start.zeros()
     words.vertices, words.nets, words.blocks = N, hypergraph.num_nets, k
     words.key_bits, words.nets_of_all = BITS, COPIES * hypergraph.num_nets
@@ -122,9 +122,10 @@ def test_nets_of_any_size_tell_their_pins(space: ExecutionSpace, k: int) -> None
     space.parallel_for(count, add_gains_of_small_net, *given, team=NET_TEAM)
     space.parallel_for(-(-count // GROUP_OF_NETS), add_gains_of_large_nets, *given,
                        team=LARGE_NET_TEAM)
-    keys, tally = oracles.host(attempts.key), oracles.host(attempts.tally)
+    keys, totals = oracles.host(attempts.key), oracles.host(attempts.totals)
     for copy in range(COPIES):
         mine = slice(copy * N, (copy + 1) * N)
         gains, cuts = expected(nets, weights, part[mine], side[mine], k)
         assert np.array_equal(keys[mine][place[mine]], gains << BITS)
-        assert np.array_equal(tally.reshape(COPIES, k, TALLY)[copy, :, Tally.cut], cuts)
+        assert np.array_equal(totals.reshape(COPIES, k, NUM_TOTALS)[copy, :, BisectionTotals.cut],
+                              cuts)

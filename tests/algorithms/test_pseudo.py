@@ -133,7 +133,7 @@ class Twins:
         plain.leave(ends, self.fixed)
         plain.come_back()
         self.turns, self.shortened = plain.turns, self.shortened + plain.shortened
-        found = oracles.host(self.following.part_of_living())
+        found = oracles.host(self.following.existing_part())
         self.part = {v: int(found[v]) for v in rows}
         if all(plain.room(b) >= 0 for b in range(K)):
             assert self.part == plain.part
@@ -168,7 +168,7 @@ def weighted_graph(n: int, seed: int, heaviest: int = 3) -> Graph:
 
 
 def drawn_batch(edited: EditableGraph, random: np.random.Generator, size: int,
-                deaths: int = 1, crowd: int = 0) -> Any:
+                deletions: int = 1, crowd: int = 0) -> Any:
     """Edits of all kinds, and new vertices that crowd into one block."""
     batch, ids = edited.batch(), edited.ids
     pairs = random.choice(ids, (size, 2))
@@ -181,7 +181,7 @@ def drawn_batch(edited: EditableGraph, random: np.random.Generator, size: int,
                        random.integers(1, 4, crowd))
     batch.delete_edges(random.choice(ids, size), near, missing="ignore")
     batch.set_vertex_weights(random.choice(ids, 2, replace=False), [1, 4])
-    batch.delete_vertices(random.choice(np.append(ids[2:], new[-1:]), deaths, replace=False))
+    batch.delete_vertices(random.choice(np.append(ids[2:], new[-1:]), deletions, replace=False))
     return batch
 
 
@@ -219,7 +219,7 @@ def test_fixed_vertices_stay_and_moves_have_a_price() -> None:
     fixed = np.where(np.arange(200) % 7 == 0, part, -1)
     twins = Twins(reference(), graph, part, 0.05, price=2, fixed=fixed)
     for size in (20, 40, 60):
-        twins.round(drawn_batch(twins.edited, random, size, deaths=0))
+        twins.round(drawn_batch(twins.edited, random, size, deletions=0))
 
 
 def test_the_layout_of_rows_decides_nothing() -> None:

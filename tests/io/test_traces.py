@@ -185,8 +185,8 @@ def test_rounds_give_what_the_netlist_is_by_then(
             natural, [state for state, length in zip(expected, lengths) if length]):
         play(edits, edited, lines)
         assert found(edited) == wanted
-        for kind, names in zip(edited.living, (gates, nets)):
-            assert kind.names_of_living() == (names if named else None)
+        for kind, names in zip(edited.tables, (gates, nets)):
+            assert kind.existing_names() == (names if named else None)
     assert [edits.vertex_names[i] for i in np.argsort(edits.vertex_ids)
             if edits.vertex_ids[i] in edited.ids] == plain.alive
 

@@ -57,7 +57,7 @@ class Balance:
 
     @property
     def open_below(self) -> np.ndarray:
-        """Blocks below these weights take vertices; the dead zone up to the limit stays closed.
+        """Blocks below these weights take vertices; the closed zone up to the limit stays closed.
 
         The zone is a hundredth of the limit, at most 100 (Jet's released code), and never so wide
         that no block of mean weight could take a vertex.

@@ -57,7 +57,7 @@ class _Search:
         weight = self.weights[len(self.placed)]
         place = bisect_left(self.rooms, (max(weight, self.tried[-1] + 1), -1))
         if place == len(self.rooms) or self.wasted > self.spare:
-            return self._take_back()
+            return self._undo()
         room, block = self.rooms.pop(place)
         left = room - weight
         insort(self.rooms, (left, block))
@@ -67,7 +67,7 @@ class _Search:
         self.tried.append(-1)
         return True
 
-    def _take_back(self) -> bool:
+    def _undo(self) -> bool:
         self.tried.pop()
         if not self.placed:
             return False

@@ -26,7 +26,7 @@ FEW = 16
 
 def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
            fixed: Array | None = None) -> tuple[Array, np.ndarray]:
-    """`part` with every block weighing `min_weight` or more if that is found, and block weights.
+    """Return `part` with at least `min_weight` in every block if that is found, and block weights.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         labels = [each if each is None else graph.gather_values(each) for each in labels]
     return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
                    labels=labels, contraction=cast(Any, contraction), through=cast(Any, _through),
-                   carry=cast(Any, partial(carried, graph.comm)), **when)
+                   carry=cast(Any, partial(projected, graph.comm)), **when)
 
 
 def fold_coarsest(levels: list[Level[Any]]) -> None:
@@ -173,8 +173,8 @@ def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
     return result
 
 
-def carried(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
-            coarse: AnyPart) -> Array:
+def projected(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
+              coarse: AnyPart) -> Array:
     """The value of each cluster, which all of its vertices have.
 
     All ranks call it.

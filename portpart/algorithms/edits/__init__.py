@@ -3,13 +3,13 @@
 What becomes of a batch:
 
 1. `batch` and `net_batch` have checked types, shapes and ranges when their methods were called.
-2. `living`: ids are born and die, for a look; each has the place in the batch at which it dies.
-   `deaths` lists the pairs of those that die.
+2. `id_table`: ids are inserted and deleted provisionally; each has the place in the batch at
+   which it is deleted.  `deletions` lists the pairs of deleted ids.
 3. `operations`: operations become keys of row and element, an edge in both directions; sorted, they
-   come to one net effect for each key.  The first that cannot be made refuses the batch.
+   give one combined change for each key.  The first that cannot be made refuses the batch.
 4. `rewrite`: prefix sums over the changes say what rows need, and where those go that have outgrown
    their places.  Then memory is taken, and last rows are written.
-5. `at_once` does 3 and 4 of a small batch in one program, by `at_once_steps`; `carried` brings all
+5. `fused` does 3 and 4 of a small batch in one program, by `at_once_steps`; `upload` brings all
    its arrays to the space in one copy.
 
 Whatever fails before rows are written leaves all as it was.  Time follows from the batch and the

@@ -1,20 +1,20 @@
 """Applying a batch: all or nothing.
 
-First it is found out what the batch comes to, which may refuse it; then memory is taken; only then
-anything is written, and nothing can fail any more.
+First the changes of the batch are determined, which may refuse it.  Then memory is taken.  Last
+the changes are written, which cannot fail.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from portpart.algorithms.edits.batch import Batch, unbear
+from portpart.algorithms.edits.batch import Batch, retract_ids
+from portpart.algorithms.edits.counters import NONE, PROBLEMS, EditCounters, new_counters, read
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.findings import Expected, Findings
-from portpart.algorithms.edits.living import forget_deaths, let_die, revive, weigh
-from portpart.algorithms.edits.operations import Changes, turned_back
-from portpart.algorithms.edits.rewrite import carry_out, planned, reserve
-from portpart.algorithms.edits.tally import NONE, PROBLEMS, Tally, read, tallies
+from portpart.algorithms.edits.id_table import delete_ids, restore_ids, unmark_deletions, weigh
+from portpart.algorithms.edits.operations import Changes, inverted
+from portpart.algorithms.edits.plan import BatchPlan, PredictedOutcome
+from portpart.algorithms.edits.rewrite import apply_rows, planned, reserve
 from portpart.algorithms.edits.update import Totals, Update
 from portpart.graphs.weights import exact_total
 
@@ -22,7 +22,7 @@ OF_IDS = {"vertices": "vertex weights", "nets": "net weights"}
 
 
 class Applying:
-    """A batch that is being applied: it is looked at, and in the end all of it is written.
+    """A batch that is being applied: it is checked, and at the end written as a whole.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ class Applying:
 
     Attributes
     ----------
-    came_true : bool
-        Whether it has come to what was expected, known after `end`.
+    prediction_held : bool
+        Whether the outcome is the predicted one; known after `end`.
     """
 
     def __init__(self, edited: Edited, batch: Batch) -> None:
         self.edited, self.batch = edited, batch
-        self.came_true = False
-        self._expected: Expected | None = None
-        self._found = Findings(edited, batch)
+        self.prediction_held = False
+        self._expected: PredictedOutcome | None = None
+        self._found = BatchPlan(edited, batch)
         if self._found.is_empty:
             return
         _reserve_ids(edited, batch)
@@ -49,13 +49,13 @@ class Applying:
             self._bring_back()
             raise
 
-    def expect(self) -> Expected | None:
-        """What the batch comes to if nothing stands against it, if that is known before `end`."""
+    def expect(self) -> PredictedOutcome | None:
+        """The predicted outcome of the batch, if it is known before `end`."""
         self._expected = None if self._found.is_empty else self._found.expected()
         return self._expected
 
     def end(self) -> Update:
-        """What the batch has come to.
+        """Complete the batch and return its update.
 
         Raises
         ------
@@ -76,67 +76,68 @@ class Applying:
             self._bring_back()
             raise
         if written:
-            for side, tally in zip(edited.sides, counts):
-                side.store.used += int(tally.room)
-        for rewriting, room in reserved:
-            carry_out(rewriting, room)
-        for living, weighed in update.weighed:
-            weigh(living, weighed)
-        for living, died in [] if written else update.died:
-            let_die(living, died)
+            for side, counters in zip(edited.sides, counts):
+                side.store.used += int(counters.room)
+        for row_rewrite, room in reserved:
+            apply_rows(row_rewrite, room)
+        for table, weighed in update.weighed:
+            weigh(table, weighed)
+        for table, deleted in [] if written else update.deleted:
+            delete_ids(table, deleted)
         _count(edited, update.totals, 1)
         expected = self._expected
-        self.came_true = written and expected is not None and counts[2].weight == -expected.died
+        self.prediction_held = (written and expected is not None
+                                and counts[2].weight == -expected.deleted)
         return update
 
     def _bring_back(self) -> None:
-        """Forget who has been born and has died in a look."""
-        for living, group in self._found.dying:
-            forget_deaths(living, group.ids)
-        for birth in self.batch.births:
-            unbear(birth)
+        """Undo the insertions and deletions of a check."""
+        for table, group in self._found.deleted:
+            unmark_deletions(table, group.ids)
+        for insertion in self.batch.insertions:
+            retract_ids(insertion)
 
 
-def take_back(edited: Edited, update: Update) -> None:
+def undo(edited: Edited, update: Update) -> None:
     """Undo an update, the last one."""
     space = edited.space
-    numbers, counted = tallies(space, len(edited.sides))
-    rewritings = [planned(side.store, turned_back(side.store, changes, tally), tally)
-                  for side, changes, tally in zip(edited.sides, update.changes, counted)]
+    numbers, counted = new_counters(space, len(edited.sides))
+    rewrites = [planned(side.store, inverted(side.store, changes, counters), counters)
+                for side, changes, counters in zip(edited.sides, update.changes, counted)]
     counts = read(space, numbers)
-    reserved = [reserve(rewriting, tally, edited.pair_weight)
-                for rewriting, tally in zip(rewritings, counts)]
-    for rewriting, room in reserved:
-        carry_out(rewriting, room)
-    for living, died in update.died:
-        revive(living, died)
-    for living, weighed in update.weighed:
-        weigh(living, weighed, backwards=True)
-    for birth in update.births:
-        unbear(birth)
+    reserved = [reserve(row_rewrite, counters, edited.pair_weight)
+                for row_rewrite, counters in zip(rewrites, counts)]
+    for row_rewrite, room in reserved:
+        apply_rows(row_rewrite, room)
+    for table, deleted in update.deleted:
+        restore_ids(table, deleted)
+    for table, weighed in update.weighed:
+        weigh(table, weighed, backwards=True)
+    for insertion in update.insertions:
+        retract_ids(insertion)
     for names, named in reversed(update.named):
-        names.take_back(named)
+        names.undo(named)
     _count(edited, update.totals, -1)
 
 
 def _reserve_ids(edited: Edited, batch: Batch) -> None:
     """Have rows and weights for all ids that have been given out."""
-    weighted = {birth.living for birth in batch.births if birth.weights is not None}
-    for living in edited.living:
-        dies = living.weights is not None and living in batch.deaths
-        living.reserve(dies or living in weighted or living in batch.weighings)
+    weighted = {insertion.table for insertion in batch.insertions if insertion.weights is not None}
+    for table in edited.tables:
+        deletes = table.weights is not None and table in batch.deletions
+        table.reserve(deletes or table in weighted or table in batch.weight_changes)
     edited.reserve_ids()
 
 
-def _refuse(batch: Batch, counts: Sequence[Tally]) -> None:
-    refused = min(tally.refused for tally in (counts[0], *counts[2:]))
+def _refuse(batch: Batch, counts: Sequence[EditCounters]) -> None:
+    refused = min(counters.refused for counters in (counts[0], *counts[2:]))
     if refused < NONE:
         raise batch.refusal(refused // PROBLEMS, refused % PROBLEMS)
 
 
-def _are_written(changes: Sequence[Changes], counts: Sequence[Tally]) -> bool:
-    """Whether rows have been changed, and ids have died, when the batch was looked at."""
-    return bool(changes) and all(tally.written for tally in counts[: len(changes)])
+def _are_written(changes: Sequence[Changes], counts: Sequence[EditCounters]) -> bool:
+    """Whether the check has already changed rows and deleted ids."""
+    return bool(changes) and all(counters.written for counters in counts[: len(changes)])
 
 
 def _check_totals(edited: Edited, totals: Totals) -> None:
@@ -144,14 +145,14 @@ def _check_totals(edited: Edited, totals: Totals) -> None:
     if totals.pair_weight > 0:
         exact_total(0, edited.pair_weight + totals.pair_weight,
                     "weights of edges, counted at both ends,")
-    for living, _, weight in totals.ids:
+    for table, _, weight in totals.ids:
         if weight > 0:
-            exact_total(0, living.total_weight + weight, OF_IDS[living.name])
+            exact_total(0, table.total_weight + weight, OF_IDS[table.name])
 
 
 def _count(edited: Edited, totals: Totals, sign: int) -> None:
     edited.num_pairs += sign * totals.pairs
     edited.pair_weight += sign * totals.pair_weight
-    for living, number, weight in totals.ids:
-        living.num_alive += sign * number
-        living.total_weight += sign * weight
+    for table, number, weight in totals.ids:
+        table.num_alive += sign * number
+        table.total_weight += sign * weight

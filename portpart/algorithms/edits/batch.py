@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
 import numpy as np
 
 from portpart.algorithms.edits.batch_names import BatchNames, NewNames, called
+from portpart.algorithms.edits.counters import MISSING_FIRST, MISSING_SECOND
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.living import ALIVE, Living
+from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET
-from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array, index_array, item_of, space_of
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
@@ -33,29 +33,29 @@ READY = (np.dtype(np.int32), np.dtype(np.int64))
 MAX_IDS = 2**31 - 2
 
 
-class Births(NamedTuple):
-    """Ids first ... first + number - 1 come to life."""
+class InsertedIds(NamedTuple):
+    """Ids first ... first + number - 1 are inserted."""
 
-    living: Living
+    table: IdTable
     first: int
     number: int
     weights: Array | None
 
 
-def bear(birth: Births) -> None:
-    """Let ids be alive, with their weights."""
-    living = birth.living
-    given = None if birth.weights is None else living.space.asarray(birth.weights)
-    living.let_be(birth.first, birth.number, ALIVE, given, 1)
+def insert_ids(insertion: InsertedIds) -> None:
+    """Mark ids as in use, with their weights."""
+    table = insertion.table
+    given = None if insertion.weights is None else table.space.asarray(insertion.weights)
+    table.set_ids(insertion.first, insertion.number, ALIVE, given, 1)
 
 
-def unbear(birth: Births) -> None:
-    """Let ids be as if they had never been alive."""
-    birth.living.let_be(birth.first, birth.number, -1, None, 0)
+def retract_ids(insertion: InsertedIds) -> None:
+    """Mark ids as never used."""
+    insertion.table.set_ids(insertion.first, insertion.number, -1, None, 0)
 
 
 class Call(NamedTuple):
-    """Entries of one call: operations on pairs, deaths, or new weights of ids.
+    """Entries of one call: operations on pairs, deletions, or new weights of ids.
 
     Attributes
     ----------
@@ -66,11 +66,11 @@ class Call(NamedTuple):
     time : int
         Entries before it in the batch.
     kind : int
-        Of the operation; of deaths whether those of the dead are ignored.
+        Of the operation; of deletions whether missing ids are ignored.
     first : array of int32
     second : array of int32, or None
     weights : array of int64, or None
-    living : Living or None
+    table : IdTable or None
         Whose ids `first` holds, where that is no pair.
     """
 
@@ -81,7 +81,7 @@ class Call(NamedTuple):
     first: Array
     second: Array | None
     weights: Array | None
-    living: Living | None
+    table: IdTable | None
 
     @property
     def space(self) -> ExecutionSpace:
@@ -118,7 +118,7 @@ class Batch:
     calls : list of Call
     of_pairs : list of Call
         Those about pairs, of which there are `num_pairs`.
-    deaths, weighings : dict of lists of Call
+    deletions, weight_changes : dict of lists of Call
         Those about ids, by their kind.
     fixings : list of Fixing
     names : BatchNames
@@ -126,13 +126,13 @@ class Batch:
 
     def __init__(self, owner: Edited) -> None:
         self.owner, self.numbering = owner, owner.numbering
-        self.births: list[Births] = []
+        self.insertions: list[InsertedIds] = []
         self.calls: list[Call] = []
         self.of_pairs: list[Call] = []
-        self.deaths: dict[Living, list[Call]] = {}
-        self.weighings: dict[Living, list[Call]] = {}
+        self.deletions: dict[IdTable, list[Call]] = {}
+        self.weight_changes: dict[IdTable, list[Call]] = {}
         self.fixings: list[Fixing] = []
-        self.names = BatchNames(self.deaths)
+        self.names = BatchNames(self.deletions)
         self.length = self.num_pairs = self.num_calls = 0
         self.given_weight = 0
         self.applied = False
@@ -198,10 +198,10 @@ class Batch:
         self.fixings.append(Fixing(first, _repeated(given, len(first)), self.length,
                                    self.num_calls))
 
-    def _insert(self, living: Living, weights: Any, count: int | None, name: str,
+    def _insert(self, table: IdTable, weights: Any, count: int | None, name: str,
                 names: Any = None) -> np.ndarray:
         self._refuse_late(name)
-        own = [] if names is None else self.names.checked(living, names, self.length, name)
+        own = [] if names is None else self.names.checked(table, names, self.length, name)
         if names is not None:
             if count not in (None, len(own)):
                 raise InputError(f"{name}: {len(own)} names for {shown(count)} ids")
@@ -214,41 +214,41 @@ class Batch:
                 if count is not None and len(array) != number:
                     raise InputError(f"{name}: {len(array)} weights for {number} ids")
                 number = len(array)
-        if living.count + number > MAX_IDS:
-            raise InputError(f"{name}: {living.count + number} ids; there can be {MAX_IDS}")
+        if table.count + number > MAX_IDS:
+            raise InputError(f"{name}: {table.count + number} ids; there can be {MAX_IDS}")
         given = None if array is None else self._weights(array, number, name)
-        first = living.give(number)
-        self._bear(Births(living, first, number, given))
+        first = table.give(number)
+        self._add_inserted(InsertedIds(table, first, number, given))
         if own:
-            self.names.add(NewNames(living, first, own, self.length, name))
+            self.names.add(NewNames(table, first, own, self.length, name))
         return np.arange(first, first + number)
 
-    def _bear(self, born: Births) -> None:
+    def _add_inserted(self, inserted: InsertedIds) -> None:
         """Add new ids, to those before them if they follow each other and weigh the same."""
-        for at in range(len(self.births) - 1, -1, -1):
-            known = self.births[at]
-            if known.living is born.living:
-                follows = known.first + known.number == born.first
-                if follows and known.weights is None and born.weights is None:
-                    self.births[at] = known._replace(number=known.number + born.number)
+        for at in range(len(self.insertions) - 1, -1, -1):
+            known = self.insertions[at]
+            if known.table is inserted.table:
+                follows = known.first + known.number == inserted.first
+                if follows and known.weights is None and inserted.weights is None:
+                    self.insertions[at] = known._replace(number=known.number + inserted.number)
                     return
                 break
-        self.births.append(born)
+        self.insertions.append(inserted)
 
-    def _delete(self, living: Living, ids: Any, missing: str, name: str) -> None:
-        first = self._checked_ids(ids, living, name)
+    def _delete(self, table: IdTable, ids: Any, missing: str, name: str) -> None:
+        first = self._checked_ids(ids, table, name)
         lenient = kind_of_deletion(missing, name) == DELETE_IF_THERE
-        self._add(name, int(lenient), first, None, None, living)
+        self._add(name, int(lenient), first, None, None, table)
 
-    def _weigh(self, living: Living, ids: Any, weights: Any, name: str) -> None:
-        first = self._checked_ids(ids, living, name)
+    def _weigh(self, table: IdTable, ids: Any, weights: Any, name: str) -> None:
+        first = self._checked_ids(ids, table, name)
         given = self._weights(integers(weights, f"{name}: weights"), len(first), name)
-        self._add(name, SET, first, None, given, living)
+        self._add(name, SET, first, None, given, table)
 
-    def _pairs(self, name: str, kind: int, ends: tuple[Any, Any], living: tuple[Living, Living],
+    def _pairs(self, name: str, kind: int, ends: tuple[Any, Any], tables: tuple[IdTable, IdTable],
                weights: Any = None) -> None:
         first, second = (self._checked_ids(values, whose, name)
-                         for values, whose in zip(ends, living))
+                         for values, whose in zip(ends, tables))
         if len(first) != len(second):
             if 1 not in (len(first), len(second)):
                 raise InputError(f"{name}: {len(first)} ids and {len(second)} do not make pairs")
@@ -271,37 +271,37 @@ class Batch:
         return _repeated(weights.astype(np.int64), count)
 
     def _add(self, name: str, kind: int, first: Array, second: Array | None,
-             weights: Array | None, living: Living | None) -> None:
+             weights: Array | None, table: IdTable | None) -> None:
         self._refuse_late(name)
         self.num_calls += 1
         number = len(first)
         if number == 0:
             return
-        call = Call(name, self.num_calls, self.length, kind, first, second, weights, living)
+        call = Call(name, self.num_calls, self.length, kind, first, second, weights, table)
         self.calls.append(call)
         self.length += number
-        if living is None:
+        if table is None:
             self.of_pairs.append(call)
             self.num_pairs += number
         else:
-            about = self.deaths if weights is None else self.weighings
-            about.setdefault(living, []).append(call)
+            about = self.deletions if weights is None else self.weight_changes
+            about.setdefault(table, []).append(call)
 
     def _refuse_late(self, name: str) -> None:
         if self.applied:
             raise InputError(f"{name}: the batch has been applied already; Session.batch() makes "
                              "another one")
 
-    def _checked_ids(self, values: Any, living: Living, name: str) -> Array:
+    def _checked_ids(self, values: Any, table: IdTable, name: str) -> Array:
         """A copy of ids that have been given out, or the ids of names."""
-        if living.names is not None and not _is_ready(values):
-            values = self.names.ids_of(values, living, name)
+        if table.names is not None and not _is_ready(values):
+            values = self.names.ids_of(values, table, name)
         try:
             ids = integers(values, f"{name}: ids")
         except InputError:
-            self.names.refuse_text(values, living, name)
+            self.names.refuse_text(values, table, name)
             raise
-        _refuse_outside(ids, living.count - 1, name, "ids")
+        _refuse_outside(ids, table.count - 1, name, "ids")
         return ids.astype(np.int32)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -315,13 +315,13 @@ class Batch:
         first = item_of(call.space, call.first, at)
         where = f"{call.name}[{at}] (call {call.number} of the batch)"
         if call.second is None:
-            return InputError(f"{where}: id {called(call.living, first)} does not exist")
+            return InputError(f"{where}: id {called(call.table, first)} does not exist")
         side = self.owner.sides[0]
-        one = called(side.living, first)
+        one = called(side.table, first)
         other = called(side.elements, item_of(call.space, call.second, at))
-        if problem in (DEAD_FIRST, DEAD_SECOND):
-            dead = one if problem == DEAD_FIRST else other
-            return InputError(f"{where}: pair ({one}, {other}): id {dead} does not exist")
+        if problem in (MISSING_FIRST, MISSING_SECOND):
+            missing = one if problem == MISSING_FIRST else other
+            return InputError(f"{where}: pair ({one}, {other}): id {missing} does not exist")
         return InputError(f"{where}: pair ({one}, {other}) does not exist")
 
 

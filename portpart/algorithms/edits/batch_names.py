@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.names import (
     SINGULAR,
     Named,
@@ -37,7 +37,7 @@ class Deletion(Protocol):
 class NewNames(NamedTuple):
     """Names of ids from `first` on, given by method `where` behind `time` entries of the batch."""
 
-    living: Living
+    table: IdTable
     first: int
     names: list[Any]
     time: int
@@ -58,11 +58,11 @@ class BatchNames:
     """
 
     def __init__(self, deletions: Any) -> None:
-        self._deletions: dict[Living, list[Deletion]] = deletions
+        self._deletions: dict[IdTable, list[Deletion]] = deletions
         self.new: list[NewNames] = []
-        self._ids: dict[Living, dict[Any, int]] = {}
+        self._ids: dict[IdTable, dict[Any, int]] = {}
 
-    def ids_of(self, values: Any, living: Living, where: str) -> Any:
+    def ids_of(self, values: Any, table: IdTable, where: str) -> Any:
         """Return the ids of names, among which there may be ids; what has no name as it is.
 
         Raises
@@ -70,26 +70,26 @@ class BatchNames:
         InputError
             If nothing has ever had one of the names.
         """
-        if not isinstance(values, list) and is_name(values) and self._get(living, values) >= 0:
-            return [self._get(living, values)]  # a tuple, say
+        if not isinstance(values, list) and is_name(values) and self._get(table, values) >= 0:
+            return [self._get(table, values)]  # a tuple, say
         listed = elements(values)
         if not any(map(is_name, listed)):
             return values
-        ids = [self._get(living, value) if is_name(value) else value for value in listed]
+        ids = [self._get(table, value) if is_name(value) else value for value in listed]
         for value, id in zip(listed, ids):
             if is_name(value) and id < 0:
-                assert living.names is not None
-                raise living.names.unknown(where, value)
+                assert table.names is not None
+                raise table.names.unknown(where, value)
         return ids
 
-    def refuse_text(self, values: Any, living: Living, where: str) -> None:
+    def refuse_text(self, values: Any, table: IdTable, where: str) -> None:
         """Raise for names of what has no names."""
         text = [value for value in elements(values) if isinstance(value, str)]
-        if text and living.names is None:
-            raise InputError(f"{where}: {shown(text[0])} is a name, but {living.name} have no "
+        if text and table.names is None:
+            raise InputError(f"{where}: {shown(text[0])} is a name, but {table.name} have no "
                              "names here; use ids")
 
-    def alive(self, living: Living, values: Any) -> np.ndarray:
+    def alive(self, table: IdTable, values: Any) -> np.ndarray:
         """Return the ids of names.
 
         Raises
@@ -98,36 +98,36 @@ class BatchNames:
             If nothing alive has one of the names.
         """
         where, listed = "ids_of", elements(values)
-        if living.names is None:
-            raise InputError(f"{where}: {living.name} have no names here")
-        if is_name(values) and living.names.get(values) >= 0:
+        if table.names is None:
+            raise InputError(f"{where}: {table.name} have no names here")
+        if is_name(values) and table.names.get(values) >= 0:
             listed = [values]
         if not all(map(is_name, listed)):
             raise InputError(f"{where}: {shown(values)} are not names")
-        ids = self.ids_of(listed, living, where) if listed else []
-        dead = [name for name, alive in zip(listed, living.are_alive(ids)) if not alive]
-        if dead:
-            raise InputError(f"{where}: {SINGULAR[living.name]} {shown(dead[0])} does not exist")
+        ids = self.ids_of(listed, table, where) if listed else []
+        missing = [name for name, alive in zip(listed, table.are_alive(ids)) if not alive]
+        if missing:
+            raise InputError(f"{where}: {SINGULAR[table.name]} {shown(missing[0])} does not exist")
         return np.array(ids, np.int64)
 
-    def checked(self, living: Living, values: Any, time: int, where: str) -> list[Any]:
+    def checked(self, table: IdTable, values: Any, time: int, where: str) -> list[Any]:
         """Return names for new ids as a list; refused if one of them is taken.
 
         Raises
         ------
         InputError
         """
-        if living.names is None:
-            raise InputError(f"{where}: {living.name} have no names here; leave names= out")
+        if table.names is None:
+            raise InputError(f"{where}: {table.name} have no names here; leave names= out")
         names = checked_names(values, where)
-        self._refuse_taken(NewNames(living, 0, names, time, where), self._ids.get(living, {}))
+        self._refuse_taken(NewNames(table, 0, names, time, where), self._ids.get(table, {}))
         return names
 
     def add(self, new: NewNames) -> None:
         """Give names to new ids."""
         self.new.append(new)
         ids = range(new.first, new.first + len(new.names))
-        self._ids.setdefault(new.living, {}).update(zip(new.names, ids))
+        self._ids.setdefault(new.table, {}).update(zip(new.names, ids))
 
     def refuse_taken(self) -> None:
         """Raise if something else has got one of the new names since.
@@ -141,25 +141,25 @@ class BatchNames:
 
     def give(self) -> list[tuple[Names, Named]]:
         """Give the new names now that the batch is applied; what takes them back."""
-        return [(new.living.names, new.living.names.add(new.first, new.names))
-                for new in self.new if new.living.names is not None]
+        return [(new.table.names, new.table.names.add(new.first, new.names))
+                for new in self.new if new.table.names is not None]
 
-    def _get(self, living: Living, name: Any) -> int:
+    def _get(self, table: IdTable, name: Any) -> int:
         """The id that a name stands for, -1 for none."""
-        assert living.names is not None
-        mine = self._ids.get(living, {}).get(name)
-        return living.names.get(name) if mine is None else mine
+        assert table.names is not None
+        mine = self._ids.get(table, {}).get(name)
+        return table.names.get(name) if mine is None else mine
 
     def _refuse_taken(self, new: NewNames, mine: dict[Any, int]) -> None:
-        living, known = new.living, new.living.names
+        table, known = new.table, new.table.names
         assert known is not None
         held = {name: id for name in new.names if (id := mine.get(name, known.get(name))) >= 0}
         if not held:
             return
-        gone = deleted_ids(self._deletions.get(living, []), new.time)
-        for (name, id), alive in zip(held.items(), living.are_alive(list(held.values()))):
+        gone = deleted_ids(self._deletions.get(table, []), new.time)
+        for (name, id), alive in zip(held.items(), table.are_alive(list(held.values()))):
             if id not in gone and (name in mine or alive):
-                raise InputError(f"{new.where}: a {SINGULAR[living.name]} is called {shown(name)} "
+                raise InputError(f"{new.where}: a {SINGULAR[table.name]} is called {shown(name)} "
                                  f"already, id {id}; delete it before, or take another name")
 
 
@@ -168,8 +168,8 @@ def deleted_ids(deletions: Sequence[Deletion], time: int) -> set[int]:
     return {id for call in deletions if call.time < time for id in host_array(call.first).tolist()}
 
 
-def called(living: Living | None, id: int) -> str:
+def called(table: IdTable | None, id: int) -> str:
     """An id for a message, with its name if it has one."""
-    names = None if living is None else living.names
+    names = None if table is None else table.names
     name = None if names is None else names.of(id)
     return f"{id}" if name is None else f"{id} ({shown(name)})"

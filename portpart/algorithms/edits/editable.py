@@ -8,11 +8,11 @@ from weakref import WeakSet
 
 import numpy as np
 
-from portpart.algorithms.edits.apply import Applying, take_back
+from portpart.algorithms.edits.apply import Applying, undo
 from portpart.algorithms.edits.batch import Batch, GraphBatch
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.fixings import refuse_dead_fixings
-from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.fixings import refuse_missing_fixings
+from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.operations import Side
 from portpart.algorithms.edits.update import Update
 from portpart.backends import language as kl
@@ -35,16 +35,16 @@ class Mark:
 class Editable(Edited):
     """Batches, marks and undo, of graphs and hypergraphs alike."""
 
-    def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
+    def __init__(self, space: ExecutionSpace, tables: list[IdTable], num_pairs: int,
                  pair_weight: int) -> None:
-        super().__init__(space, living, num_pairs, pair_weight)
+        super().__init__(space, tables, num_pairs, pair_weight)
         self._log: list[Update] = []
         self._begin = 0
         self._marks: WeakSet[Mark] = WeakSet()
 
     @property
     def ids(self) -> np.ndarray:
-        """The ids of the living vertices, ascending."""
+        """The ids of the existing vertices, ascending."""
         return self.vertices.ids()
 
     def prepare(self) -> None:
@@ -73,11 +73,11 @@ class Editable(Edited):
         if batch.applied:
             raise InputError("the batch has been applied already")
         batch.names.refuse_taken()
-        refuse_dead_fixings(batch)
+        refuse_missing_fixings(batch)
         return Applying(self, batch)
 
     def end(self, applying: Applying) -> Update:
-        """What the batch has come to; raises what `apply` does."""
+        """Complete the batch and return its update; raises what `apply` does."""
         update = applying.end()
         applying.batch.applied = True
         update.named = applying.batch.names.give()
@@ -88,16 +88,16 @@ class Editable(Edited):
             self._begin += 1
         return update
 
-    def take_back(self, update: Update) -> None:
-        """Undo what the last batch came to, whether there is a mark or not."""
-        take_back(self, update)
+    def undo_last(self, update: Update) -> None:
+        """Undo the last batch, whether there is a mark or not."""
+        undo(self, update)
         if self._log:
             self._log.pop()
         else:
             self._begin -= 1
 
     def _forget(self) -> None:
-        """Keep nothing of the edits so far, to which nobody can go back."""
+        """Drop the log of the edits so far, which cannot be undone any more."""
         self._begin += len(self._log)
         self._log.clear()
 
@@ -120,7 +120,7 @@ class Editable(Edited):
         undone = []
         while self._begin + len(self._log) > mark.position:
             with late_interrupts():
-                take_back(self, self._log[-1])
+                undo(self, self._log[-1])
                 undone.append(self._log.pop())
         for other in list(self._marks):
             if other.position > mark.position:
@@ -148,8 +148,8 @@ class EditableGraph(Editable):
 
     def __init__(self, graph: Graph, growth: Growth = HALF_MORE) -> None:
         graph = with_ascending_rows(graph)
-        vertices = Living("vertices", graph.space, graph.num_vertices, graph.vertex_weights,
-                          graph.total_vertex_weight, graph.names)
+        vertices = IdTable("vertices", graph.space, graph.num_vertices, graph.vertex_weights,
+                           graph.total_vertex_weight, graph.names)
         super().__init__(graph.space, [vertices], graph.num_arcs, graph.total_arc_weight)
         self.arcs = RowStore(graph.space, graph.offsets, graph.targets, graph.weights, growth)
         self.sides = [Side(self.arcs, vertices, vertices, swapped=False)]
@@ -175,7 +175,7 @@ class EditableGraph(Editable):
         return csr
 
     def graph(self) -> Graph:
-        """Return the living vertices, in the order of their ids, as a graph."""
+        """Return the existing vertices, in the order of their ids, as a graph."""
         self.reserve_ids()
         alive = self.vertices.alive()
         offsets, targets, weights = self.arcs.packed(self.vertices.count, alive,
@@ -187,21 +187,22 @@ class EditableGraph(Editable):
         return graph
 
     def compact(self) -> np.ndarray:
-        """Give the living vertices the ids 0, 1, ... and return the new id of each old one, or -1.
+        """Give the existing vertices the ids 0, 1, ... and return the new id of each old one, or
+        -1.
 
         Ends all marks.
         """
-        renamed, names = self.vertices.renamed(), self.vertices.names_of_living()
+        renamed, names = self.vertices.renamed(), self.vertices.existing_names()
         EditableGraph.__init__(self, replace(self.graph(), names=names), self.arcs.growth)
         return renamed
 
 
-def new_numbers(living: Living, alive: Array | None) -> Array | None:
-    """The place of each id among the living; None if all are."""
+def new_numbers(table: IdTable, alive: Array | None) -> Array | None:
+    """The place of each id among the existing ones; None if all exist."""
     if alive is None:
         return None
-    numbers = living.space.empty(living.count, np.int32)
-    living.space.parallel_for(len(alive), write_number, alive, numbers)
+    numbers = table.space.empty(table.count, np.int32)
+    table.space.parallel_for(len(alive), write_number, alive, numbers)
     return numbers
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from portpart.algorithms.edits.editable import Editable, new_numbers, unless_ones
-from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.net_batch import NetBatch
 from portpart.algorithms.edits.operations import Side
 from portpart.graphs.csr import narrowed
@@ -29,10 +29,10 @@ class EditableHypergraph(Editable):
 
     def __init__(self, hypergraph: Hypergraph, growth: Growth = HALF_MORE) -> None:
         space = hypergraph.space
-        vertices = Living("vertices", space, hypergraph.num_vertices, hypergraph.vertex_weights,
-                          hypergraph.total_vertex_weight, hypergraph.names)
-        nets = Living("nets", space, hypergraph.num_nets, hypergraph.net_weights,
-                      hypergraph.total_net_weight, hypergraph.net_names)
+        vertices = IdTable("vertices", space, hypergraph.num_vertices, hypergraph.vertex_weights,
+                           hypergraph.total_vertex_weight, hypergraph.names)
+        nets = IdTable("nets", space, hypergraph.num_nets, hypergraph.net_weights,
+                       hypergraph.total_net_weight, hypergraph.net_names)
         super().__init__(space, [vertices, nets], hypergraph.num_pins, hypergraph.num_pins)
         self.pins = RowStore(space, hypergraph.net_offsets, hypergraph.net_pins, None, growth)
         self.nets_of = RowStore(space, hypergraph.vertex_offsets, hypergraph.vertex_nets, None,
@@ -41,9 +41,9 @@ class EditableHypergraph(Editable):
                       Side(self.nets_of, vertices, nets, swapped=True)]
 
     @property
-    def nets(self) -> Living:
+    def nets(self) -> IdTable:
         """The nets."""
-        return self.living[1]
+        return self.tables[1]
 
     def batch(self) -> NetBatch:
         """Return an empty batch."""
@@ -66,7 +66,7 @@ class EditableHypergraph(Editable):
                     self.nets.weights_of_all())
 
     def hypergraph(self) -> Hypergraph:
-        """Return the living vertices and nets, in the order of their ids, as a hypergraph."""
+        """Return the existing vertices and nets, in the order of their ids, as a hypergraph."""
         self.reserve_ids()
         alive, nets = self.vertices.alive(), self.nets.alive()
         offsets, pins, _ = self.pins.packed(self.nets.count, nets,
@@ -80,12 +80,12 @@ class EditableHypergraph(Editable):
         return hypergraph
 
     def compact(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number the living vertices and nets anew, and return the new id of each, or -1.
+        """Renumber the existing vertices and nets, and return the new id of each, or -1.
 
         Ends all marks.
         """
         renamed = self.vertices.renamed(), self.nets.renamed()
-        names, net_names = self.vertices.names_of_living(), self.nets.names_of_living()
+        names, net_names = self.vertices.existing_names(), self.nets.existing_names()
         EditableHypergraph.__init__(
             self, replace(self.hypergraph(), names=names, net_names=net_names), self.pins.growth)
         return renamed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.operations import Side
 from portpart.backends.interface import ExecutionSpace
 
@@ -13,9 +13,9 @@ class Edited:
     Attributes
     ----------
     space : ExecutionSpace
-    living : list of Living
+    tables : list of IdTable
         The kinds of ids.
-    vertices : Living
+    vertices : IdTable
         The first of them.
     num_pairs, pair_weight : int
         Arcs or pins, and their total weight.
@@ -29,16 +29,16 @@ class Edited:
 
     sides: list[Side]
 
-    def __init__(self, space: ExecutionSpace, living: list[Living], num_pairs: int,
+    def __init__(self, space: ExecutionSpace, tables: list[IdTable], num_pairs: int,
                  pair_weight: int) -> None:
-        self.space, self.living, self.vertices = space, living, living[0]
+        self.space, self.tables, self.vertices = space, tables, tables[0]
         self.num_pairs, self.pair_weight = num_pairs, pair_weight
         self.numbering = object()
         self.num_blocks = 0
 
     def reserve_ids(self) -> None:
         """Have rows for all ids that have been given out."""
-        for living in self.living:
-            living.reserve(weighted=False)
+        for table in self.tables:
+            table.reserve(weighted=False)
         for side in self.sides:
-            side.store.reserve_rows(side.living.count)
+            side.store.reserve_rows(side.table.count)

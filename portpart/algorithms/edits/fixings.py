@@ -18,15 +18,15 @@ class Fixings(NamedTuple):
     blocks: np.ndarray
 
 
-def refuse_dead_fixings(batch: Batch) -> None:
-    """Raise if a vertex that a batch fixes is not alive there.
+def refuse_missing_fixings(batch: Batch) -> None:
+    """Raise if a vertex that a batch fixes does not exist then.
 
     Raises
     ------
     InputError
     """
     for fixing in batch.fixings:
-        _refuse_dead(batch, fixing)
+        _refuse_missing(batch, fixing)
 
 
 def fixings_of(batch: Batch) -> Fixings:
@@ -36,15 +36,15 @@ def fixings_of(batch: Batch) -> Fixings:
     return Fixings(np.array(list(blocks), np.int64), np.array(list(blocks.values()), np.int32))
 
 
-def _refuse_dead(batch: Batch, fixing: Fixing) -> None:
+def _refuse_missing(batch: Batch, fixing: Fixing) -> None:
     vertices, ids = batch.owner.vertices, fixing.ids
     alive = np.array(vertices.are_alive(ids.tolist()))
-    new = [(birth.first, birth.first + birth.number) for birth in batch.births
-           if birth.living is vertices]
-    born = np.array([any(first <= id < end for first, end in new) for id in ids.tolist()])
-    gone = np.isin(ids, list(deleted_ids(batch.deaths.get(vertices, []), fixing.time)))
-    dead = np.flatnonzero(~(alive | born) | gone)
-    if len(dead):
-        id = called(vertices, int(ids[dead[0]]))
-        raise InputError(f"set_fixed[{dead[0]}] (call {fixing.number} of the batch): id {id} does "
-                         "not exist")
+    new = [(insertion.first, insertion.first + insertion.number) for insertion in batch.insertions
+           if insertion.table is vertices]
+    inserted = np.array([any(first <= id < end for first, end in new) for id in ids.tolist()])
+    gone = np.isin(ids, list(deleted_ids(batch.deletions.get(vertices, []), fixing.time)))
+    missing = np.flatnonzero(~(alive | inserted) | gone)
+    if len(missing):
+        id = called(vertices, int(ids[missing[0]]))
+        raise InputError(f"set_fixed[{missing[0]}] (call {fixing.number} of the batch): id {id} "
+                         "does not exist")

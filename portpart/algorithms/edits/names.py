@@ -71,7 +71,7 @@ class Names:
         return names if len(ids) == count else [names[id] for id in ids.tolist()]
 
     def add(self, first: int, names: list[Any]) -> Named:
-        """Give names to the ids from `first` on; `take_back` is told what this returns."""
+        """Give names to the ids from `first` on; `undo` is told what this returns."""
         table = self._table()
         before = [table.get(name, -1) for name in names]
         ids = range(first, first + len(names))
@@ -79,7 +79,7 @@ class Names:
         table.update(zip(names, ids))
         return Named(names, before)
 
-    def take_back(self, named: Named) -> None:
+    def undo(self, named: Named) -> None:
         """Let names stand for what they did before they were added, the last ones first."""
         table = self._table()
         for name, before in zip(named.names, named.before):

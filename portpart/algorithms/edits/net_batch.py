@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart.algorithms.edits.batch import Batch, integers, kind_of_deletion
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.living import Living
+from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.operations import INSERT
 from portpart.graphs.arrays import space_of
 from portpart.graphs.checks import Words, check_offsets
@@ -20,7 +20,7 @@ WORDS = Words("offsets", "pins", "pins", "insert_nets")
 class NetBatch(Batch):
     """Edits of a hypergraph."""
 
-    def __init__(self, owner: Edited, nets: Living) -> None:
+    def __init__(self, owner: Edited, nets: IdTable) -> None:
         super().__init__(owner)
         self.nets = nets
 

@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.edits.columns import NARROW, WIDE, Cutter
-from portpart.algorithms.edits.living import ALIVE, Living
-from portpart.algorithms.edits.tally import DEAD_FIRST, DEAD_SECOND, MISSING, Tally, refuse
+from portpart.algorithms.edits.counters import (
+    MISSING,
+    MISSING_FIRST,
+    MISSING_SECOND,
+    EditCounters,
+    refuse,
+)
+from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Slice
@@ -22,7 +28,7 @@ from portpart.primitives.bisection import lower_bound
 from portpart.primitives.sort import sort_keys
 
 INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
-"""Kinds of operation; CLEAR is what the death of a row or element does to each of its pairs."""
+"""Kinds of operation; CLEAR deletes each pair of a deleted row or element."""
 
 LOW_HALF = 0xFFFFFFFF
 
@@ -97,8 +103,8 @@ class Changes(Record):
         return Changes.sliced(self.memory, _first_slices(keys.length, keys.begin, number))
 
 
-class Deaths(Record):
-    """When rows and elements die, as `Living` has it; None if nobody does."""
+class Deletions(Record):
+    """When rows and elements are deleted, as in `IdTable`; None if none is."""
 
     rows: Array | None
     elements: Array | None
@@ -110,7 +116,7 @@ class Side:
     Parameters
     ----------
     store : RowStore
-    living, elements : Living
+    table, elements : IdTable
         What the rows and their elements are.
     swapped : bool
         Whether the second of a pair is the row.
@@ -123,31 +129,32 @@ class Side:
         Keys for each pair.
     """
 
-    def __init__(self, store: RowStore, living: Living, elements: Living, swapped: bool) -> None:
-        self.store, self.living, self.elements, self.swapped = store, living, elements, swapped
-        self.both = living is elements
+    def __init__(self, store: RowStore, table: IdTable, elements: IdTable, swapped: bool) -> None:
+        self.store, self.table, self.elements, self.swapped = store, table, elements, swapped
+        self.both = table is elements
         self.directions = 2 if self.both else 1
-        self._deaths = Deaths(living.deaths, elements.deaths)
+        self._deletions = Deletions(table.deletions, elements.deletions)
 
     @property
-    def deaths(self) -> Deaths:
-        """When rows and elements die; the same record until they get other arrays."""
-        rows, elements = self.living.deaths, self.elements.deaths
-        if self._deaths.rows is not rows or self._deaths.elements is not elements:
-            self._deaths = Deaths(rows, elements)
-        return self._deaths
+    def deletions(self) -> Deletions:
+        """When rows and elements are deleted; the same record until they get other arrays."""
+        rows, elements = self.table.deletions, self.elements.deletions
+        if self._deletions.rows is not rows or self._deletions.elements is not elements:
+            self._deletions = Deletions(rows, elements)
+        return self._deletions
 
     def directed(self, order: Array, length: Any) -> Directed:
         """Operations as these rows see them."""
         return Directed(order, length, self.directions, int(self.swapped), int(self.both))
 
 
-def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally: Tally,
-               immortal: bool) -> Changes:
-    """What operations come to; the tally gets the first that is refused.
+def combined_changes(space: ExecutionSpace, side: Side, operations: Operations,
+                     counters: EditCounters,
+                     unchanged: bool) -> Changes:
+    """Return the changes of operations; the counters get the first that is refused.
 
-    Where all ids are alive and stay so, nobody has to look up when they die, which takes a large
-    batch a good part of its time.
+    `unchanged` says that all ids exist and none is deleted.  Then deletion times are not read,
+    which saves a large batch a good part of its time.
     """
     length = operations.length_of("kinds") * side.directions
     keys = space.empty(length, np.int64)
@@ -155,9 +162,10 @@ def net_effect(space: ExecutionSpace, side: Side, operations: Operations, tally:
     keys, order = sort_keys(space, keys)
     changes = empty_changes(space, length, keys)
     directed = side.directed(order, length)
-    deaths = Deaths(None, None) if immortal else side.deaths
-    space.parallel_for(length, find_net_effect, directed, operations, side.store.rows, deaths,
-                       changes, tally)
+    deletions = Deletions(None, None) if unchanged else side.deletions
+    space.parallel_for(length, find_combined_change, directed, operations, side.store.rows,
+                       deletions,
+                       changes, counters)
     return changes
 
 
@@ -185,11 +193,11 @@ def _first_slices(length: int, begin: int, number: int) -> dict[str, Slice]:
             for name, each in slices_of_changes(length, cutter).items()}
 
 
-def turned_back(store: RowStore, changes: Changes, tally: Tally) -> Changes:
+def inverted(store: RowStore, changes: Changes, counters: EditCounters) -> Changes:
     """The changes that undo these."""
     space, length = store.space, changes.length_of("keys")
     back = empty_changes(space, length, changes.keys)
-    space.parallel_for(length, turn_back, changes, store.rows, back, tally)
+    space.parallel_for(length, invert, changes, store.rows, back, counters)
     return back
 
 
@@ -211,58 +219,58 @@ def weight_at(rank, row, element, rows: Rows):
 
 
 @kl.device
-def death_of(v, deaths):
-    """When v dies."""
-    return kl.value_or(deaths, v, ALIVE)
+def deletion_of(v, deletions):
+    """When v is deleted."""
+    return kl.value_or(deletions, v, ALIVE)
 
 
 @kl.device
-def problem_of(operation, at, key, weight, operations: Operations, deaths: Deaths):
+def problem_of(operation, at, key, weight, operations: Operations, deletions: Deletions):
     """What is wrong with an operation on a pair of that weight, 0 if nothing is."""
     problem = kl.int64(0)
     kind = kl.int64(operations.kinds[operation])
     if kind != CLEAR:
-        if death_of(key >> 32, deaths.rows) <= at:
-            problem = DEAD_FIRST
-        elif death_of(key & LOW_HALF, deaths.elements) <= at:
-            problem = DEAD_SECOND
+        if deletion_of(key >> 32, deletions.rows) <= at:
+            problem = MISSING_FIRST
+        elif deletion_of(key & LOW_HALF, deletions.elements) <= at:
+            problem = MISSING_SECOND
         elif kind != INSERT and weight < 0:
             problem = MISSING
     return problem
 
 
 @kl.device
-def count_once(counted, tally: Tally, which):
+def count_once(counted, counters: EditCounters, which):
     """Count what happens to a pair, but not in both of its directions."""
     if counted:
-        kl.atomic_add(tally, which, 1)
+        kl.atomic_add(counters, which, 1)
     return 0
 
 
 @kl.device
-def applied(j, key, weight, directed: Directed, operations: Operations, deaths: Deaths,
-            tally: Tally):
+def applied(j, key, weight, directed: Directed, operations: Operations, deletions: Deletions,
+            counters: EditCounters):
     """Weight of a pair after the operation that stands at place j."""
     operation = kl.int64(directed.order[j]) // directed.sides
     counted = kl.int64(directed.order[j]) % directed.sides == 0
     kind = kl.int64(operations.kinds[operation])
     at = kl.value_or(operations.times, operation, operation)
     result = weight
-    problem = problem_of(operation, at, key, weight, operations, deaths)
+    problem = problem_of(operation, at, key, weight, operations, deletions)
     loop = directed.sides == 2 and key >> 32 == key & LOW_HALF
     if loop and problem == MISSING:
         problem = 0
     if problem != 0:
         if kind == DELETE_IF_THERE:
-            count_once(counted, tally, Tally.missing)
+            count_once(counted, counters, EditCounters.missing)
         elif counted:
-            refuse(tally, at, problem)
+            refuse(counters, at, problem)
     elif loop:
-        count_once(counted, tally, Tally.loops)
+        count_once(counted, counters, EditCounters.loops)
     elif kind == INSERT:
         given = kl.value_or(operations.weights, operation, 1)
         if weight >= 0:
-            count_once(counted, tally, Tally.merged)
+            count_once(counted, counters, EditCounters.merged)
             given *= directed.adds
         result = max(weight, 0) + given
     elif kind == SET:
@@ -273,7 +281,7 @@ def applied(j, key, weight, directed: Directed, operations: Operations, deaths: 
 
 
 @kl.device
-def store_change(i, was, will, changes: Changes, tally: Tally):
+def store_change(i, was, will, changes: Changes, counters: EditCounters):
     """Write a change, and count its weight unless it is that of one pair of weight 1."""
     changes.was[i] = was
     changes.will[i] = will
@@ -285,9 +293,9 @@ def store_change(i, was, will, changes: Changes, tally: Tally):
     changes.deltas[i] = delta
     extra = max(will, 0) - max(was, 0) - kl.int64(will >= 0) + kl.int64(was >= 0)
     if extra != 0:
-        kl.atomic_add(tally, Tally.extra, extra)
+        kl.atomic_add(counters, EditCounters.extra, extra)
     if will >= 0 and will != 1 and will != was:
-        kl.atomic_add(tally, Tally.unusual, 1)
+        kl.atomic_add(counters, EditCounters.unusual, 1)
     return 0
 
 
@@ -301,8 +309,9 @@ def write_key(i, operations: Operations, directed: Directed, keys):
 
 
 @kl.kernel
-def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, deaths: Deaths,
-                    changes: Changes, tally: Tally):
+def find_combined_change(i, directed: Directed, operations: Operations, rows: Rows,
+                         deletions: Deletions,
+                         changes: Changes, counters: EditCounters):
     """Write the change of a pair where its key stands first, and none elsewhere."""
     key = kl.int64(changes.keys[i])
     was = kl.int64(-1)
@@ -315,16 +324,16 @@ def find_net_effect(i, directed: Directed, operations: Operations, rows: Rows, d
         for j in range(i, directed.length):
             if changes.keys[j] != key:
                 break
-            will = applied(j, key, will, directed, operations, deaths, tally)
-        if min(death_of(key >> 32, deaths.rows),
-               death_of(key & LOW_HALF, deaths.elements)) != ALIVE:
+            will = applied(j, key, will, directed, operations, deletions, counters)
+        if min(deletion_of(key >> 32, deletions.rows),
+               deletion_of(key & LOW_HALF, deletions.elements)) != ALIVE:
             will = kl.int64(-1)
-    store_change(i, was, will, changes, tally)
+    store_change(i, was, will, changes, counters)
 
 
 @kl.kernel
-def turn_back(i, changes: Changes, rows: Rows, back: Changes, tally: Tally):
+def invert(i, changes: Changes, rows: Rows, back: Changes, counters: EditCounters):
     """Write the change that undoes another, and its place in the row as it is now."""
     key = kl.int64(changes.keys[i])
     back.ranks[i] = rank_of(key >> 32, key & LOW_HALF, rows)
-    store_change(i, kl.int64(changes.will[i]), kl.int64(changes.was[i]), back, tally)
+    store_change(i, kl.int64(changes.will[i]), kl.int64(changes.was[i]), back, counters)

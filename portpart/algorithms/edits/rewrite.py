@@ -1,4 +1,4 @@
-"""Carrying out changes of rows: what goes leaves its row, what comes is merged into it.
+"""Changes of rows: removed elements leave their row, inserted ones are merged into it.
 
 First all that a row needs is known and there is memory for it, then rows are written.  A row that
 has outgrown its place gets one behind all others; places follow from prefix sums over the changes.
@@ -19,8 +19,8 @@ from portpart.algorithms.edits.changed_rows import (
     moving_from,
     removed,
 )
+from portpart.algorithms.edits.counters import EditCounters, new_counters, read
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
-from portpart.algorithms.edits.tally import Tally, read, tallies
 from portpart.algorithms.edits.wide_rows import Wide, move_wide, wide_rows
 from portpart.backends import language as kl
 from portpart.backends.language import StaticValue
@@ -40,7 +40,7 @@ from portpart.primitives.bisection import lower_bound
 from portpart.primitives.scan import offsets_from_counts
 
 
-class Rewriting(NamedTuple):
+class RowRewrite(NamedTuple):
     """Rows that are going to be changed; and wide ones among them, if there are any."""
 
     store: RowStore
@@ -49,19 +49,20 @@ class Rewriting(NamedTuple):
     wide: Wide | None = None
 
 
-def planned(store: RowStore, changes: Changes, tally: Tally) -> Rewriting:
-    """Find new places; the tally gets how much room they take.  Nothing is changed."""
+def planned(store: RowStore, changes: Changes, counters: EditCounters) -> RowRewrite:
+    """Find new places; the counters get the space they take.  Nothing is changed."""
     space, length = store.space, changes.length_of("keys")
     before = offsets_from_counts(space, changes.deltas)
     rooms = space.empty(length, np.int64)
     space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, rooms,
-                       tally)
+                       counters)
     begin = offsets_from_counts(space, rooms)
-    space.parallel_for(1, tell, begin, before, length, tally)
-    return Rewriting(store, changes, Places(before, begin, 0, length, store.growth.wide))
+    space.parallel_for(1, write_totals, begin, before, length, counters)
+    return RowRewrite(store, changes, Places(before, begin, 0, length, store.growth.wide))
 
 
-def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewriting, int]:
+def reserve(row_rewrite: RowRewrite, counters: EditCounters,
+            total_weight: int) -> tuple[RowRewrite, int]:
     """Have memory for the new places, and for weights up to a total; also tells the room.
 
     If the pool is too small and rows that move together leave room, they do, and then more of them
@@ -69,28 +70,28 @@ def reserve(rewriting: Rewriting, tally: Tally, total_weight: int) -> tuple[Rewr
 
     Parameters
     ----------
-    tally : Tally
+    counters : EditCounters
         On the host.
     """
-    store, room = rewriting.store, int(tally.room)
-    if store.rows.weights is not None or tally.unusual:
+    store, room = row_rewrite.store, int(counters.room)
+    if store.rows.weights is not None or counters.unusual:
         store.reserve_weights(np.int32 if total_weight <= MAX_INT32 else np.int64)
     if not store.lent and not store.fits(room):
         store.compact(roomy=True)
-        numbers, (again,) = tallies(store.space, 1)
-        rewriting = planned(store, rewriting.changes, again)
-        tally = read(store.space, numbers)[0]
-        room = int(tally.room)
+        numbers, (again,) = new_counters(store.space, 1)
+        row_rewrite = planned(store, row_rewrite.changes, again)
+        counters = read(store.space, numbers)[0]
+        room = int(counters.room)
     store.reserve(room)
-    places = rewriting.places
+    places = row_rewrite.places
     places = places.replaced(first=store.used)
-    wide = wide_rows(store, rewriting.changes, places) if tally.wide else None
-    return rewriting._replace(places=places, wide=wide), room
+    wide = wide_rows(store, row_rewrite.changes, places) if counters.wide else None
+    return row_rewrite._replace(places=places, wide=wide), room
 
 
-def carry_out(rewriting: Rewriting, room: int) -> None:
+def apply_rows(row_rewrite: RowRewrite, room: int) -> None:
     """Write the rows; takes no memory."""
-    store, changes, places, wide = rewriting
+    store, changes, places, wide = row_rewrite
     rewrite = rewrite_row.bound(weighted=store.rows.weights is not None)
     if wide is not None:
         move_wide(store, changes, places, wide)
@@ -100,7 +101,7 @@ def carry_out(rewriting: Rewriting, room: int) -> None:
 
 @kl.kernel
 def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, rooms,
-              tally: Tally):
+              counters: EditCounters):
     """rooms[i] = the room of the new place that a row needs, where its changes begin; else 0."""
     room = kl.int64(0)
     if begins_row(i, changes.keys):
@@ -112,15 +113,15 @@ def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, r
             room = room_for(needed, growth)
         moving = count - moving_from(i, room, changes, rows)
         if moving > growth.wide and (deltas != 0 or room > 0):
-            kl.atomic_add(tally, Tally.wide, moving)
+            kl.atomic_add(counters, EditCounters.wide, moving)
     rooms[i] = room
 
 
 @kl.kernel
-def tell(_, begin, before, length, tally: Tally):
+def write_totals(_, begin, before, length, counters: EditCounters):
     """Sums over all changes."""
-    tally.room = begin[length]
-    tally.deltas = before[length]
+    counters.room = begin[length]
+    counters.deltas = before[length]
 
 
 @kl.kernel

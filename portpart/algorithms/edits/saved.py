@@ -1,4 +1,4 @@
-"""What a file has of a graph or hypergraph that is edited: the living, and which ids are alive.
+"""What a file has of an edited graph or hypergraph: what exists, and under which ids.
 
 A file may come from another program, so nothing of it is trusted: rows and weights are checked as
 those of any input.  Of a hypergraph it has the pins of nets; the other direction follows from them.
@@ -27,7 +27,7 @@ from portpart.options import shown
 OF_GRAPH = {"indptr": "offsets", "indices": "targets", "edge_weights": "weights",
             "vertex_weights": "vertex_weights"}
 OF_NETS = {name: name for name in ("net_offsets", "net_pins", "net_weights", "vertex_weights")}
-"""Arrays of a file, as messages call them, and those of the living that they are."""
+"""Arrays of a file, as messages call them, and the arrays of the existing graph that they are."""
 
 ALIVE = "{}_alive"
 """The array that says of each id of a kind whether it is alive."""
@@ -57,15 +57,15 @@ def arrays_of(edited: EditableGraph | EditableHypergraph) -> dict[str, np.ndarra
               if made.arrays[own] is not None}
     if isinstance(made, Graph):
         arrays[SCALE] = np.array(made.weight_scale, np.float64)
-    for living in edited.living:
-        alive = np.zeros(living.count, bool)
-        alive[living.ids()] = True
-        arrays[ALIVE.format(living.name)] = alive
+    for table in edited.tables:
+        alive = np.zeros(table.count, bool)
+        alive[table.ids()] = True
+        arrays[ALIVE.format(table.name)] = alive
     return arrays
 
 
-def living_of(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
-    """The living of a file, numbered one after the other, checked and in a space.
+def existing_graph(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
+    """The existing graph of a file, numbered consecutively, checked and in a space.
 
     Raises
     ------
@@ -81,14 +81,14 @@ def living_of(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
                            arrays.get("net_weights"), arrays.get("vertex_weights"), space)
 
 
-def edited_of(living: EitherGraph, arrays: Saved,
+def edited_of(existing: EitherGraph, arrays: Saved,
               growth: Growth) -> EditableGraph | EditableHypergraph:
-    """The living with the ids that the file gives them.
+    """The existing graph with the ids that the file gives.
 
     Parameters
     ----------
-    living : Graph or Hypergraph
-        What `living_of` has found.
+    existing : Graph or Hypergraph
+        What `existing_graph` has found.
     arrays : Saved
     growth : Growth
         How much room rows get.
@@ -98,15 +98,15 @@ def edited_of(living: EitherGraph, arrays: Saved,
     InputError
         If other numbers of ids are alive.
     """
-    alive = [_alive(arrays, "vertices", living.num_vertices)]
+    alive = [_alive(arrays, "vertices", existing.num_vertices)]
     edited: EditableGraph | EditableHypergraph
-    if isinstance(living, Graph):
-        edited = EditableGraph(_graph_of_ids(living, *alive), growth)
+    if isinstance(existing, Graph):
+        edited = EditableGraph(_graph_of_ids(existing, *alive), growth)
     else:
-        alive.append(_alive(arrays, "nets", living.num_nets))
-        edited = EditableHypergraph(_hypergraph_of_ids(living, *alive), growth)
-    for kind, ids in zip(edited.living, alive):
-        kind.bury(np.flatnonzero(~ids))
+        alive.append(_alive(arrays, "nets", existing.num_nets))
+        edited = EditableHypergraph(_hypergraph_of_ids(existing, *alive), growth)
+    for kind, ids in zip(edited.tables, alive):
+        kind.exclude(np.flatnonzero(~ids))
     return edited
 
 
@@ -130,32 +130,33 @@ def _scale(array: np.ndarray) -> float:
     return float(array)
 
 
-def _graph_of_ids(living: Graph, alive: np.ndarray) -> Graph:
-    """A graph of all ids; the rows of the dead are empty."""
+def _graph_of_ids(existing: Graph, alive: np.ndarray) -> Graph:
+    """A graph of all ids; the rows of deleted ids are empty."""
     if alive.all():
-        return living
-    space = living.space
-    offsets, targets = _rows(living.offsets, living.targets, alive, alive, space)
-    return replace(living, offsets=offsets, targets=targets,
-                   vertex_weights=_weights(living.vertex_weights, alive, space), _totals={})
+        return existing
+    space = existing.space
+    offsets, targets = _rows(existing.offsets, existing.targets, alive, alive, space)
+    return replace(existing, offsets=offsets, targets=targets,
+                   vertex_weights=_weights(existing.vertex_weights, alive, space), _totals={})
 
 
-def _hypergraph_of_ids(living: Hypergraph, vertices: np.ndarray, nets: np.ndarray) -> Hypergraph:
-    """A hypergraph of all ids; the rows of the dead are empty."""
+def _hypergraph_of_ids(existing: Hypergraph, vertices: np.ndarray, nets: np.ndarray) -> Hypergraph:
+    """A hypergraph of all ids; the rows of deleted ids are empty."""
     if vertices.all() and nets.all():
-        return living
-    space = living.space
-    net_offsets, net_pins = _rows(living.net_offsets, living.net_pins, nets, vertices, space)
-    vertex_offsets, vertex_nets = _rows(living.vertex_offsets, living.vertex_nets, vertices, nets,
+        return existing
+    space = existing.space
+    net_offsets, net_pins = _rows(existing.net_offsets, existing.net_pins, nets, vertices, space)
+    vertex_offsets, vertex_nets = _rows(existing.vertex_offsets, existing.vertex_nets, vertices,
+                                        nets,
                                         space)
-    return Hypergraph(net_offsets, net_pins, _weights(living.net_weights, nets, space),
+    return Hypergraph(net_offsets, net_pins, _weights(existing.net_weights, nets, space),
                       vertex_offsets, vertex_nets,
-                      _weights(living.vertex_weights, vertices, space), space)
+                      _weights(existing.vertex_weights, vertices, space), space)
 
 
 def _rows(offsets: Array, elements: Array, alive: np.ndarray, names: np.ndarray,
           space: ExecutionSpace) -> tuple[Array, Array]:
-    """Rows of all ids with ids in them, of rows of the living."""
+    """Rows of all ids with ids in them, from rows of existing ids."""
     begins = space.to_host(offsets)
     lengths = np.zeros(len(alive) + 1, begins.dtype)
     lengths[1:][alive] = np.diff(begins)
@@ -165,7 +166,7 @@ def _rows(offsets: Array, elements: Array, alive: np.ndarray, names: np.ndarray,
 
 
 def _weights(weights: Array | None, alive: np.ndarray, space: ExecutionSpace) -> Array | None:
-    """Weights of all ids; the dead weigh nothing."""
+    """Weights of all ids; 0 for deleted ones."""
     if weights is None:
         return None
     result = np.zeros(len(alive), weights.dtype)

@@ -1,4 +1,4 @@
-"""What a batch came to: the record from which it can be undone."""
+"""The update of a batch: the record from which it can be undone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portpart.algorithms.edits.batch import Births
-from portpart.algorithms.edits.living import Dying, Living, Weighings
+from portpart.algorithms.edits.batch import InsertedIds
+from portpart.algorithms.edits.id_table import DeletedIds, IdTable, WeightChanges
 from portpart.algorithms.edits.names import Named, Names
 from portpart.algorithms.edits.operations import Changes
 
@@ -17,7 +17,7 @@ class Totals(NamedTuple):
 
     pairs: int
     pair_weight: int
-    ids: Sequence[tuple[Living, int, int]]
+    ids: Sequence[tuple[IdTable, int, int]]
 
 
 NO_CHANGE = Totals(0, 0, ())
@@ -25,7 +25,7 @@ NO_CHANGE = Totals(0, 0, ())
 
 @dataclass(eq=False)  # a frozen one takes longer to make
 class Update:
-    """What a batch came to.
+    """The changes that a batch made.
 
     The ends of pairs that changed are the rows of the keys of `changes`.  Of an objective that adds
     up over edges, each key of a graph whose row is the smaller end contributes its weight after the
@@ -36,11 +36,11 @@ class Update:
     changes : list of Changes
         Of the pairs in each store, those of a graph in both directions; for hypergraphs the pins of
         nets, then the nets of vertices.  Empty if no pair was edited.
-    births : list of Births
+    insertions : list of InsertedIds
         New ids with their weights.
-    died : list of (Living, Dying)
-        Ids that died.
-    weighed : list of (Living, Weighings)
+    deleted : list of (IdTable, DeletedIds)
+        Deleted ids.
+    weighed : list of (IdTable, WeightChanges)
         Ids with new weights.
     named : list of (Names, Named)
         New names, in order.
@@ -50,9 +50,9 @@ class Update:
     """
 
     changes: Sequence[Changes] = ()
-    births: Sequence[Births] = ()
-    died: Sequence[tuple[Living, Dying]] = ()
-    weighed: Sequence[tuple[Living, Weighings]] = ()
+    insertions: Sequence[InsertedIds] = ()
+    deleted: Sequence[tuple[IdTable, DeletedIds]] = ()
+    weighed: Sequence[tuple[IdTable, WeightChanges]] = ()
     loops: int = 0
     merged: int = 0
     missing: int = 0

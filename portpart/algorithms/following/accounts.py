@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
+from portpart.algorithms.edits.id_table import ALIVE, DeletedIds, WeightChanges
 from portpart.algorithms.edits.operations import Changes
-from portpart.algorithms.following.edits import Born, Counts, NewLimits, new_vertex
+from portpart.algorithms.following.edits import Counts, NewLimits, NewVertices, new_vertex
 from portpart.algorithms.refinement.blocks.block_weights import set_limits
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
@@ -47,33 +47,35 @@ def limit_block(b, new_limits: NewLimits, blocks: Blocks):
 
 
 @kl.kernel
-def account_birth(i, born: Born, counts: Counts, graph: Csr, moves: Moves, incumbent: Incumbent):
+def account_inserted(i, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves,
+                     incumbent: Incumbent):
     """Count a new vertex in its block, with what it weighs after the batch."""
-    v = new_vertex(i, born, counts)
+    v = new_vertex(i, inserted, counts)
     set_best(v, moves.part[v], incumbent)
     change_weight(moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves)
 
 
 @kl.kernel
-def wake_birth(i, born: Born, counts: Counts, cache: GainCache):
+def activate_inserted(i, inserted: NewVertices, counts: Counts, cache: GainCache):
     """A new vertex is to be looked at."""
-    mark_dirty(kl.int32(new_vertex(i, born, counts)), cache)
+    mark_dirty(kl.int32(new_vertex(i, inserted, counts)), cache)
 
 
 @kl.kernel
-def account_death(j, dying: Dying, moves: Moves, journal: Journal):
-    """Take a dead vertex out of its block, unless it is a new one."""
-    v = kl.int64(dying.died[j])
+def account_deletion(j, deleted: DeletedIds, moves: Moves, journal: Journal):
+    """Take a deleted vertex out of its block, unless it is new."""
+    v = kl.int64(deleted.effective[j])
     if v >= 0:
         if journal.home[v] >= 0:
-            change_weight(moves.part[v], -kl.int64(dying.weights[j]), moves)
+            change_weight(moves.part[v], -kl.int64(deleted.weights[j]), moves)
 
 
 @kl.kernel
-def account_weighing(i, weighed: Weighings, born: Born, moves: Moves, journal: Journal):
-    """Count the new weight of a vertex that lives on and is no new one."""
+def account_weight_change(i, weighed: WeightChanges, inserted: NewVertices, moves: Moves,
+                          journal: Journal):
+    """Count the new weight of a vertex that stays and is not new."""
     v = kl.int64(weighed.ids[i])
-    if weighed.will[i] >= 0 and born.deaths[v] == ALIVE and journal.home[v] >= 0:
+    if weighed.will[i] >= 0 and inserted.deletions[v] == ALIVE and journal.home[v] >= 0:
         change_weight(moves.part[v], kl.int64(weighed.will[i]) - kl.int64(weighed.was[i]), moves)
 
 

@@ -1,4 +1,4 @@
-"""What a round knows of the edits: new vertices, the dead, those weighed anew, changed pairs.
+"""The edits of a round: new vertices, deleted ones, new weights, changed pairs.
 
 Kinds that a batch has not are empty arrays, so that one program does for every batch.
 """
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.edits.batch import Births
-from portpart.algorithms.edits.findings import Expected
-from portpart.algorithms.edits.living import Dying, Living, Weighings
+from portpart.algorithms.edits.batch import InsertedIds
+from portpart.algorithms.edits.counters import OF_SECOND, OF_VERTICES, BatchCounters, EditCounters
+from portpart.algorithms.edits.id_table import DeletedIds, IdTable, WeightChanges
 from portpart.algorithms.edits.operations import Changes
-from portpart.algorithms.edits.tally import OF_SECOND, OF_VERTICES, Outcome, Tally
+from portpart.algorithms.edits.plan import PredictedOutcome
 from portpart.algorithms.edits.update import Update
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
@@ -25,8 +25,8 @@ FEW = 1024
 """So many new vertices are placed by one team."""
 
 
-class TooEarly(Exception):
-    """What it takes to follow a batch is not known as long as it is on its way."""
+class NotReady(Exception):
+    """Raised if a batch must be complete before it can be followed."""
 
 
 class Counts(Words):
@@ -34,11 +34,11 @@ class Counts(Words):
 
     Attributes
     ----------
-    born, first : int
+    inserted, first : int
         New vertices; the first, where their ids follow each other.
     few, many : int
         Whether these are few, or many.
-    died, weighed, changed : int
+    deleted, weighed, changed : int
     woken, awake : int
         New vertices and changed pairs that refinement is to look at: all, or none.  Without a batch
         `woken` may be others, that are listed as if they were new.
@@ -48,15 +48,15 @@ class Counts(Words):
         1 if a batch is followed that is on its way.  Then those that have changed are at first
         what is given, in so many `directions`, and the rest is learned from its outcome.
     directions, stores, lost, wakes : int
-        And what is expected of it: stores that it has written, the weight of vertices that die;
+        And what is expected of it: stores that it has written, the weight of deleted vertices;
         and whether refinement is to look at pairs.
     """
 
-    born: int
+    inserted: int
     first: int
     few: int
     many: int
-    died: int
+    deleted: int
     weighed: int
     changed: int
     woken: int
@@ -90,35 +90,35 @@ SAME_LIMITS = NewLimits.of()
 """Blocks keep their limits."""
 
 
-class Born(Record):
-    """New vertices, and who is alive.
+class NewVertices(Record):
+    """New vertices, and which ids exist.
 
     Attributes
     ----------
     ids : array of int32, or None
         None where they follow each other.
-    deaths : array of int32
-        As `Living` has it.
+    deletions : array of int32
+        As `IdTable` has it.
     """
 
     ids: Array | None
-    deaths: Array
+    deletions: Array
 
 
 @kl.device
-def new_vertex(i, born: Born, counts: Counts):
+def new_vertex(i, inserted: NewVertices, counts: Counts):
     """The i-th new vertex."""
-    return kl.value_or(born.ids, i, counts.first + i)
+    return kl.value_or(inserted.ids, i, counts.first + i)
 
 
 @kl.kernel
-def learn_outcome(_, outcome: Outcome, counts: Counts):
+def learn_outcome(_, outcome: BatchCounters, counts: Counts):
     """Learn how many pairs have changed; go on if the batch has come to what is expected."""
-    counts.changed += counts.directions * outcome[Tally.cleared]
+    counts.changed += counts.directions * outcome[EditCounters.cleared]
     counts.awake = counts.wakes * counts.changed
-    written = outcome[Tally.written] + outcome[OF_SECOND + Tally.written]
+    written = outcome[EditCounters.written] + outcome[OF_SECOND + EditCounters.written]
     counts.go = kl.int64(written == counts.stores
-                      and outcome[OF_VERTICES + Tally.weight] == -counts.lost)
+                      and outcome[OF_VERTICES + EditCounters.weight] == -counts.lost)
 
 
 class Nothing:
@@ -126,46 +126,48 @@ class Nothing:
 
     def __init__(self, space: ExecutionSpace) -> None:
         none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
-        self.dying = Dying(none32, none32, none32, none32, none)
-        self.weighed = Weighings(none32, none, none, 0)
+        self.deleted = DeletedIds(none32, none32, none32, none32, none)
+        self.weighed = WeightChanges(none32, none, none, 0)
         self.changes = Changes(none, none, none, none32, none)
-        self.outcome = Outcome(none)
-        self._born: Born | None = None
+        self.outcome = BatchCounters(none)
+        self._inserted: NewVertices | None = None
 
-    def born(self, deaths: Array) -> Born:
-        """New vertices whose ids follow each other; the same record until `deaths` is another."""
-        if self._born is None or self._born.deaths is not deaths:
-            self._born = Born(None, deaths)
-        return self._born
+    def inserted(self, deletions: Array) -> NewVertices:
+        """New vertices with consecutive ids; the same record until `deletions` changes."""
+        if self._inserted is None or self._inserted.deletions is not deletions:
+            self._inserted = NewVertices(None, deletions)
+        return self._inserted
 
 
-def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
-               limits: Balance | None, expected: Expected | None,
+def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool,
+               limits: Balance | None, expected: PredictedOutcome | None,
                woken: Array | None = None) -> dict[str, Any]:
     """The records of an update for a program; new limits, if they are alike for all blocks.
 
     `expected` is what the batch is expected to come to, if it is on its way; `woken` are vertices
     that refinement looks at where there is no batch.
     """
-    births = [birth for birth in update.births if birth.living is vertices]
-    dying, weighed = edits_of(update, vertices, nothing)
+    insertions = [insertion for insertion in update.insertions if insertion.table is vertices]
+    deleted, weighed = edits_of(update, vertices, nothing)
     changes = update.changes[-1] if update.changes else nothing.changes
-    born, changed = sum(birth.number for birth in births), changes.length_of("keys")
+    inserted, changed = sum(insertion.number for insertion in insertions), changes.length_of("keys")
     unsure = {}
     if expected is not None:
         changed = expected.operations * expected.directions
         unsure = {"unsure": 1, "directions": expected.directions, "stores": expected.stores,
-                  "lost": expected.died, "wakes": int(refine)}
-    ids = _ids(vertices.space, births) if woken is None else woken
+                  "lost": expected.deleted, "wakes": int(refine)}
+    ids = _ids(vertices.space, insertions) if woken is None else woken
     return {
-        "born": nothing.born(vertices.deaths) if ids is None else Born(ids, vertices.deaths),
-        "dying": dying, "weighed": weighed, "changes": changes,
+        "inserted": nothing.inserted(vertices.deletions) if ids is None
+        else NewVertices(ids, vertices.deletions),
+        "deleted": deleted, "weighed": weighed, "changes": changes,
         "outcome": nothing.outcome if expected is None else expected.outcome,
         "counts": Counts.of(
-            born=born, first=births[0].first if births else 0, few=int(0 < born <= FEW),
-            many=int(born > FEW), died=dying.length_of("died"),
+            inserted=inserted, first=insertions[0].first if insertions else 0,
+            few=int(0 < inserted <= FEW),
+            many=int(inserted > FEW), deleted=deleted.length_of("effective"),
             weighed=weighed.length, changed=changed,
-            woken=len(woken) if woken is not None else born if refine else 0,
+            woken=len(woken) if woken is not None else inserted if refine else 0,
             awake=changed if refine else 0, go=1, **unsure),
         "new_limits": SAME_LIMITS if limits is None else NewLimits.of(
             limited=limits.num_blocks, limit=limits.max_block_weight,
@@ -173,26 +175,27 @@ def records_of(update: Update, vertices: Living, nothing: Nothing, refine: bool,
     }
 
 
-def edits_of(update: Update, living: Living, nothing: Nothing) -> tuple[Dying, Weighings]:
-    """Which ids of a kind have died, and which are weighed anew."""
-    dying = next((each for kind, each in update.died if kind is living), nothing.dying)
-    weighed = next((each for kind, each in update.weighed if kind is living), nothing.weighed)
-    return dying, weighed
+def edits_of(update: Update, table: IdTable, nothing: Nothing) -> tuple[DeletedIds, WeightChanges]:
+    """Return the deleted ids of a kind, and those with new weights."""
+    deleted = next((each for kind, each in update.deleted if kind is table), nothing.deleted)
+    weighed = next((each for kind, each in update.weighed if kind is table), nothing.weighed)
+    return deleted, weighed
 
 
-def _ids(space: ExecutionSpace, births: Sequence[Births]) -> Array | None:
-    end = births[0].first if births else 0
-    for birth in births:
-        if birth.first != end:
+def _ids(space: ExecutionSpace, insertions: Sequence[InsertedIds]) -> Array | None:
+    end = insertions[0].first if insertions else 0
+    for insertion in insertions:
+        if insertion.first != end:
             return space.asarray(np.concatenate([
-                np.arange(birth.first, birth.first + birth.number) for birth in births]), np.int32)
-        end += birth.number
+                np.arange(insertion.first, insertion.first + insertion.number) for insertion
+                in insertions]), np.int32)
+        end += insertion.number
     return None
 
 
 def touched(update: Update) -> int:
     """How many pairs and vertices a batch is about."""
     return (sum(changes.length_of("keys") for changes in update.changes)
-            + sum(birth.number for birth in update.births)
-            + sum(dying.length_of("died") for _, dying in update.died)
+            + sum(insertion.number for insertion in update.insertions)
+            + sum(deleted.length_of("effective") for _, deleted in update.deleted)
             + sum(weighed.length for _, weighed in update.weighed))

@@ -14,16 +14,16 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable import Editable
-from portpart.algorithms.edits.findings import Expected
+from portpart.algorithms.edits.plan import PredictedOutcome
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.edits import Nothing, TooEarly, records_of, touched
+from portpart.algorithms.following.edits import Nothing, NotReady, records_of, touched
 from portpart.algorithms.following.round import record_round
 from portpart.algorithms.following.updates import updates_of
 from portpart.algorithms.following.whereabouts import (
-    Living,
+    LivePartition,
     Moves,
     Round,
-    write_block_of_living,
+    write_existing_block,
     write_left,
 )
 from portpart.algorithms.objectives.objective import Objective
@@ -80,7 +80,7 @@ class Following:
     ----------
     graph : EditableGraph or EditableHypergraph
     part : array of int32
-        Of the ids given out so far; the dead are in any block.
+        Of the ids given out so far; deleted ones may be in any block.
     balance_of : callable
         From the total weight of the vertices, the balance of the blocks.
     objective : Objective
@@ -142,7 +142,8 @@ class Following:
         """
         refiner, space = self.refiner, self.graph.space
         if known is None or self.objective.rules.price is not None:
-            whole = space.zeros(self.graph.vertices.count, np.int32)  # those not born are anywhere
+            whole = space.zeros(self.graph.vertices.count,
+                                np.int32)  # ids not in use may be anywhere
             whole[: len(part)] = part
             refiner.start(self.rows, whole)
         else:
@@ -157,12 +158,12 @@ class Following:
         """The block of each id; of those that are not alive any."""
         return self.refiner.best[: self.graph.vertices.count]
 
-    def part_of_living(self) -> Array:
+    def existing_part(self) -> Array:
         """The same, -1 for those that are not alive."""
         space, vertices = self.graph.space, self.graph.vertices
         vertices.reserve(weighted=True)
         part = space.empty(vertices.count, np.int32)
-        space.parallel_for(len(part), write_block_of_living, self.refiner.best, vertices.deaths,
+        space.parallel_for(len(part), write_existing_block, self.refiner.best, vertices.deletions,
                            part)
         return part
 
@@ -181,7 +182,7 @@ class Following:
         self.last = self._read()
         return self.last
 
-    def follow_early(self, expected: Expected, refine: bool) -> None:
+    def follow_early(self, expected: PredictedOutcome, refine: bool) -> None:
         """Begin to follow a batch that is on its way, if all is known that it takes.
 
         What runs does nothing unless the batch comes to what is expected.  `follow` is next if it
@@ -190,7 +191,7 @@ class Following:
         self._before = self.total, self.refiner.balance
         try:
             self._run(expected.update, refine, expected)
-        except (TooEarly, MemoryError):
+        except (NotReady, MemoryError):
             self.give_up()
 
     def give_up(self) -> None:
@@ -215,16 +216,16 @@ class Following:
         self.last = self._read()
         return self.last
 
-    def _run(self, update: Update, refine: bool, expected: Expected | None = None,
+    def _run(self, update: Update, refine: bool, expected: PredictedOutcome | None = None,
              woken: Array | None = None) -> None:
         refiner, updates, early = self.refiner, self.updates, expected is not None
         total = self.graph.vertices.total_weight
         if expected is not None:
-            total += expected.born - expected.died
+            total += expected.inserted - expected.deleted
         limits = self._new_balance(total)
         if limits is not None and not limits.are_alike:
             if early:
-                raise TooEarly
+                raise NotReady
             refiner.set_balance(limits)
             limits = None
         records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits,
@@ -235,7 +236,7 @@ class Following:
         costs = self.homes is not None
         around = Around(
             lambda this: record_round(this, updates, costs), records,
-            (type(updates), records["born"].ids is None, self.sizes is None),
+            (type(updates), records["inserted"].ids is None, self.sizes is None),
             touched(update) if woken is None else len(woken))
         refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
                               self.homes)
@@ -248,9 +249,9 @@ class Following:
         """Learn the limits of blocks again, which are others though their sum is the same."""
         self.refiner.set_balance(self.balance_of(self.total))
 
-    def fixed_of_living(self) -> Array:
+    def existing_fixed(self) -> Array:
         """The block that each id is fixed to, -1 for those that are free or not alive."""
-        space, part = self.graph.space, self.part_of_living()
+        space, part = self.graph.space, self.existing_part()
         if self.fixed is None:
             return space.full(len(part), NONE, np.int32)
         fixed = space.copy(self.fixed[: len(part)])
@@ -258,15 +259,15 @@ class Following:
         return fixed
 
     def misplaced(self) -> Array | None:
-        """Which living vertices are not in the blocks that they are fixed to; None if none is."""
+        """Which existing vertices are not in the blocks that they are fixed to; None if none is."""
         if self.fixed is None:
             return None
-        fixed = self.fixed_of_living()
+        fixed = self.existing_fixed()
         wrong = (fixed != NONE) & (fixed != self.part)
         return wrong if bool(wrong.any()) else None
 
-    def living(self) -> Living:
-        """What is known of the living vertices, in the order of their ids."""
+    def live_partition(self) -> LivePartition:
+        """The partition of the existing vertices, in the order of their ids."""
         ids = self.graph.vertices.alive()
 
         def chosen(array: Array | None) -> Array | None:
@@ -277,10 +278,10 @@ class Following:
 
         part = chosen(self.part)
         assert part is not None
-        return Living(part, chosen(self.sizes), chosen(self.fixed))
+        return LivePartition(part, chosen(self.sizes), chosen(self.fixed))
 
     def of_all(self, part: Array) -> Array:
-        """A partition of the living as one of all ids."""
+        """A partition of the existing vertices as one of all ids."""
         ids = self.graph.vertices.alive()
         if ids is None:
             return part
@@ -290,17 +291,17 @@ class Following:
 
     def before(self, update: Update) -> Array:
         """Blocks before the last round, -1 of those that are not alive or were not then."""
-        part, journal = self.part_of_living(), self.journal
+        part, journal = self.existing_part(), self.journal
         space, count = self.graph.space, self.last.journaled
         space.parallel_for(count, write_left, journal.listed, journal.left, part)
-        for birth in update.births:
-            if birth.living is self.graph.vertices:
-                part[birth.first : birth.first + birth.number] = NONE
+        for insertion in update.insertions:
+            if insertion.table is self.graph.vertices:
+                part[insertion.first : insertion.first + insertion.number] = NONE
         return part
 
     def away(self, old: Array) -> tuple[int, int]:
         """How many vertices are elsewhere than they were, and their size."""
-        moved = (old >= 0) & (self.part_of_living() != old)
+        moved = (old >= 0) & (self.existing_part() != old)
         number = int(moved.sum())
         return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
 
@@ -309,13 +310,13 @@ class Following:
         count = last.journaled
         return Moves(self.journal.listed[:count], self.journal.left[:count])
 
-    def take_back(self, moves: Moves, undoing: bool = False) -> None:
+    def undo(self, moves: Moves, undoing: bool = False) -> None:
         """Take back the moves of the last round that has not been taken back.
 
         `undoing` tells that its edits are undone next.
         """
         if undoing:
-            self.updates.take_back(self.refiner, self.rows, moves)
+            self.updates.undo(self.refiner, self.rows, moves)
         run = self.refiner.run
         self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
                                       run.moves, run.incumbent, self.journal)

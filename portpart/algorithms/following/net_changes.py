@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.edits.living import ALIVE, Dying, Weighings
+from portpart.algorithms.edits.id_table import ALIVE, DeletedIds, WeightChanges
 from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.algorithms.edits.rewrite import begins_row
 from portpart.algorithms.objectives.edited_nets import find_large, find_small
@@ -49,24 +49,24 @@ class NetCounts(Words):
 
     Attributes
     ----------
-    died, weighed : int
-        Nets that have died, and those that are weighed anew.
+    deleted, weighed : int
+        Nets that are deleted, and nets with new weights.
     relisted : int
         Nets that write again what they list.
     wakes : int
         Whether refinement is to look at the pins that are concerned.
     """
 
-    died: int
+    deleted: int
     weighed: int
     relisted: int
     wakes: int
 
 
-class NetDeaths(Record):
-    """When nets die, as `Living` has it."""
+class NetDeletions(Record):
+    """When each net is deleted, as in `IdTable`."""
 
-    deaths: Array
+    deletions: Array
 
 
 def record_pins(this: Recording) -> None:
@@ -75,7 +75,7 @@ def record_pins(this: Recording) -> None:
     counts: Any = program.records["net_counts"]
     pins: Any = program.records["counts"]
     program.launch(counts.relisted, relist_net, team=SMALL_TEAM)
-    program.launch(counts.died, bury_net)
+    program.launch(counts.deleted, bury_net)
     program.launch(counts.weighed, weigh_net, team=NET_TEAM)
     program.launch(pins.changed, follow_pin)
 
@@ -87,15 +87,15 @@ def record_nets(this: Recording) -> None:
 
 
 @kl.kernel
-def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetCounts,
+def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetCounts,
               graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
-    """Account for the new weight of a net that is alive, and wake its pins.
+    """Account for the new weight of an existing net, and activate its pins.
 
     Of a net of many pins those that were alone in their block.  Atomic, order-free.
     """
     heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
     net = kl.int32(net_weighed.ids[i])
-    if heavier != 0 and net_deaths.deaths[net] == ALIVE:
+    if heavier != 0 and net_deletions.deletions[net] == ALIVE:
         spread = kl.int64(graph.sets.spread[net])
         if kl.lane() == 0:
             add_cost(net, 2 * heavier * price(spread), moves)
@@ -111,11 +111,11 @@ def weigh_net(i, net_weighed: Weighings, net_deaths: NetDeaths, net_counts: NetC
 
 
 @kl.kernel
-def bury_net(j, net_dying: Dying, graph: NetRows, moves: Moves, price: StaticValue):
-    """Account for a net that has died, and weighs nothing now; atomic, order-free."""
-    net = kl.int64(net_dying.died[j])
+def bury_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves, price: StaticValue):
+    """Account for a deleted net, whose weight is now 0; atomic, independent of order."""
+    net = kl.int64(net_deleted.effective[j])
     if net >= 0:
-        cost = price(kl.int64(graph.sets.spread[net])) * kl.int64(net_dying.weights[j])
+        cost = price(kl.int64(graph.sets.spread[net])) * kl.int64(net_deleted.weights[j])
         add_cost(net, -2 * cost, moves)
 
 

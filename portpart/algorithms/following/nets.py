@@ -11,12 +11,12 @@ import numpy as np
 
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.edits import Nothing, TooEarly, edits_of
+from portpart.algorithms.following.edits import Nothing, NotReady, edits_of
 from portpart.algorithms.following.neighbours import TEAM, flag_pins
 from portpart.algorithms.following.net_changes import (
     NET_TEAM,
     NetCounts,
-    NetDeaths,
+    NetDeletions,
     find_newly_large,
     relist_net,
 )
@@ -106,7 +106,7 @@ class NetsFollowed:
         rows = self.graph.net_rows
         self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
         sizes = self.sizes = NetSizes(
-            edited.num_vertices, len(self.graph.nets.deaths), self.graph.pins.pool_length,
+            edited.num_vertices, len(self.graph.nets.deletions), self.graph.pins.pool_length,
             self.max_rows + spare_rows(num_blocks), num_blocks)
         self.words, self.listed = net_words(space, 0, num_blocks), list_words(space)
         self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
@@ -116,7 +116,7 @@ class NetsFollowed:
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
         self._rows: RefinedNets | None = None
-        self._deaths = NetDeaths(self.graph.nets.deaths)
+        self._deletions = NetDeletions(self.graph.nets.deletions)
 
     def __call__(self, edited: EditedNets) -> RefinedNets:
         """The rows as kernels take them, with room for the state of all nets.
@@ -141,26 +141,27 @@ class NetsFollowed:
 
         Raises
         ------
-        TooEarly
+        NotReady
             If that is not known as long as the batch is on its way.
         """
         pins = update.changes[0] if update.changes else self.nothing.changes
         if early and (self.graph.pins.rows.elements is not self._pool
                       or self.max_rows + pins.length_of("keys") > self.sizes.large):
-            raise TooEarly
-        dying, weighed = edits_of(update, self.graph.nets, self.nothing)
+            raise NotReady
+        deleted, weighed = edits_of(update, self.graph.nets, self.nothing)
         self._reserve(self._rows_for(edited, pins))
         relisted = self.graph.nets.count if self._pins_have_moved() else 0
-        if self._deaths.deaths is not self.graph.nets.deaths:
-            self._deaths = NetDeaths(self.graph.nets.deaths)
+        if self._deletions.deletions is not self.graph.nets.deletions:
+            self._deletions = NetDeletions(self.graph.nets.deletions)
         return {
-            "pins": pins, "net_dying": dying, "net_weighed": weighed,
-            "net_deaths": self._deaths,
-            "net_counts": NetCounts.of(died=dying.length_of("died"), weighed=weighed.length,
+            "pins": pins, "net_deleted": deleted, "net_weighed": weighed,
+            "net_deletions": self._deletions,
+            "net_counts": NetCounts.of(deleted=deleted.length_of("effective"),
+                                       weighed=weighed.length,
                                        relisted=relisted, wakes=int(refine)),
         }
 
-    def take_back(self, edited: EditedNets, moves: Moves, where: state.Moves) -> None:
+    def undo(self, edited: EditedNets, moves: Moves, where: state.Moves) -> None:
         """Let counters follow vertices that are about to move back, and note their nets."""
         rows = self(edited)
         self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left, rows,
@@ -207,7 +208,7 @@ class NetsFollowed:
         """Have room for all nets and their pins, and so many rows of counters."""
         sizes, nets, pins = self.sizes, self.graph.nets.count, self.graph.pins.pool_length
         if nets > sizes.nets:
-            sizes = replace(sizes, nets=max(nets, len(self.graph.nets.deaths)))
+            sizes = replace(sizes, nets=max(nets, len(self.graph.nets.deletions)))
         if pins > sizes.pins or large > sizes.large:
             sizes = replace(sizes, pins=max(sizes.pins, pins), large=large)
         if sizes is not self.sizes:

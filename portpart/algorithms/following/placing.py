@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.following.edits import Born, Counts, new_vertex
+from portpart.algorithms.following.edits import Counts, NewVertices, new_vertex
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, set_tie
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -95,34 +95,35 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def place_others(born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+def place_others(inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                  figures: Figures):
     """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
-    for i in range(counts.born):
-        v = new_vertex(i, born, counts)
+    for i in range(counts.inserted):
+        v = new_vertex(i, inserted, counts)
         if moves.part[v] < 0:
             place_lightest(v, kl.value_or(graph.vertex_weights, v, 1), moves, blocks, figures)
     return 0
 
 
 @kl.kernel
-def bear(i, born: Born, counts: Counts, moves: Moves, journal: Journal):
+def begin_inserted(i, inserted: NewVertices, counts: Counts, moves: Moves, journal: Journal):
     """A new vertex is in no block, and was in none."""
-    v = new_vertex(i, born, counts)
+    v = new_vertex(i, inserted, counts)
     join_block(v, NONE, moves)
     set_home(v, NONE, journal)
 
 
 @kl.kernel
-def tie_birth(i, born: Born, counts: Counts, blocks: Blocks, price):
+def connect_inserted(i, inserted: NewVertices, counts: Counts, blocks: Blocks, price):
     """Moving a new vertex costs so much."""
-    set_tie(new_vertex(i, born, counts), price, blocks)
+    set_tie(new_vertex(i, inserted, counts), price, blocks)
 
 
 @kl.kernel
-def settle_birth(i, born: Born, counts: Counts, incumbent: Incumbent, journal: Journal):
+def finish_inserted(i, inserted: NewVertices, counts: Counts, incumbent: Incumbent,
+                    journal: Journal):
     """A new vertex is at home where it is."""
-    v = new_vertex(i, born, counts)
+    v = new_vertex(i, inserted, counts)
     set_home(v, incumbent.best[v], journal)
 
 
@@ -136,41 +137,41 @@ def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, ti
 
 
 @kl.kernel
-def choose_block(i, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+def choose_block(i, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                  figures: Figures, tied: StaticValue):
     """Choose a block for a new vertex that has none."""
-    choose_for(new_vertex(i, born, counts), graph, moves, blocks, figures, tied)
+    choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures, tied)
 
 
 @kl.kernel
-def place_few(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+def place_few(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
               figures: Figures, tied: StaticValue):
     """All rounds for a few new vertices.  One team."""
     for _round in range(ROUNDS):
-        for i in range(kl.lane(), counts.born, kl.team_size()):
-            choose_for(new_vertex(i, born, counts), graph, moves, blocks, figures, tied)
+        for i in range(kl.lane(), counts.inserted, kl.team_size()):
+            choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures, tied)
         kl.team_sync()
-        for i in range(kl.lane(), counts.born, kl.team_size()):
-            join_target(new_vertex(i, born, counts), moves)
+        for i in range(kl.lane(), counts.inserted, kl.team_size()):
+            join_target(new_vertex(i, inserted, counts), moves)
         kl.team_sync()
-    place_others(born, counts, graph, moves, blocks, figures)
+    place_others(inserted, counts, graph, moves, blocks, figures)
 
 
 @kl.kernel
-def take_block(i, born: Born, counts: Counts, moves: Moves):
+def take_block(i, inserted: NewVertices, counts: Counts, moves: Moves):
     """Place a new vertex where it has chosen."""
-    join_target(new_vertex(i, born, counts), moves)
+    join_target(new_vertex(i, inserted, counts), moves)
 
 
 @kl.kernel
-def place_rest(_, born: Born, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+def place_rest(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                figures: Figures):
     """Put those that are nowhere into the lightest blocks.  One team."""
-    place_others(born, counts, graph, moves, blocks, figures)
+    place_others(inserted, counts, graph, moves, blocks, figures)
 
 
 def record_placing(program: Program, tied: DeviceFunction) -> None:
-    """Record how new vertices are placed, when `bear` is done.
+    """Record how new vertices are placed, when `begin_inserted` is done.
 
     Each goes where most of what it is tied to is, when that is placed; the weights of blocks are
     those before the batch, and of what is left the lightest take one after the other.
@@ -184,6 +185,6 @@ def record_placing(program: Program, tied: DeviceFunction) -> None:
     program.launch(counts.few, place_few, team=TEAM, tied=tied)
     with program.if_nonzero(counts.many):
         for _ in range(ROUNDS):
-            program.launch(counts.born, choose_block, tied=tied)
-            program.launch(counts.born, take_block)
+            program.launch(counts.inserted, choose_block, tied=tied)
+            program.launch(counts.inserted, take_block)
         program.launch(1, place_rest, team=LIGHTEST_TEAM)

@@ -2,7 +2,8 @@
 
 Vertices around edits go to a pseudo block (`pseudo_leaving.py`), and from there to the blocks that
 they are tied to most (`pseudo_rounds.py`).  Blocks that are too heavy in the end, as limits sink
-where vertices die, are relieved as in Jet, which the paper has not.  Nothing moves else.
+where vertices are deleted, are rebalanced as in Jet, which the paper does not have.  Nothing moves
+else.
 """
 
 from __future__ import annotations

@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.following.accounts import (
-    account_birth,
-    account_death,
-    account_weighing,
+    account_deletion,
+    account_inserted,
+    account_weight_change,
+    activate_inserted,
     limit_block,
-    wake_birth,
 )
 from portpart.algorithms.following.edits import learn_outcome
-from portpart.algorithms.following.placing import bear, record_placing, settle_birth, tie_birth
+from portpart.algorithms.following.placing import (
+    begin_inserted,
+    connect_inserted,
+    finish_inserted,
+    record_placing,
+)
 from portpart.algorithms.following.updates import GraphUpdates
 from portpart.algorithms.refinement.local.around import record_around, record_begin, record_end
 from portpart.algorithms.refinement.piece import Recording
@@ -35,21 +40,21 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
         with program.side_by_side():
             record_begin(this)
             program.launch(limits.limited, limit_block)
-            program.launch(counts.born, bear)
+            program.launch(counts.inserted, begin_inserted)
             if costs:
                 _record_ties(this, 0)
         record_placing(program, updates.tied)
         with program.side_by_side():
-            program.launch(counts.born, account_birth)
-            program.launch(counts.died, account_death)
-            program.launch(counts.weighed, account_weighing)
-            program.launch(counts.woken, wake_birth)
+            program.launch(counts.inserted, account_inserted)
+            program.launch(counts.deleted, account_deletion)
+            program.launch(counts.weighed, account_weight_change)
+            program.launch(counts.woken, activate_inserted)
             updates.account(this)
         updates.activate(this)
         record_around(this)
         with program.side_by_side():
             record_end(this)
-            program.launch(counts.born, settle_birth)
+            program.launch(counts.inserted, finish_inserted)
             if costs:
                 _record_ties(this, journal.price)
 
@@ -57,4 +62,4 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
 def _record_ties(this: Recording, price: Any) -> None:
     """What it costs to move new vertices."""
     counts: Any = this.program.records["counts"]
-    this.program.launch(counts.born, tie_birth, price=price)
+    this.program.launch(counts.inserted, connect_inserted, price=price)

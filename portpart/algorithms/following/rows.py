@@ -14,7 +14,7 @@ MAX_DEGREE = 2**31 - 1
 
 
 class EditedRows:
-    """The vertices of an edited graph, dead ones without arcs and weight among them.
+    """The vertices of an edited graph; deleted ones have neither arcs nor weight.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ class EditedRows:
     Attributes
     ----------
     mean_degree : float
-        Arcs for each living vertex.
+        Arcs for each existing vertex.
     total_vertex_weight : int
-        Of the living vertices.
+        Of the existing vertices.
     """
 
     max_degree = MAX_DEGREE
@@ -71,7 +71,7 @@ class EditedRows:
 
     @property
     def vertex_weights(self) -> Array | None:
-        """Weights of all ids, those of the dead 0."""
+        """Weights of all ids, 0 for deleted ones."""
         return self.graph.vertices.weights_of_all()
 
     @property

@@ -60,7 +60,7 @@ class GraphUpdates:
     def activate(self, this: Recording) -> None:
         """Record which vertices are looked at when all of that is known."""
 
-    def take_back(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
+    def undo(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
         """Be told before vertices move back as edits are undone."""
 
     def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
@@ -95,9 +95,9 @@ class NetUpdates(GraphUpdates):
         """Record which vertices nets ask to look at."""
         record_nets(this)
 
-    def take_back(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
+    def undo(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
         """Let nets know of vertices that are about to move back."""
-        _nets(refiner).take_back(rows, moves, refiner.run.moves)
+        _nets(refiner).undo(rows, moves, refiner.run.moves)
 
     def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
         """Let nets follow batches that have been undone."""

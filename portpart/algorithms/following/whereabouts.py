@@ -1,4 +1,4 @@
-"""Where vertices are and were: what rounds tell, and how they are taken back."""
+"""Where vertices are and were: what rounds report, and how they are undone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits.living import ALIVE
+from portpart.algorithms.edits.id_table import ALIVE
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 
@@ -38,8 +38,8 @@ class Round(NamedTuple):
     weights: np.ndarray
 
 
-class Living(NamedTuple):
-    """What is known of the living vertices; arrays of their number, or None.
+class LivePartition(NamedTuple):
+    """The partition of the existing vertices; arrays of their number, or None.
 
     Attributes
     ----------
@@ -78,6 +78,6 @@ def write_left(i, listed, left, part):
 
 
 @kl.kernel
-def write_block_of_living(v, best, deaths, part):
+def write_existing_block(v, best, deletions, part):
     """part[v] = the block of v, -1 if v is not alive."""
-    part[v] = best[v] if deaths[v] == ALIVE else kl.int32(NONE)
+    part[v] = best[v] if deletions[v] == ALIVE else kl.int32(NONE)

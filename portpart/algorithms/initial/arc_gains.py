@@ -94,8 +94,8 @@ def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: 
 
 
 @kl.device
-def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
-                   attempts: Working):
+def undo_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
+              attempts: Working):
     """Let keys follow moves that were undone, all at once.
 
     An arc counts for both its ends with the other sign if one of them was taken back.
@@ -123,8 +123,8 @@ def take_back_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Can
 
 
 @kl.device
-def take_back_all(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
-                  attempts: Working):
+def undo_moves(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
+               attempts: Working):
     """Mark the vertices of these moves, so that keys may follow all at once."""
     own = bisection.own
     for m in range(kept + kl.lane(), made, kl.team_size()):
@@ -132,9 +132,9 @@ def take_back_all(made, kept, again, bisection: Bisection, graph: Csr, candidate
         attempts.side[own + p] = kl.int8((attempts.side[own + p] ^ 1) | TAKEN_BACK)
     kl.team_sync()
     if again:
-        take_back_keys(made, kept, bisection, graph, candidates, attempts)
+        undo_keys(made, kept, bisection, graph, candidates, attempts)
     return made - kept
 
 
-ARCS = GainRule("arcs", arcs_inside, pull_of_arcs, begin_key, follow_arcs, take_back_all)
+ARCS = GainRule("arcs", arcs_inside, pull_of_arcs, begin_key, follow_arcs, undo_moves)
 """For graphs."""

@@ -21,7 +21,13 @@ from portpart.algorithms.initial.bisection_state import (
     Splitting,
     Start,
 )
-from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Stage, Tally, work_on_attempt
+from portpart.algorithms.initial.fm_gains import (
+    NUM_TOTALS,
+    Attempts,
+    BisectionTotals,
+    Stage,
+    work_on_attempt,
+)
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
@@ -203,17 +209,18 @@ def take_order(i, candidates: Candidates):
 
 
 @kl.device
-def best_attempt(c, first, tally, state: Splitting):
+def best_attempt(c, first, totals, state: Splitting):
     """The attempt at the bisection of `first` and others with the least excess, then cut."""
     trials = state.recursion.trials
     blocks = state.sizes.blocks
     result = kl.int64(c * trials)
     for other in range(c * trials + 1, c * trials + trials):
-        best = TALLY * (result * blocks + first)
-        this = TALLY * (other * blocks + first)
-        lighter = tally[this + Tally.excess] < tally[best + Tally.excess]
-        same = tally[this + Tally.excess] == tally[best + Tally.excess]
-        if lighter or (same and tally[this + Tally.cut] < tally[best + Tally.cut]):
+        best = NUM_TOTALS * (result * blocks + first)
+        this = NUM_TOTALS * (other * blocks + first)
+        lighter = totals[this + BisectionTotals.excess] < totals[best + BisectionTotals.excess]
+        same = totals[this + BisectionTotals.excess] == totals[best + BisectionTotals.excess]
+        if lighter or (same
+                       and totals[this + BisectionTotals.cut] < totals[best + BisectionTotals.cut]):
             result = kl.int64(other)
     return result
 
@@ -228,9 +235,9 @@ def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, s
     first = kl.int64(splits.first[split])
     lower = candidates.segment[c * (k + 1) + first]
     upper = candidates.segment[c * (k + 1) + splits.last[split]]
-    taken = best_attempt(c, first, attempts.tally, state)
-    begin = TALLY * (taken * k + first)
-    middle = lower + attempts.tally[begin + Tally.count]
+    taken = best_attempt(c, first, attempts.totals, state)
+    begin = NUM_TOTALS * (taken * k + first)
+    middle = lower + attempts.totals[begin + BisectionTotals.count]
     before = kl.int64(0)
     for tile in range(lower, upper, kl.team_size()):
         p = tile + kl.lane()
@@ -251,8 +258,8 @@ def split_sides(i, splits: Splits, candidates: Candidates, attempts: Attempts, s
         before += kl.team_last(ones)
     if kl.lane() == 0:
         candidates.segment[c * (k + 1) + splits.middle[split]] = middle
-        candidates.won[2 * (c * k + split)] = attempts.tally[begin + Tally.cut]
-        candidates.won[2 * (c * k + split) + 1] = attempts.tally[begin + Tally.overload]
+        candidates.won[2 * (c * k + split)] = attempts.totals[begin + BisectionTotals.cut]
+        candidates.won[2 * (c * k + split) + 1] = attempts.totals[begin + BisectionTotals.overload]
 
 
 @kl.kernel

@@ -42,7 +42,7 @@ BARRED = 2
 """Added to the side, 0 or 1, of a position that may not move."""
 
 
-class Tally(Words):
+class BisectionTotals(Words):
     """What is known of an attempt at a bisection.
 
     There are such words for each block, and a bisection has those of its first block.
@@ -56,7 +56,7 @@ class Tally(Words):
     grown_cut: int  # before refinement
 
 
-TALLY = len(Tally.indices)
+NUM_TOTALS = len(BisectionTotals.indices)
 
 
 def _of_attempts(sizes: StartSizes) -> int:
@@ -76,15 +76,15 @@ class Attempts(WorkRecord):
         Positions in the order of their moves.
     best : array of int64
         Largest keys of groups, for each side.
-    tally : array of int64, shape (a * k * TALLY,)
+    totals : array of int64, shape (a * k * NUM_TOTALS,)
     """
 
     side: Array = work(np.int8, _of_attempts)
     key: Array = work(np.int64, _of_attempts)
     moves: Array = work(np.int32, _of_attempts)
     best: Array = work(np.int64, lambda sizes: sizes.trials * sizes.groups)
-    tally: Array = work(np.int64, lambda sizes: (sizes.candidates * sizes.trials * sizes.blocks
-                                                 * TALLY), zeros=True)
+    totals: Array = work(np.int64, lambda sizes: (sizes.candidates * sizes.trials * sizes.blocks
+                                                  * NUM_TOTALS), zeros=True)
 
 
 class Working(Record):
@@ -92,7 +92,7 @@ class Working(Record):
 
     Attributes
     ----------
-    side, key, moves, best, tally : array
+    side, key, moves, best, totals : array
         Those of `Attempts`.
     stops : team array of int32
         Pins at the positions before stops[j] and behind the earlier nets' are pins of net j,
@@ -108,7 +108,7 @@ class Working(Record):
     key: Array
     moves: Array
     best: Array
-    tally: Array
+    totals: Array
     stops: Array
     shifts: Array
     beside: Array
@@ -128,8 +128,8 @@ class Bisection(Record):
         Where vertices and positions of the candidate begin, and positions of the attempt.
     lower, upper : int
         Positions of the bisection.
-    groups, tally : int
-        Where the largest keys of its groups begin, and the words of its tally.
+    groups, totals : int
+        Where the largest keys of its groups begin, and the words of its totals.
     mask, bits : int
         What positions in keys are masked with, and how many bits they have.
     shift : int
@@ -143,7 +143,7 @@ class Bisection(Record):
     lower: int
     upper: int
     groups: int
-    tally: int
+    totals: int
     mask: int
     bits: int
     shift: int
@@ -173,7 +173,7 @@ def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attem
     """Do a stage of attempt i at the bisections of a level."""
     working = Working(
         side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
-        tally=attempts.tally,
+        totals=attempts.totals,
         stops=kl.team_array(kl.int32, stage.room), shifts=kl.team_array(kl.int64, stage.room),
         beside=kl.team_array(kl.int32, stage.room), across=kl.team_array(kl.int32, stage.room),
         change_beside=kl.team_array(kl.int64, stage.room),
@@ -188,11 +188,11 @@ def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attem
     base = c * state.sizes.vertices
     own = attempt * state.sizes.vertices
     groups = first_group(attempt, lower, first, state.sizes)
-    tally = TALLY * (attempt * state.sizes.blocks + first)
+    totals = NUM_TOTALS * (attempt * state.sizes.blocks + first)
     mask = mask_of(attempt, state.keys)
     bits = state.keys.key_bits
     shift = state.keys.weight_shift
-    bisection = Bisection(attempt, split, base, own, lower, upper, groups, tally, mask, bits,
+    bisection = Bisection(attempt, split, base, own, lower, upper, groups, totals, mask, bits,
                           shift)
     stage.work(bisection, splits, graph, candidates, working, state, stage.rule)
 
@@ -319,10 +319,10 @@ def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candida
 
 
 @kl.device
-def store_tally(tally, begin, weight, count, cut):
+def store_totals(totals, begin, weight, count, cut):
     """Keep weight and number of vertices of side 0 and the cut; the team together."""
     if kl.lane() == 0:
-        tally[begin + Tally.weight] = weight
-        tally[begin + Tally.count] = count
-        tally[begin + Tally.cut] = cut
+        totals[begin + BisectionTotals.weight] = weight
+        totals[begin + BisectionTotals.count] = count
+        totals[begin + BisectionTotals.cut] = cut
     kl.team_sync()

@@ -30,8 +30,8 @@ class GainRule(Static):
         ``follow(p, here, opening, bisection, graph, candidates, attempts)``: lets the gains of
         others follow when the vertex at p, which is returned, leaves side `here`; those in the
         state `opening` that it is joined to may leave side 1 from now on.
-    take_back : DeviceFunction
-        ``take_back(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
+    undo : DeviceFunction
+        ``undo(made, kept, again, bisection, graph, candidates, attempts)``: undoes all moves
         but the first `kept`; keys follow if they are used `again`.
     add_gains : tuple of Kernel, optional
         ``add(i, graph, candidates, attempts, state)``: add to keys and cuts what net i of all
@@ -46,6 +46,6 @@ class GainRule(Static):
     pull: DeviceFunction
     begin_key: Kernel
     follow: DeviceFunction
-    take_back: DeviceFunction
+    undo: DeviceFunction
     add_gains: tuple[Kernel, Kernel] | None = None
     shares: bool = False

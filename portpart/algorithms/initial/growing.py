@@ -21,7 +21,7 @@ from portpart.algorithms.initial.fm_gains import (
     LOWEST,
     Attempts,
     Bisection,
-    Tally,
+    BisectionTotals,
     Working,
     best_of_side,
     find_best_of_groups,
@@ -29,7 +29,7 @@ from portpart.algorithms.initial.fm_gains import (
     mask_of,
     move,
     position_in,
-    store_tally,
+    store_totals,
 )
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import goal_of, min_vertices
@@ -133,9 +133,9 @@ def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidate
         move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts, rule)
     if growth.by_connection:
         turn_to_gains(bisection, candidates, attempts)
-    store_tally(attempts.tally, bisection.tally, weight, count, cut)
+    store_totals(attempts.totals, bisection.totals, weight, count, cut)
     if kl.lane() == 0:
-        attempts.tally[bisection.tally + Tally.grown_cut] = cut
+        attempts.totals[bisection.totals + BisectionTotals.grown_cut] = cut
     return 0
 
 

@@ -66,7 +66,7 @@ def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts
 
 
 @kl.device
-def take_back_nets(made, kept, again, bisection: Bisection, graph: Incidence,
+def undo_net_moves(made, kept, again, bisection: Bisection, graph: Incidence,
                    candidates: Candidates, attempts: Working):
     """Go back move by move, the last one first."""
     own = bisection.own
@@ -82,6 +82,6 @@ def take_back_nets(made, kept, again, bisection: Bisection, graph: Incidence,
     return made - kept
 
 
-NETS = GainRule("nets", nets_inside, pull_of_nets, begin_net_key, follow_nets, take_back_nets,
+NETS = GainRule("nets", nets_inside, pull_of_nets, begin_net_key, follow_nets, undo_net_moves,
                 (add_gains_of_small_net, add_gains_of_large_nets), shares=True)
 """For hypergraphs."""

@@ -11,7 +11,7 @@ from portpart.algorithms.initial.bisection_state import (
     Keyed,
     Keys,
 )
-from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally
+from portpart.algorithms.initial.fm_gains import NUM_TOTALS, Attempts, BisectionTotals
 from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of, size_of
 from portpart.algorithms.initial.project_bisection import side_at, store_key
 from portpart.backends import language as kl
@@ -72,8 +72,8 @@ def tell_cut(block, beside, across, net, base, graph: Incidence, attempts: Attem
     """Add what a net is cut to the bisection of a block and others, if it is."""
     cut = cost_of(beside, across, net, state.keys.weight_shift, graph)
     if cut > 0:
-        begin = TALLY * (base // state.sizes.vertices * state.sizes.blocks + block)
-        kl.atomic_add(attempts.tally, begin + Tally.cut, cut)
+        begin = NUM_TOTALS * (base // state.sizes.vertices * state.sizes.blocks + block)
+        kl.atomic_add(attempts.totals, begin + BisectionTotals.cut, cut)
     return cut
 
 

@@ -12,7 +12,13 @@ from portpart.algorithms.initial.bisection_state import (
     Splits,
     Splitting,
 )
-from portpart.algorithms.initial.fm_gains import TALLY, Attempts, Tally, key_of, mask_of
+from portpart.algorithms.initial.fm_gains import (
+    NUM_TOTALS,
+    Attempts,
+    BisectionTotals,
+    key_of,
+    mask_of,
+)
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
@@ -41,7 +47,7 @@ def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
             there = kl.int64(b >= splits.middle[split])
         attempts.side[c * n + p] = kl.int8(there)
     if kl.lane() == 0:
-        attempts.tally[TALLY * (c * k + first) + Tally.cut] = 0
+        attempts.totals[NUM_TOTALS * (c * k + first) + BisectionTotals.cut] = 0
 
 
 @kl.kernel
@@ -81,6 +87,6 @@ def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempt
     if kl.lane() == 0:
         c = store_key(i, here, gain, candidates, attempts, state)
         if cut > 0:
-            begin = TALLY * (c * state.sizes.blocks + candidates.part[i])
-            kl.atomic_add(attempts.tally, begin + Tally.cut, cut)
+            begin = NUM_TOTALS * (c * state.sizes.blocks + candidates.part[i])
+            kl.atomic_add(attempts.totals, begin + BisectionTotals.cut, cut)
     return 0

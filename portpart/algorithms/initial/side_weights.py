@@ -7,7 +7,7 @@ from portpart.algorithms.initial.bisection_state import (
     Recursion,
     Splits,
 )
-from portpart.algorithms.initial.fm_gains import Bisection, Tally, Working, store_tally
+from portpart.algorithms.initial.fm_gains import Bisection, BisectionTotals, Working, store_totals
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 from portpart.graphs.rows import Csr
@@ -98,7 +98,7 @@ def weight_at(p, base, vertex_weights, order):
 
 @kl.device
 def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Working):
-    """Tell the tally what side 0 weighs; returns the weight of both sides."""
+    """Tell the totals what side 0 weighs; returns the weight of both sides."""
     total = kl.int64(0)
     weight = kl.int64(0)
     count = kl.int64(0)
@@ -110,6 +110,6 @@ def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Wo
             count += 1
     weight = kl.team_sum(weight)
     count = kl.team_sum(count)
-    store_tally(attempts.tally, bisection.tally, weight, count,
-                attempts.tally[bisection.tally + Tally.cut])
+    store_totals(attempts.totals, bisection.totals, weight, count,
+                 attempts.totals[bisection.totals + BisectionTotals.cut])
     return kl.team_sum(total)

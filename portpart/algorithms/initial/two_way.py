@@ -14,15 +14,15 @@ from portpart.algorithms.initial.bisection_state import (
 )
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
-    TALLY,
+    NUM_TOTALS,
     Bisection,
-    Tally,
+    BisectionTotals,
     Working,
     best_of_side,
     find_best_of_groups,
     move,
     position_in,
-    store_tally,
+    store_totals,
 )
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import (
@@ -131,9 +131,9 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
     """Move vertices one by one; returns how many were moved, and how many moves to keep."""
     size = bisection.upper - bisection.lower
     end = min(size, passes.max_moves)
-    weight = attempts.tally[bisection.tally + Tally.weight]
-    count = attempts.tally[bisection.tally + Tally.count]
-    cut = attempts.tally[bisection.tally + Tally.cut]
+    weight = attempts.totals[bisection.totals + BisectionTotals.weight]
+    count = attempts.totals[bisection.totals + BisectionTotals.count]
+    cut = attempts.totals[bisection.totals + BisectionTotals.cut]
     best_excess = excess(weight, count, size, limits)
     best_cut = cut
     made = kl.int64(0)
@@ -164,7 +164,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
             kept = made
             gain_sum = kl.float64(0)
             square_sum = kl.float64(0)
-            store_tally(attempts.tally, bisection.tally, weight, count, cut)
+            store_totals(attempts.totals, bisection.totals, weight, count, cut)
     kl.team_sync()
     return (made << 32) | kept
 
@@ -183,21 +183,21 @@ def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidate
         made = result >> 32
         kept = result & 0xFFFFFFFF
         again = kept > 0 and turn + 1 < most
-        rule.take_back(made, kept, again, bisection, graph, candidates, attempts)
+        rule.undo(made, kept, again, bisection, graph, candidates, attempts)
         if not again:
             break
     return 0
 
 
 @kl.device
-def passes_for(attempt, first, tally, state: Attempting):
+def passes_for(attempt, first, totals, state: Attempting):
     """How many passes an attempt gets: none if enough of the others at its bisection cut less."""
     k = state.sizes.blocks
     begin = attempt // state.recursion.trials * state.recursion.trials
-    mine = tally[TALLY * (attempt * k + first) + Tally.grown_cut]
+    mine = totals[NUM_TOTALS * (attempt * k + first) + BisectionTotals.grown_cut]
     better = kl.int64(0)
     for other in range(begin, begin + state.recursion.trials):
-        cut = tally[TALLY * (other * k + first) + Tally.grown_cut]
+        cut = totals[NUM_TOTALS * (other * k + first) + BisectionTotals.grown_cut]
         better += kl.int64(cut < mine or (cut == mine and other < attempt))
     return state.passes.max_passes if better < state.passes.refined_trials else kl.int64(0)
 
@@ -205,7 +205,7 @@ def passes_for(attempt, first, tally, state: Attempting):
 @kl.device
 def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
                    candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
-    """Refine a bisection, and tell its tally how heavy the sides are then."""
+    """Refine a bisection, and tell its totals how heavy the sides are then."""
     first = kl.int64(splits.first[bisection.split])
     middle = splits.middle[bisection.split]
     last = splits.last[bisection.split]
@@ -218,13 +218,13 @@ def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     min0 = min_vertices(middle - first, state.recursion)
     min1 = min_vertices(last - middle, state.recursion)
     limits = SideLimits(total, goal, limit0, limit1, min0, min1)
-    most = passes_for(bisection.attempt, first, attempts.tally, state)
+    most = passes_for(bisection.attempt, first, attempts.totals, state)
     refine(most, limits, bisection, graph, candidates, attempts, state.passes, rule)
     size = bisection.upper - bisection.lower
-    weight = attempts.tally[bisection.tally + Tally.weight]
-    count = attempts.tally[bisection.tally + Tally.count]
-    attempts.tally[bisection.tally + Tally.excess] = excess(weight, count, size, limits)
+    weight = attempts.totals[bisection.totals + BisectionTotals.weight]
+    count = attempts.totals[bisection.totals + BisectionTotals.count]
+    attempts.totals[bisection.totals + BisectionTotals.excess] = excess(weight, count, size, limits)
     zero = kl.int64(0)
     caps = SideLimits(total, goal, cap0, cap1, zero, zero)
-    attempts.tally[bisection.tally + Tally.overload] = excess(weight, count, size, caps)
+    attempts.totals[bisection.totals + BisectionTotals.overload] = excess(weight, count, size, caps)
     return 0

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.coarsening.rank_hierarchy import carried, fold_coarsest
+from portpart.algorithms.coarsening.rank_hierarchy import fold_coarsest, projected
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
@@ -61,7 +61,7 @@ class OverRanks:
     def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
         """What owners know, or all ranks of a level that they have as a whole."""
         assert fine.cluster is not None
-        return carried(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
+        return projected(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
 
     def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
         """One that refines levels over ranks, too, if there are any."""

@@ -77,7 +77,7 @@ class Proposals(WorkRecord):
     lead : array of int64, shape (k,)
         Highest priority of the proposals that would move a block.
     winner : array of int32, shape (k,)
-        The partner of a block whose swap is carried out, or -1.
+        The partner of a block whose swap is applied, or -1.
     """
 
     gain: Array = work(np.int64, of_blocks)
@@ -180,7 +180,7 @@ def leads_around(b, priority, graph: Csr, lead):
 
 @kl.kernel
 def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
-    """winner[a] = partner of a if their swap is carried out; atomic, order-free."""
+    """winner[a] = partner of a if their swap is applied; atomic, independent of order."""
     b = proposals.partner[a]
     if b != NONE:
         priority = priority_of(a, proposals, rounds)
@@ -212,7 +212,7 @@ def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Propo
 
 
 @kl.kernel
-def carry_out(a, proposals: Proposals, places: Places):
+def apply_swap(a, proposals: Proposals, places: Places):
     """Swap the places of a and its partner; no other swap touches either."""
     b = proposals.winner[a]
     if b != NONE:

@@ -2,7 +2,7 @@
 
 A table holds what each block would cost on each element, so a swap's gain is a few loads; a swap
 changes the rows of the blocks that the two talk to.  In each round every block proposes its best
-swap.  Of proposals for the same or for talking blocks the best one is carried out, so the gains of
+swap.  Of proposals for the same or for talking blocks the best one is applied, so the gains of
 a round add up and the cost falls until no swap of two gains or many rounds are over
 (C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, who do one swap after the other).
 """
@@ -16,7 +16,7 @@ from portpart.algorithms.placement.swap_rounds import (
     Places,
     Proposals,
     Rounds,
-    carry_out,
+    apply_swap,
     choose_swap,
     claim_both,
     end_round,
@@ -82,6 +82,6 @@ def _record(records: dict[str, Record | Words], rules: Rules) -> Program:
         program.launch(blocks, claim_both)
         program.launch(blocks, choose_swap)
         program.launch(blocks, update_table, team=256, distance=rules.distance)
-        program.launch(blocks, carry_out)
+        program.launch(blocks, apply_swap)
         program.launch(1, end_round)
     return program

@@ -36,7 +36,7 @@ Place = tuple[bool, int]
 def parse(source: Source, areas: PathLike | None = None) -> Hypergraph:
     """The hypergraph of a circuit, its nodes named.
 
-    Nodes are those of the ``.nodes`` file in its order, weighing width times height; without one
+    Nodes are those of the ``.nodes`` file in its order, weights are width times height; without one
     they are numbered as they occur.  What a ``.wts`` file names has that weight instead.
 
     Parameters

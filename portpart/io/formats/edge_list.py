@@ -231,7 +231,7 @@ def _ends_and_weights(graph: Graph) -> tuple[tuple[np.ndarray, np.ndarray], np.n
 
 
 def _head(source: Source, header: bool | None) -> Head:
-    """Look at the lines up to the first edge."""
+    """Examine the lines up to the first edge."""
     head = Head()
     for number, after, line in source.lines():
         if line[:1] in (b"#", b"%"):

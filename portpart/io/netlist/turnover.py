@@ -25,10 +25,10 @@ class Turnover(NamedTuple):
     ended: np.ndarray
 
     @classmethod
-    def of(cls, new: np.ndarray, ended: np.ndarray, labels: list[str], living: Any) -> Turnover:
-        """Those of a round; `living` says whether there are names."""
+    def of(cls, new: np.ndarray, ended: np.ndarray, labels: list[str], table: Any) -> Turnover:
+        """Those of a round; `table` says whether there are names."""
         none = np.zeros(0, np.int64)
-        if living.names is None:
+        if table.names is None:
             return cls([(new, None)] if len(new) else [], none, ended)
         stays = ~np.isin(new, ended)
         runs = [(run, [labels[number] for number in run.tolist()] if stay else None)

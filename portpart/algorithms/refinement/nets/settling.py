@@ -37,7 +37,7 @@ class Settling(Scope):
 
 @kl.device
 def block_after(v, moves: Moves, figures: Figures):
-    """The block of v when the moves are carried out; both are asked for at once."""
+    """The block of v after the moves; both loads are issued together."""
     stays = moves.part[v]
     goes = moves.target[v]
     return goes if kl.int64(moves.moved_in[v]) == figures.iteration else stays

@@ -24,7 +24,7 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshol
 from portpart.algorithms.refinement.rebalancing.plan import turn_boundary
 from portpart.algorithms.refinement.rebalancing.rebalance import Rated, leave_weakly
 from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, relief_of
-from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weighing
+from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weight_change
 
 GATHERING_TEAM = 32
 """Lanes that gather vertices from a batch of a list."""
@@ -97,7 +97,7 @@ class RebalancingSteps(Piece):
 
     def _leave_strongly(self, this: Recording) -> None:
         """Find where in a row of all that leave each begins, and let them leave."""
-        record_weighing(this)
+        record_weight_change(this)
         self._place(this)
         record_leaving(this, self.relief)
 

@@ -39,7 +39,7 @@ class Weights(StaticArray, size=ROWS):
     """A weight of each row."""
 
 
-def record_weighing(this: Recording) -> None:
+def record_weight_change(this: Recording) -> None:
     """Record how it is found where those begin, of all that leave in a row, that leave a tile."""
     program, level, own = this.program, this.run.level, this.run.rebalancing
     program.launch(level.leavers, keep_those_above)

@@ -1,4 +1,4 @@
-"""Deaths of vertices and nets in a batch, and the pairs that end with them."""
+"""Deletions of vertices and nets in a batch, and of the pairs that end with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
 from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
-from portpart.algorithms.edits.living import Dying, Living
+from portpart.algorithms.edits.id_table import DeletedIds, IdTable
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
@@ -17,50 +17,50 @@ from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
 
-def columns_of_deaths(calls: Sequence[Call]) -> tuple[Array, Column]:
-    """What `Dying` takes of some calls: weights, and the other arrays; nobody has died yet."""
+def columns_of_deletions(calls: Sequence[Call]) -> tuple[Array, Column]:
+    """Return weights and the other columns of `DeletedIds` for calls; nothing is deleted yet."""
     number = sum([len(call.first) for call in calls])
     lenient = [filled(len(call.first), call.kind) for call in calls]
-    died, weights = np.empty(number, np.int32), np.empty(number, np.int64)  # filled in the space
-    return weights, [*[call.first for call in calls], *times_of(calls), *lenient, died]
+    deleted, weights = np.empty(number, np.int32), np.empty(number, np.int64)  # filled in the space
+    return weights, [*[call.first for call in calls], *times_of(calls), *lenient, deleted]
 
 
-def slices_of_deaths(weights: Slice, cutter: Cutter) -> dict[str, Slice]:
-    """Where the arrays of deaths stand whose weights do."""
+def slices_of_deletions(weights: Slice, cutter: Cutter) -> dict[str, Slice]:
+    """Where the arrays of deletions are that belong to these weights."""
     slices = {name: cutter.next(NARROW, weights.length)
-              for name in ("ids", "times", "lenient", "died")}
+              for name in ("ids", "times", "lenient", "effective")}
     return {"weights": weights, **slices}
 
 
-def dying(space: ExecutionSpace, calls: Sequence[Call]) -> Dying:
-    """Those of some calls."""
-    weights, narrow = columns_of_deaths(calls)
+def deleted_of(space: ExecutionSpace, calls: Sequence[Call]) -> DeletedIds:
+    """Return the deletions of some calls."""
+    weights, narrow = columns_of_deletions(calls)
     cutter = Cutter()
-    slices = slices_of_deaths(cutter.next(WIDE, len(weights)), cutter)
-    return Dying.sliced(together(space, [weights], narrow), slices)
+    slices = slices_of_deletions(cutter.next(WIDE, len(weights)), cutter)
+    return DeletedIds.sliced(together(space, [weights], narrow), slices)
 
 
-def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[Living, Dying]],
+def cleared_pairs(space: ExecutionSpace, groups: Sequence[tuple[IdTable, DeletedIds]],
                   sides: Sequence[Side], operations: Operations) -> Operations:
-    """The operations, and behind them one for each pair of an id that dies."""
-    for living, group in groups:
+    """Return the operations, followed by one for each pair of a deleted id."""
+    for table, group in groups:
         for side in sides:
-            if side.living is living:
-                operations = _with_cleared(space, group.died, side, operations)
+            if side.table is table:
+                operations = _with_cleared(space, group.effective, side, operations)
     return operations
 
 
-def _with_cleared(space: ExecutionSpace, died: Array, side: Side,
+def _with_cleared(space: ExecutionSpace, deleted: Array, side: Side,
                   operations: Operations) -> Operations:
-    count, rows = len(died), side.store.rows
+    count, rows = len(deleted), side.store.rows
     degrees = space.empty(count, np.int64)
-    space.parallel_for(count, count_pairs, died, rows, degrees)
+    space.parallel_for(count, count_pairs, deleted, rows, degrees)
     places = offsets_from_counts(space, degrees)
     begin = operations.length_of("kinds")
     length = begin + int(space.to_host(places[count:])[0])
     longer = longer_operations(space, operations, length)
     mine, other = (longer.second, longer.first) if side.swapped else (longer.first, longer.second)
-    space.parallel_for(count, list_pairs, died, rows, places, begin, mine, other, team=TEAM)
+    space.parallel_for(count, list_pairs, deleted, rows, places, begin, mine, other, team=TEAM)
     return longer
 
 
@@ -87,19 +87,20 @@ def copy_operation(i, operations: Operations, begin, longer: Operations):
 
 
 @kl.kernel
-def count_pairs(j, died, rows: Rows, degrees):
-    """degrees[j] = elements of the row that dies."""
+def count_pairs(j, deleted, rows: Rows, degrees):
+    """degrees[j] = elements of the deleted row."""
     degrees[j] = 0
-    if died[j] >= 0:
-        degrees[j] = kl.int64(rows.end[died[j]]) - kl.int64(rows.begin[died[j]])
+    if deleted[j] >= 0:
+        degrees[j] = kl.int64(rows.end[deleted[j]]) - kl.int64(rows.begin[deleted[j]])
 
 
 @kl.kernel
-def list_pairs(j, died, rows: Rows, places, begin, mine, other):
-    """Write the pairs of the row that dies."""
-    if died[j] >= 0:
-        place = begin + places[j] - kl.int64(rows.begin[died[j]])
-        for at in range(kl.int64(rows.begin[died[j]]) + kl.lane(), kl.int64(rows.end[died[j]]),
+def list_pairs(j, deleted, rows: Rows, places, begin, mine, other):
+    """Write the pairs of the deleted row."""
+    if deleted[j] >= 0:
+        place = begin + places[j] - kl.int64(rows.begin[deleted[j]])
+        for at in range(kl.int64(rows.begin[deleted[j]]) + kl.lane(),
+                        kl.int64(rows.end[deleted[j]]),
                         kl.team_size()):
-            mine[place + at] = died[j]
+            mine[place + at] = deleted[j]
             other[place + at] = rows.elements[at]

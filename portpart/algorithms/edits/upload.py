@@ -11,10 +11,10 @@ import numpy as np
 
 from portpart.algorithms.edits.batch import Call, times_of
 from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
-from portpart.algorithms.edits.deaths import columns_of_deaths, slices_of_deaths
-from portpart.algorithms.edits.living import Dying
+from portpart.algorithms.edits.counters import EditCounters, begun, split
+from portpart.algorithms.edits.deletions import columns_of_deletions, slices_of_deletions
+from portpart.algorithms.edits.id_table import DeletedIds
 from portpart.algorithms.edits.operations import CLEAR, Changes, Operations, slices_of_changes
-from portpart.algorithms.edits.tally import Tally, begun, split
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Slice
 
@@ -22,36 +22,36 @@ NOWHERE = 2**31 - 1
 """No id: pairs of it come behind all others."""
 
 
-class Carried(NamedTuple):
+class Upload(NamedTuple):
     """What is known of a small batch in the space.
 
     Attributes
     ----------
     numbers : array of int32
-        The halves of the words of all tallies.
-    tallies : list of Tally
-    dying : list of Dying
+        The halves of the words of all counters.
+    counters : list of EditCounters
+    deleted : list of DeletedIds
     operations : Operations
     changes : list of Changes
         Of each store, to be found.
     """
 
     numbers: Array
-    tallies: list[Tally]
-    dying: list[Dying]
+    counters: list[EditCounters]
+    deleted: list[DeletedIds]
     operations: Operations
     changes: list[Changes]
 
 
-def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[Call]],
-            calls: Sequence[Call], capacity: int, timed: bool,
-            directions: tuple[int, ...]) -> Carried:
+def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Sequence[Call]],
+           calls: Sequence[Call], capacity: int, timed: bool,
+           directions: tuple[int, ...]) -> Upload:
     """All of a small batch.
 
     Parameters
     ----------
-    deadly : sequence of sequences of Call
-        Deaths of each kind of ids.
+    deletion_calls : sequence of sequences of Call
+        Deletions of each kind of ids.
     calls : sequence of Call
         Those about pairs.
     capacity : int
@@ -61,22 +61,22 @@ def carried(space: ExecutionSpace, num_tallies: int, deadly: Sequence[Sequence[C
     directions : tuple of int
         For each store, how many changes an operation may come to.
     """
-    wide, narrow, deaths = [begun(num_tallies)], [], []
-    for group in deadly:
-        weights, columns = columns_of_deaths(group)
+    wide, narrow, deletions = [begun(num_counters)], [], []
+    for group in deletion_calls:
+        weights, columns = columns_of_deletions(group)
         wide.append(weights)
         narrow += columns
-        deaths.append(len(weights))
+        deletions.append(len(weights))
     length, pairs = _pairs(calls, capacity, timed)
     weighted = any(call.weights is not None for call in calls)
     if weighted:
         wide += weights_of(calls, capacity)
-    layout = layout_of(num_tallies, tuple(deaths), length, weighted, timed, directions)
+    layout = layout_of(num_counters, tuple(deletions), length, weighted, timed, directions)
     memory = together(space, wide, narrow + pairs, layout.room)
-    return Carried(memory[: 2 * len(wide[0])], split(memory, num_tallies),
-                   [Dying.sliced(memory, slices) for slices in layout.dying],
-                   _operations(memory, layout),
-                   [Changes.sliced(memory, slices) for slices in layout.changes])
+    return Upload(memory[: 2 * len(wide[0])], split(memory, num_counters),
+                  [DeletedIds.sliced(memory, slices) for slices in layout.deleted],
+                  _operations(memory, layout),
+                  [Changes.sliced(memory, slices) for slices in layout.changes])
 
 
 def operations_of(space: ExecutionSpace, calls: Sequence[Call], timed: bool) -> Operations:
@@ -96,7 +96,7 @@ class Layout(NamedTuple):
         Elements of int32 behind what is brought, for the changes.
     """
 
-    dying: list[dict[str, Slice]]
+    deleted: list[dict[str, Slice]]
     operations: dict[str, Slice]
     absent: dict[str, None]
     changes: list[dict[str, Slice]]
@@ -104,20 +104,20 @@ class Layout(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def layout_of(num_tallies: int, deaths: tuple[int, ...], length: int, weighted: bool,
+def layout_of(num_counters: int, deletions: tuple[int, ...], length: int, weighted: bool,
               timed: bool, directions: tuple[int, ...]) -> Layout:
-    """With so many tallies before it, of so many deaths of each kind, and operations."""
+    """Return the layout behind the counters, for these numbers of deletions and operations."""
     cutter = Cutter()
-    cutter.next(WIDE, num_tallies * len(Tally.indices))
-    wide = [cutter.next(WIDE, number) for number in deaths]
+    cutter.next(WIDE, num_counters * len(EditCounters.indices))
+    wide = [cutter.next(WIDE, number) for number in deletions]
     operations = {"weights": cutter.next(WIDE, length)} if weighted else {}
-    dying = [slices_of_deaths(each, cutter) for each in wide]
+    deleted = [slices_of_deletions(each, cutter) for each in wide]
     names = ["kinds", "first", "second", *["times"] * timed]
     operations |= {name: cutter.next(NARROW, length) for name in names}
     absent = {name: None for name in ("weights", "times") if name not in operations}
     brought = cutter.end
     changes = [slices_of_changes(length * each, cutter) for each in directions]
-    return Layout(dying, operations, absent, changes, (cutter.end - brought) // NARROW.itemsize)
+    return Layout(deleted, operations, absent, changes, (cutter.end - brought) // NARROW.itemsize)
 
 
 def _operations(memory: Array, layout: Layout) -> Operations:

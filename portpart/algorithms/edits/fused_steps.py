@@ -1,18 +1,18 @@
-"""The steps of a small batch that is looked at and written in a single run (`at_once.py`)."""
+"""The steps of a small batch that is checked and written in a single run (`fused.py`)."""
 
 from __future__ import annotations
 
 from portpart.algorithms.edits.changed_rows import Places, added, removed
-from portpart.algorithms.edits.living import ALIVE, Dying
-from portpart.algorithms.edits.operations import CLEAR, Changes, Deaths, Directed, Operations
-from portpart.algorithms.edits.tally import NONE, Tally
+from portpart.algorithms.edits.counters import NONE, EditCounters
+from portpart.algorithms.edits.id_table import ALIVE, DeletedIds
+from portpart.algorithms.edits.operations import CLEAR, Changes, Deletions, Directed, Operations
 from portpart.backends import language as kl
 from portpart.backends.language import Words
 from portpart.graphs.row_store import Rows
 
 
 class Limits(Words):
-    """What decides whether a batch is written at once.
+    """What decides whether a batch is written in the same run.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Limits(Words):
         Keys that there is room for.
     given : int
         Operations that are given.
-    dying : int
-        Entries that let rows die.
-    born, first : int
+    deleted : int
+        Entries that delete rows.
+    inserted, first : int
         New ids of the rows, which follow each other; the first.
     free : int
         Room behind the rows, negative if nothing may be written.
@@ -39,8 +39,8 @@ class Limits(Words):
     length: int
     capacity: int
     given: int
-    dying: int
-    born: int
+    deleted: int
+    inserted: int
     first: int
     free: int
     gain: int
@@ -49,31 +49,31 @@ class Limits(Words):
 
 
 @kl.kernel
-def let_live(i, limits: Limits, deaths: Deaths):
-    """A new id is alive."""
-    deaths.rows[limits.first + i] = kl.int32(ALIVE)  # type: ignore[index]
+def insert_id(i, limits: Limits, deletions: Deletions):
+    """Mark a new id as in use."""
+    deletions.rows[limits.first + i] = kl.int32(ALIVE)  # type: ignore[index]
 
 
 @kl.kernel
-def let_weigh(i, limits: Limits, weights):
-    """A new id weighs 1."""
+def set_unit_weight(i, limits: Limits, weights):
+    """Set the weight of a new id to 1."""
     weights[limits.first + i] = 1
 
 
 @kl.kernel
-def clear_row(j, dying: Dying, rows: Rows, operations: Operations, directed: Directed,
-              limits: Limits, total: Tally):
-    """Put an operation for each pair of a row that dies behind the others, if there is room.
+def clear_row(j, deleted: DeletedIds, rows: Rows, operations: Operations, directed: Directed,
+              limits: Limits, total: EditCounters):
+    """Append an operation for each pair of a deleted row, if there is space.
 
-    Atomic: where they stand depends on the order, what they come to does not.
+    Atomic: their places depend on the order, the result does not.
     """
-    v = kl.int64(dying.died[j])
+    v = kl.int64(deleted.effective[j])
     degree = kl.int64(0)
     if v >= 0:
         degree = kl.int64(rows.end[v]) - kl.int64(rows.begin[v])
     place = kl.int64(0)
     if kl.lane() == 0:
-        place = limits.given + kl.int64(kl.atomic_add(total, Tally.cleared, degree))
+        place = limits.given + kl.int64(kl.atomic_add(total, EditCounters.cleared, degree))
     place = kl.team_sum(place)
     if (place + degree) * directed.sides <= limits.capacity:
         for at in range(kl.lane(), degree, kl.team_size()):
@@ -84,8 +84,8 @@ def clear_row(j, dying: Dying, rows: Rows, operations: Operations, directed: Dir
 
 
 @kl.kernel
-def measure(_, directed: Directed, limits: Limits, total: Tally):
-    """Count the keys; none are looked at if they are more than there is room for."""
+def measure(_, directed: Directed, limits: Limits, total: EditCounters):
+    """Count the keys; none are examined if they exceed the capacity."""
     length = (limits.given + total.cleared) * directed.sides
     if length > limits.capacity:
         length = kl.int64(0)
@@ -111,14 +111,14 @@ def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
 
 
 @kl.kernel
-def decide(_, places: Places, tally: Tally, of_ids: Tally, limits: Limits):
-    """Write the batch if nobody refuses it, and there is memory for it as it is."""
+def decide(_, places: Places, counters: EditCounters, of_ids: EditCounters, limits: Limits):
+    """Write the batch if no operation is refused, and there is memory for it as it is."""
     room = places.begin[limits.length]
     deltas = places.before[limits.length]
-    gain = added(deltas) - removed(deltas) + tally.extra
-    tally.deltas = deltas
-    tally.room = room
-    limits.go = kl.int64(tally.refused == NONE and of_ids.refused == NONE and tally.wide == 0
+    gain = added(deltas) - removed(deltas) + counters.extra
+    counters.deltas = deltas
+    counters.room = room
+    limits.go = kl.int64(counters.refused == NONE and of_ids.refused == NONE and counters.wide == 0
                       and room <= limits.free and gain <= limits.gain
-                      and (limits.plain == 0 or tally.unusual == 0))
-    tally.written = limits.go
+                      and (limits.plain == 0 or counters.unusual == 0))
+    counters.written = limits.go

@@ -1,0 +1,256 @@
+"""Small batches in a single run: they are checked, and written if nothing prevents it.
+
+Keys are sorted by counting, for each of them, those before it.  Pairs of deleted ids become
+operations behind the given ones; until then their places hold a pair that sorts last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.edits.changed_rows import Places
+from portpart.algorithms.edits.counters import EditCounters
+from portpart.algorithms.edits.fused_steps import (
+    Limits,
+    clear_row,
+    decide,
+    insert_id,
+    measure,
+    place_key,
+    set_unit_weight,
+)
+from portpart.algorithms.edits.id_table import (
+    DeletedIds,
+    check_deletion,
+    mark_deleted,
+    set_deleted,
+    set_deleted_weight,
+)
+from portpart.algorithms.edits.operations import (
+    Changes,
+    Operations,
+    Side,
+    find_combined_change,
+    write_key,
+)
+from portpart.algorithms.edits.rewrite import find_room, rewrite_row
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record
+from portpart.backends.program import Program, Slot
+from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
+from portpart.graphs.row_store import TEAM, RowStore
+from portpart.primitives.scan import TEAM as SCAN_TEAM
+from portpart.primitives.scan import TILE, scan_tile
+
+COMPARISONS = 1 << 17
+"""So many comparisons of keys a lane makes in less time than it takes to launch a sort."""
+
+def is_small(space: ExecutionSpace, length: int) -> bool:
+    """Whether so many keys are worth a single run."""
+    return length <= TILE and length * length <= COMPARISONS * space.widest_team
+
+
+def capacity_for_deletions(side: Side, number: int) -> int:
+    """PredictedOutcome number of operations for the deletion of `number` rows."""
+    pairs, rows = side.store.used, max(1, side.table.num_alive)
+    return number * (3 * pairs // (2 * rows) + 2)
+
+
+class StoreInputs(NamedTuple):
+    """The inputs of the check of a store.
+
+    Attributes
+    ----------
+    side : Side
+    counters : EditCounters
+        What counts pairs.
+    of_ids : EditCounters
+        What counts ids of the rows.
+    limits : Limits
+        What may be written.
+    deleted : DeletedIds, or None
+        Deleted rows.
+    changes : Changes
+        What becomes of pairs is written there.
+    """
+
+    side: Side
+    counters: EditCounters
+    of_ids: EditCounters
+    limits: Limits
+    deleted: DeletedIds | None
+    changes: Changes
+
+
+class StoreArguments(Record):
+    """Further arguments of the part of a program for a store."""
+
+    limits: Limits
+    places: Places
+    weights: Array | None
+
+
+OWN = ("rows", "deletions", "growth", "arguments", "changes", "counters", "of_ids", "deleted")
+"""What the part of a program for a store takes."""
+
+NAMES = [[f"{name}{number}" for name in OWN] for number in range(2)]
+
+
+def check_fused(space: ExecutionSpace, operations: Operations,
+                stores: Sequence[StoreInputs]) -> None:
+    """Find the changes of operations in all stores; written in all if ``counters.written`` says so.
+
+    With deletions there is nothing in `operations` behind the given ones, and the number of changes
+    follows from ``cleared`` of the first counters; there are none if it exceeds the
+    capacity.
+    """
+    records: dict[str, Any] = {"operations": operations}
+    key: list[Any] = [operations.weights is None, operations.times is None]
+    length = 0
+    for number, inputs in enumerate(stores):
+        side, rows = inputs.side, inputs.side.store.rows
+        length = operations.length_of("kinds") * side.directions
+        changes = inputs.changes
+        growth, weights = side.store.growth, side.table.weights
+        places = Places(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
+        own = (rows, side.deletions, growth, StoreArguments(inputs.limits, places, weights),
+               changes, inputs.counters,
+               inputs.of_ids, inputs.deleted)
+        records.update(zip(NAMES[number], own))
+        key += [rows.begin.dtype, _dtype(rows.weights), inputs.deleted is None, _dtype(weights)]
+    executable = space.cached_executable(("fused edits", *key), lambda: _recorded(stores, records))
+    executable.run(records, length, length)
+
+
+def _dtype(array: Any) -> Any:
+    return None if array is None else array.dtype
+
+
+ONE_MORE = work(np.int64, lambda length: length + 1)
+
+
+def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone: bool) -> Limits:
+    """What a batch may do.
+
+    Parameters
+    ----------
+    counts : dict
+        The first words of the limits.
+    total_weight : int
+        Of all pairs.
+    alone : bool
+        Whether nothing else can stand against the batch.
+    """
+    weights = store.rows.weights
+    narrow = weights is not None and weights.dtype == np.int32
+    limit = MAX_INT32 if narrow else MAX_TOTAL_WEIGHT
+    free = -1 if store.lent or not alone else store.pool_length - store.used
+    return Limits.of(**counts, free=free, gain=limit - total_weight, plain=int(weights is None))
+
+
+def _recorded(stores: Sequence[StoreInputs], records: dict[str, Any]) -> Program:
+    program = Program("fused edits")
+    made = {name: record and program.record(name, record) for name, record in records.items()}
+    own = [_slots_of(program, number, inputs, made) for number, inputs in enumerate(stores)]
+    deleted = [slots for slots, inputs in zip(own, stores) if inputs.deleted]
+    if deleted:
+        with program.side_by_side():
+            _record_insertions(program, own)
+        _record_deletions(program, deleted, own)
+    with program.side_by_side():
+        if not deleted:
+            _record_insertions(program, own)
+        for slots in own:
+            program.launch(slots["limits"].capacity, write_key, **slots)
+    _record_checks(program, own)
+    with ExitStack() as all_go:
+        for slots in own:
+            all_go.enter_context(program.if_nonzero(slots["limits"].go))
+        with program.side_by_side():
+            for inputs, slots in zip(stores, own):
+                _record_writing(program, inputs, slots)
+    return program
+
+
+def _slots_of(program: Program, number: int, inputs: StoreInputs,
+              made: dict[str, Any]) -> dict[str, Any]:
+    """The slots of kernels that check one store."""
+    own = {name: made[numbered] for name, numbered in zip(OWN, NAMES[number], strict=True)}
+    arguments = own["arguments"]
+    order = program.scratch(f"order{number}", work(np.int32, int))
+    keys, rooms = (program.scratch(f"{name}{number}", work(np.int64, int))
+                   for name in ("unsorted", "rooms"))
+    return {**own, **dict(arguments.named()), "operations": made["operations"], "keys": keys,
+            "rooms": rooms, "total": made["counters0"], "before": arguments.places.before,
+            "length": arguments.places.length,
+            "directed": inputs.side.directed(order, arguments.places.length)}
+
+
+def _record_insertions(program: Program, own: Sequence[dict[str, Any]]) -> None:
+    """Record the insertion of ids."""
+    for slots in own:
+        program.launch(slots["limits"].inserted, insert_id, **slots)
+        if slots["weights"].dtype is not None:
+            program.launch(slots["limits"].inserted, set_unit_weight, **slots)
+
+
+def _record_deletions(program: Program, deleted: Sequence[dict[str, Any]],
+                      own: Sequence[dict[str, Any]]) -> None:
+    """Record deletions and the operations that follow; all stores then have another length."""
+    with program.side_by_side():
+        for slots in deleted:
+            program.launch(slots["limits"].deleted, mark_deleted, deleted=slots["deleted"],
+                           deletions=slots["deletions"].rows)
+    with program.side_by_side():
+        for slots in deleted:
+            program.launch(slots["limits"].deleted, check_deletion, deleted=slots["deleted"],
+                           deletions=slots["deletions"].rows, weights=slots["weights"],
+                           counters=slots["of_ids"])
+    with program.side_by_side():
+        for slots in deleted:
+            program.launch(slots["limits"].deleted, clear_row, team=TEAM, **slots)
+    with program.side_by_side():
+        for slots in own:
+            program.launch(1, measure, **slots)
+
+
+def _record_checks(program: Program, own: Sequence[dict[str, Any]]) -> None:
+    """Record the checks that follow once there are keys, in all stores side by side."""
+    def for_all(step: Callable[[Any, dict[str, Any]], None]) -> None:
+        with program.side_by_side():
+            for slots in own:
+                step(slots["limits"], slots)
+
+    launch = program.launch
+    for_all(lambda limits, slots: launch(limits.capacity, place_key, team=SCAN_TEAM, **slots))
+    for_all(lambda limits, slots: launch(limits.length, find_combined_change, **slots))
+    for_all(lambda limits, slots: _record_sums(program, slots["changes"].deltas, slots["before"],
+                                               limits.length))
+    for_all(lambda limits, slots: launch(limits.length, find_room, **slots))
+    for_all(lambda limits, slots: _record_sums(program, slots["rooms"], slots["places"].begin,
+                                               limits.length))
+    for_all(lambda limits, slots: launch(1, decide, **slots))
+
+
+def _record_sums(program: Program, values: Slot, result: Slot, length: Any) -> None:
+    """Record prefix sums of no more values than a tile has."""
+    program.parallel_for(1, scan_tile, values, None, result, length.slot, length.index,
+                         team=SCAN_TEAM)
+
+
+def _record_writing(program: Program, inputs: StoreInputs, slots: dict[str, Any]) -> None:
+    """Record how a batch is written in one store."""
+    limits, weighted = slots["limits"], inputs.side.store.rows.weights is not None
+    program.launch(limits.length, rewrite_row, team=TEAM, weighted=weighted, **slots)
+    if inputs.deleted:
+        effective = slots["deleted"].effective
+        program.launch(limits.deleted, set_deleted, effective=effective, value=-1,
+                       deletions=slots["deletions"].rows)
+        if slots["weights"].dtype is not None:
+            program.launch(limits.deleted, set_deleted_weight, effective=effective, values=None,
+                           weights=slots["weights"])
