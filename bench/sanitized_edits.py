@@ -22,13 +22,13 @@ def edits(space: Any, graphs: dict[str, Any],
 def _by_pseudo_block(graph: Any) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.edits import EditableGraph
-    from portpart.algorithms.following.following import Following
-    from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+    from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
+    from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
     from portpart.algorithms.objectives.cut import CUT
 
     edited, n, space = EditableGraph(graph), graph.num_vertices, graph.space
     random = np.random.default_rng(8)
-    following = Following(
+    incremental = IncrementalRefiner(
         edited, space.asarray(np.arange(n) * 6 // n, np.int32),
         lambda total: Balance(6, 21 * total // 120, total // 6), CUT, 1,
         pieces=PSEUDO_BLOCK)
@@ -41,21 +41,21 @@ def _by_pseudo_block(graph: Any) -> None:
         batch.delete_edges(*random.choice(alive, (2, n)), missing="ignore")
         batch.set_vertex_weights(alive[:2], 9)
         batch.delete_vertices(random.choice(alive[2:], 10), missing="ignore")
-        following.reserve()
-        following.follow(edited.apply(batch))
+        incremental.reserve()
+        incremental.follow(edited.apply(batch))
 
 
 def _by_critical_pins(graph: Any) -> None:
     import portpart
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.edits import EditableHypergraph
-    from portpart.algorithms.following.critical_pins import CRITICAL_PINS
-    from portpart.algorithms.following.following import Following
+    from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
+    from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
     from portpart.algorithms.objectives.net_cost import net_objective
 
     edited = EditableHypergraph(portpart.as_hypergraph((graph.offsets, graph.targets)))
     n, space, random = edited.vertices.count, edited.space, np.random.default_rng(8)
-    following = Following(
+    incremental = IncrementalRefiner(
         edited, space.asarray(np.maximum(0, np.arange(n) * 9 // n - 3), np.int32),
         lambda total: Balance(6, 21 * total // 120, total // 6), net_objective("km1"), 1,
         pieces=CRITICAL_PINS)
@@ -66,8 +66,8 @@ def _by_critical_pins(graph: Any) -> None:
         batch.insert_pins(random.integers(0, n, n), random.choice(alive, n))
         batch.set_vertex_weights(alive[:9], 9)
         batch.delete_vertices(random.choice(alive[9:], 10), missing="ignore")
-        following.reserve()
-        following.follow(edited.apply(batch))
+        incremental.reserve()
+        incremental.follow(edited.apply(batch))
 
 
 def _edit_nets(graph: Any) -> None:
@@ -142,34 +142,34 @@ def _edit(graph: Any) -> None:
 def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     """Let a partition follow a batch, and take back who has moved."""
     from portpart.algorithms.balance.limits import Balance
-    from portpart.algorithms.following.following import Following
+    from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
 
     start = (np.random.default_rng(8).random(edited.vertices.count) ** 2 * k).astype(np.int32)
-    following = Following(edited, edited.space.asarray(start), lambda total: Balance(
+    incremental = IncrementalRefiner(edited, edited.space.asarray(start), lambda total: Balance(
         k, total // k + 40, total // k), objective, 5)
     for side in edited.sides:
         side.store.compact()
-    following.reserve()
-    mark, begun = edited.mark(), following.last
+    incremental.reserve()
+    mark, begun = edited.mark(), incremental.last
     update = edited.apply(batch)
-    following.follow(update)
-    following.before(update)
-    following.undo(following.moves(following.last), undoing=True)
-    following.recount(begun, edited.undo(mark))
+    incremental.follow(update)
+    incremental.before(update)
+    incremental.undo(incremental.moves(incremental.last), undoing=True)
+    incremental.recount(begun, edited.undo(mark))
     small = edited.batch()
     ends = small.insert_vertices(count=2), [14, 15]
     if hasattr(small, "insert_edges"):
         small.insert_edges(*ends)
     else:
         small.insert_pins(*reversed(ends))
-    following.reserve()
+    incremental.reserve()
     applying = edited.begin(small)
-    following.follow_early(applying.expect(), True)
+    incremental.follow_early(applying.expect(), True)
     update = edited.end(applying)
-    following.follow(update)
-    elsewhere = following.existing_part() >= 0
+    incremental.follow(update)
+    elsewhere = incremental.existing_part() >= 0
     elsewhere[9:] = False
-    placed = edited.space.copy(following.part)
+    placed = edited.space.copy(incremental.part)
     placed[elsewhere] = 1
-    following.restart(placed)
-    following.refine_near(elsewhere)
+    incremental.restart(placed)
+    incremental.refine_near(elsewhere)

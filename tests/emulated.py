@@ -36,8 +36,8 @@ from portpart.algorithms.coarsening.options import (
     NetOptions,
 )
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
-from portpart.algorithms.following import edits
-from portpart.algorithms.following import nets as nets_followed
+from portpart.algorithms.incremental import edits
+from portpart.algorithms.incremental import nets as nets_followed
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
@@ -54,7 +54,7 @@ from portpart.algorithms.partitioners import lookup
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.portpart_ranks import partition_ranks
 from portpart.algorithms.refinement import lanes, sizes
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
 from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
@@ -226,7 +226,7 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     ties = space.asarray(random.integers(0, 4, graph.num_vertices))
     constraints = Constraints(few if "fixed" in case.wish else None,
                               some if "initial" in case.wish else None,
-                              homes=Homes(some, ties) if "homes" in case.wish else None)
+                              homes=PreviousBlocks(some, ties) if "homes" in case.wish else None)
     target = [1, 2, 2] if "target" in case.wish else None
     bounds = bounds_for(graph, k, 0.03, target, constraints.fixed, 0)
     run, config = lookup(case.algorithm, preset_of(case))

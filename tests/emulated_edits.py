@@ -11,9 +11,9 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.batch import GraphBatch
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.algorithms.following.critical_pins import CRITICAL_PINS
-from portpart.algorithms.following.following import Following
-from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
+from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
+from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
@@ -56,7 +56,7 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
     """Blocks after some more edits, and refinement around some vertices."""
     n, space = edited.vertices.count, edited.space
     start = (np.random.default_rng(2).random(n) ** 2 * k).astype(np.int32)
-    following = Following(edited, space.asarray(start), lambda total: Balance(
+    incremental = IncrementalRefiner(edited, space.asarray(start), lambda total: Balance(
         k, total // k + 120 // k, total // k), objective, 5)
     for side in edited.sides:
         side.store.compact()
@@ -72,25 +72,25 @@ def _followed(edited: Any, k: int, objective: Objective) -> np.ndarray:
         batch.delete_nets(6)
         batch.insert_pins([12, 13], new)
         batch.insert_pins(np.full(n - 12, 14), np.arange(12, n))
-    mark, begun = edited.mark(), following.last
+    mark, begun = edited.mark(), incremental.last
     update = edited.apply(batch)
-    found = following.follow(update)
-    part = oracles.host(following.before(update))
-    following.undo(following.moves(following.last), undoing=True)
-    following.recount(begun, edited.undo(mark))
+    found = incremental.follow(update)
+    part = oracles.host(incremental.before(update))
+    incremental.undo(incremental.moves(incremental.last), undoing=True)
+    incremental.recount(begun, edited.undo(mark))
     small = edited.batch()
     ends = small.insert_vertices(count=2), [3, 12]
     if isinstance(small, GraphBatch):
         small.insert_edges(*ends)
     else:
         small.insert_pins([4, 5], ends[0])
-    following.reserve()
+    incremental.reserve()
     applying = edited.begin(small)
-    following.follow_early(applying.expect(), True)
-    last = following.follow(edited.end(applying))
+    incremental.follow_early(applying.expect(), True)
+    last = incremental.follow(edited.end(applying))
     assert applying.prediction_held
-    near = following.refine_near(space.asarray(np.arange(edited.vertices.count) % 9 == 0))
-    return np.concatenate([part, oracles.host(following.part), *(
+    near = incremental.refine_near(space.asarray(np.arange(edited.vertices.count) % 9 == 0))
+    return np.concatenate([part, oracles.host(incremental.part), *(
         np.append(each.weights, each.cost) for each in (found, last, near))])
 
 
@@ -121,7 +121,7 @@ def by_pseudo_block(graph: Any, k: int = 3) -> np.ndarray:
     def balance_of(total: int) -> Balance:
         return Balance(k, 21 * total // (20 * k), total // k)
 
-    following = Following(edited, part, balance_of, CUT, 1, pieces=PSEUDO_BLOCK)
+    incremental = IncrementalRefiner(edited, part, balance_of, CUT, 1, pieces=PSEUDO_BLOCK)
     found = []
     for turn in range(3):
         batch = edited.batch()
@@ -130,9 +130,9 @@ def by_pseudo_block(graph: Any, k: int = 3) -> np.ndarray:
         batch.delete_edges(np.arange(9, n - 9), np.arange(10, n - 8), missing="ignore")
         batch.set_vertex_weights([15, 16], [7, 8])
         batch.delete_vertices([2 * turn, n - 1 - turn])
-        following.reserve()
-        found += [following.follow(edited.apply(batch)).weights]
-    return np.concatenate([*found, oracles.host(following.existing_part())])
+        incremental.reserve()
+        found += [incremental.follow(edited.apply(batch)).weights]
+    return np.concatenate([*found, oracles.host(incremental.existing_part())])
 
 
 def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
@@ -143,7 +143,8 @@ def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
     def balance_of(total: int) -> Balance:
         return Balance(k, 21 * total // (20 * k), total // k)
 
-    following = Following(edited, part, balance_of, net_objective("km1"), 1, pieces=CRITICAL_PINS)
+    incremental = IncrementalRefiner(edited, part, balance_of, net_objective("km1"), 1,
+                                     pieces=CRITICAL_PINS)
     found = []
     for turn in range(2):
         batch = edited.batch()
@@ -152,6 +153,6 @@ def by_critical_pins(graph: Any, k: int = 3) -> np.ndarray:
         batch.insert_pins(20 + np.arange(9), 30 + np.arange(9))
         batch.set_vertex_weights([15, 16], [9, 9])
         batch.delete_vertices([2 * turn, n - 1 - turn])
-        following.reserve()
-        found += [following.follow(edited.apply(batch)).weights]
-    return np.concatenate([*found, oracles.host(following.existing_part())])
+        incremental.reserve()
+        found += [incremental.follow(edited.apply(batch)).weights]
+    return np.concatenate([*found, oracles.host(incremental.existing_part())])

@@ -68,7 +68,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("algorithms/refinement/refiner",),
     ("algorithms/refinement/prefix/*",),
     ("algorithms/refinement/nets/*", "algorithms/refinement/ranks/*"),
-    ("algorithms/following/*",),
+    ("algorithms/incremental/*",),
     ("algorithms/balance/*", "algorithms/initial/*"),
     ("algorithms/multilevel/*",),
     ("algorithms/portpart", "algorithms/portpart_nets", "algorithms/jet", "algorithms/gkway",

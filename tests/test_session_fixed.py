@@ -210,20 +210,20 @@ def test_a_batch_that_fails_halfway_fixes_nothing(monkeypatch: pytest.MonkeyPatc
 
     for name in ("misplaced", "restart", "refine_near"):
         with monkeypatch.context() as patched:
-            patched.setattr(session._rounds.following, name, out_of_memory)
+            patched.setattr(session._rounds.incremental, name, out_of_memory)
             with pytest.raises(portpart.OutOfMemory):
                 session.apply(batch)
         assert np.array_equal(session.part, part)
         assert np.array_equal(session.fixed, fixed)
-    run = session._rounds.following._run
+    run = session._rounds.incremental._run
 
-    def out_of_memory_around(*given: Any, woken: Any = None, **options: Any) -> None:
+    def out_of_memory_around(*given: Any, activated: Any = None, **options: Any) -> None:
         run(*given, **options)
-        if woken is not None:
+        if activated is not None:
             raise MemoryError
 
     with monkeypatch.context() as patched:
-        patched.setattr(session._rounds.following, "_run", out_of_memory_around)
+        patched.setattr(session._rounds.incremental, "_run", out_of_memory_around)
         with pytest.raises(portpart.OutOfMemory):
             session.apply(batch)
     assert np.array_equal(session.part, part)

@@ -100,7 +100,7 @@ def _gkway() -> Algorithm:
 
 def _igkway() -> Algorithm:
     from portpart.algorithms import igkway
-    from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
+    from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
 
     return Algorithm(
         "igkway", "iG-kway",
@@ -158,7 +158,7 @@ def _hyperg_of_nets() -> Algorithm:
 
 def _ihyperg_of_nets() -> Algorithm:
     from portpart.algorithms import hyperg, ihyperg
-    from portpart.algorithms.following.critical_pins import CRITICAL_PINS
+    from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
 
     return Algorithm(
         "ihyperg", "iHyperG",

@@ -26,7 +26,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
-from portpart.algorithms.refinement.nets.turns import ORDERS
+from portpart.algorithms.refinement.nets.move_order import ORDERS
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import Array
 from portpart.options import changed, check_options, described, option

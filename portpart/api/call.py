@@ -181,5 +181,5 @@ def block_weights_of(problem: Problem, part: Array) -> np.ndarray:
 def cost_of(problem: Problem, part: Array) -> int:
     """The objective, and the price of moving."""
     cost = total_cost(problem.graph, part, problem.objective, problem.rows)
-    homes = problem.constraints.homes
-    return cost if homes is None else cost + homes.cost(problem.space, part)
+    previous_blocks = problem.constraints.previous_blocks
+    return cost if previous_blocks is None else cost + previous_blocks.cost(problem.space, part)

@@ -39,7 +39,7 @@ class NotingSpace(CpuSpace):
         Of a GPU of which there is nothing but its compiler.
     """
 
-    kind, name = "cuda", "noting"
+    kind, name = "cuda", "recording"
 
     def __init__(self, stage: ExecutionSpace) -> None:
         super().__init__()

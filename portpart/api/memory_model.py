@@ -28,7 +28,7 @@ from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is_one_piece
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
-from portpart.algorithms.refinement.prefix.trial import Trial
+from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.algorithms.refinement.work_arrays import refining_bytes
 from portpart.backends.work import bytes_of, bytes_outliving, roomy
@@ -216,7 +216,8 @@ def hierarchy_bytes(levels: Sequence[AnySize]) -> int:
 
 def legal_moves_bytes(sizes: Sizes) -> int:
     """The same, with legal moves and what they are sorted with."""
-    return refining_bytes(sizes) + Trial.num_bytes(sizes) + SortArrays.num_bytes(sizes.vertices)
+    return (refining_bytes(sizes) + MoveSequence.num_bytes(sizes)
+            + SortArrays.num_bytes(sizes.vertices))
 
 
 def clustering_bytes(sizes: FineSizes) -> int:

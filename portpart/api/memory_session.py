@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from portpart.algorithms.following.following import room_for
-from portpart.algorithms.following.nets import spare_rows
-from portpart.algorithms.refinement.local.around import Journal
+from portpart.algorithms.incremental.incremental_refiner import room_for
+from portpart.algorithms.incremental.nets import spare_rows
+from portpart.algorithms.refinement.local.local import Journal
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.api.memory_model import (
     OF_VERTEX,
@@ -40,10 +40,11 @@ def with_session(estimate: MemoryEstimate, finest: LevelSize, num_blocks: int,
     """
     n = finest.num_vertices
     levels = int(n / (1 - model.vertices))
-    homes = (OF_VERTEX + OF_WORD) * levels + PARTS * OF_VERTEX * n
+    previous_blocks = (OF_VERTEX + OF_WORD) * levels + PARTS * OF_VERTEX * n
     again = finest.own_bytes + OF_WORD * n
     kept = _stored(finest, edge_weights) + _followed(finest, num_blocks, model)
-    return replace(estimate.beside(kept + homes + again), graph=estimate.graph, session=kept)
+    return replace(estimate.beside(kept + previous_blocks + again), graph=estimate.graph,
+                   session=kept)
 
 
 def _stored(finest: LevelSize, edge_weights: bool) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from portpart.algorithms.multilevel.inherited import inherited
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.api.bounds import FREE, block_array
 from portpart.api.tasks import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
@@ -103,9 +103,9 @@ def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]
     start = space.asarray(inherited(problem.graph, known, problem.balance))
     factor, size = price.denominator, price.numerator
     check_price(problem.graph, price, int(old.sizes.sum()))
-    homes = Homes(start, space.asarray(np.where(tied, old.sizes, 0) * size))
+    previous_blocks = PreviousBlocks(start, space.asarray(np.where(tied, old.sizes, 0) * size))
     return replace(problem, graph=scaled(problem.graph, factor),
-                   constraints=replace(wanted, initial=start, homes=homes))
+                   constraints=replace(wanted, initial=start, previous_blocks=previous_blocks))
 
 
 def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:

@@ -46,7 +46,7 @@ def rehearse(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], confi
              rehearsals: Rehearsals | None = None) -> None:
     """Have the code of a run compiled side by side; by default where the space does such things."""
     rehearsals = rehearsals or problem.space.rehearsals
-    if rehearsals is None or problem.constraints.homes is not None:
+    if rehearsals is None or problem.constraints.previous_blocks is not None:
         return
 
     def call(stage: ExecutionSpace) -> None:

@@ -17,7 +17,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.portpart_nets import HypergraphConfig
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.api.bounds import FREE
 from portpart.api.call import Call, block_weights_of, call_of, cost_of
 from portpart.api.migration import (
@@ -320,9 +320,10 @@ class Tries:
         part, weights = call.partition(problem)
         if problem.constraints.fixed is None:
             space = problem.space
-            homes = Homes(space.asarray(np.where(tied, known, 0).astype(np.int32)),
-                          space.asarray(np.where(tied, self.old.sizes, 0)))
-            part = renumbered(space, part, homes, problem.balance)
+            previous_blocks = PreviousBlocks(space.asarray(np.where(tied, known,
+                                                                    0).astype(np.int32)),
+                                             space.asarray(np.where(tied, self.old.sizes, 0)))
+            part = renumbered(space, part, previous_blocks, problem.balance)
             weights = block_weights_of(problem, part)
         return self._made(problem.trace, price, part, weights)
 

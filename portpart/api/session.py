@@ -12,7 +12,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.algorithms.edits.batch import Batch
-from portpart.algorithms.following.following import Known
+from portpart.algorithms.incremental.incremental_refiner import PartitionFigures
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.api.migration import price_of
 from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
@@ -123,7 +123,8 @@ class Session(SessionView):
         known = None
         if isinstance(call.problem.graph, Graph):  # of nets all is found as rounds begin
             costs = call.measured(part, call.problem.trace)
-            known = Known(costs[objective or default_objective(call.problem.graph)], block_weights)
+            known = PartitionFigures(costs[objective or default_objective(call.problem.graph)],
+                                     block_weights)
         call.problem.trace.summary()  # `progress` hears that all is done
         self._begin(Rounds(call, editable(call.problem.graph, call.config), part, sizes,
                            call.problem.constraints.fixed, wishes, known=known))

@@ -59,12 +59,12 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     InputError
         If there is a configuration or a name that a file cannot hold; nothing is written then.
     """
-    following, host = rounds.following, rounds.edited.space.to_host
+    incremental, host = rounds.incremental, rounds.edited.space.to_host
     facts = json.dumps(_facts_of(rounds, asked), default=_plain).encode()
     arrays = {FACTS: np.frombuffer(facts, np.uint8), "fixed_weight": rounds.fixed_weight,
               **arrays_of(rounds.edited), **arrays_of_names(rounds.edited)}
     count = rounds.edited.vertices.count
-    for name, array in zip(OF_IDS, (following.part, following.sizes, following.fixed)):
+    for name, array in zip(OF_IDS, (incremental.part, incremental.sizes, incremental.fixed)):
         if array is not None:
             arrays[name] = host(array[:count])
     if "sizes" in arrays:  # those of deleted vertices do not count

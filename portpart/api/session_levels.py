@@ -11,7 +11,7 @@ import numpy as np
 from portpart.algorithms.balance.finish import bounded
 from portpart.algorithms.edits.editable import Editable, EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.algorithms.following.whereabouts import LivePartition
+from portpart.algorithms.incremental.move_log import LivePartition
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace

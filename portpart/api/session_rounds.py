@@ -16,7 +16,12 @@ from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Mark
 from portpart.algorithms.edits.fixings import fixings_of
 from portpart.algorithms.edits.update import Update
-from portpart.algorithms.following.following import Following, Known, Moves, Round
+from portpart.algorithms.incremental.incremental_refiner import (
+    IncrementalRefiner,
+    Moves,
+    PartitionFigures,
+    RoundResult,
+)
 from portpart.algorithms.multilevel.trace import Progress
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
@@ -72,7 +77,7 @@ class Step(NamedTuple):
 
     moves: Moves | None
     part: Array | None
-    before: Round
+    before: RoundResult
     ledger: Ledger
     fixed: FixedVertices | None
 
@@ -111,7 +116,8 @@ class Rounds:
 
     def __init__(self, call: Call, edited: Any, part: Array, sizes: Array | None,
                  fixed: Array | None, wishes: Wishes,
-                 fixed_weight: np.ndarray | None = None, known: Known | None = None) -> None:
+                 fixed_weight: np.ndarray | None = None, known: PartitionFigures
+                 | None = None) -> None:
         self.call, self.edited, self.wishes = call, edited, wishes
         self.sums = Sums(call, wishes, sizes)
         self._weigh_fixed(call.bounds.fixed_weight if fixed_weight is None else fixed_weight)
@@ -128,17 +134,19 @@ class Rounds:
         self.fixed_weight = weight
         self.rule = BoundsRule(k, wishes.imbalance, wishes.target, weight, wishes.min_weight)
         self._bounds: tuple[int, Bounds | None] = (-1, None)
-        self._judged: tuple[Round | None, bool] = (None, False)
+        self._judged: tuple[RoundResult | None, bool] = (None, False)
 
     def follow(self, part: Array, sizes: Array | None, fixed: Array | None,
-               known: Known | None) -> None:
+               known: PartitionFigures | None) -> None:
         """Have these blocks from now on."""
         problem = self.call.problem
         self.edited.num_blocks = problem.num_blocks
         self._bounds = (-1, None)
-        self.following = Following(self.edited, part, lambda total: self.bounds(total).balance,
-                                   problem.objective, problem.seed, ceil(self.wishes.price), sizes,
-                                   fixed, entry_of(self.call.config).around, known)
+        self.incremental = IncrementalRefiner(self.edited, part,
+                                              lambda total: self.bounds(total).balance,
+                                              problem.objective, problem.seed,
+                                              ceil(self.wishes.price), sizes,
+                                              fixed, entry_of(self.call.config).around, known)
 
     def bounds(self, total: int) -> Bounds:
         """The bounds of the blocks when all vertices weigh so much."""
@@ -149,13 +157,13 @@ class Rounds:
         return bounds
 
     def _max_filled(self, limits: np.ndarray) -> int:
-        live = self.following.live_partition()
+        live = self.incremental.live_partition()
         return max_filled(made(self.edited), limits, self.fixed_weight, live.fixed)
 
     @property
-    def last(self) -> Round:
+    def last(self) -> RoundResult:
         """The state of the partition."""
-        return self.following.last
+        return self.incremental.last
 
     @property
     def feasible(self) -> bool:
@@ -169,8 +177,8 @@ class Rounds:
     def apply(self, batch: Batch, wanted: str,
               progress: Progress | None = None) -> tuple[Update, Done]:
         """Apply a batch; if anything fails all is as before."""
-        following = self.following
-        following.reserve()
+        incremental = self.incremental
+        incremental.reserve()
         before, ledger = self.last, self.ledger
         fits, marked = self.sums.surely_fit(self.edited, batch), bool(self.marks)
         update = self._edit(batch, refine := wanted not in ("none", "full"), fits)
@@ -178,18 +186,18 @@ class Rounds:
         try:
             self.sums.follow(batch)
             if not fits:
-                self.sums.check(self.edited, following.live_partition)
+                self.sums.check(self.edited, incremental.live_partition)
             if batch.fixings:
                 fixed = self._fix(batch)
-                following.refit()
-            local = following.follow(update, refine)
+                incremental.refit()
+            local = incremental.follow(update, refine)
             if marked or batch.fixings:  # after these another round may follow
-                moves = following.moves(local).kept(self.edited.space)
+                moves = incremental.moves(local).kept(self.edited.space)
             done, part = self._gone_on(update, wanted, local, progress, bool(batch.fixings))
             step = Step(moves, part, before, ledger, fixed) if marked else None
         except BaseException:
             if moves is None and local is not None:
-                moves = following.moves(local)
+                moves = incremental.moves(local)
             step = Step(moves, part, before, ledger, fixed)
             self.unfinished = partial(self._break_off, batch, update, step)
             self.finish()
@@ -208,13 +216,13 @@ class Rounds:
             early = self.edited.space.runs_behind and fits and not batch.fixings
             expected = applying.expect() if early else None
             if expected is not None:
-                self.following.follow_early(expected, refine)
+                self.incremental.follow_early(expected, refine)
             update = self.edited.end(applying)
         except BaseException:
-            self.following.give_up()
+            self.incremental.give_up()
             raise
         if not applying.prediction_held:
-            self.following.give_up()
+            self.incremental.give_up()
         return update
 
     def finish(self) -> None:
@@ -227,31 +235,31 @@ class Rounds:
         """Go back by a batch; without moves from within a round.  It may be tried again."""
         if batch.applied:
             self.edited.undo_last(update)
-            self.sums.go_back(update.num_changes)
+            self.sums.undo(update.num_changes)
             batch.applied = False
         if step.fixed is not None:
             self._have_fixed(step.fixed)
         if step.moves is None:
-            self.following.go_home()
+            self.incremental.restore_previous()
         else:
             self._return(step)
-            self.following.recount(step.before)
+            self.incremental.recount(step.before)
         if step.fixed is not None:
-            self.following.refit()
+            self.incremental.refit()
         self.ledger = step.ledger
 
     def _fix(self, batch: Batch) -> FixedVertices:
         """Fix vertices as a batch asks for it, and return what was fixed before."""
-        following, space = self.following, self.edited.space
+        incremental, space = self.incremental, self.edited.space
         ids, blocks = fixings_of(batch)
         count, k = self.edited.vertices.count, self.call.problem.num_blocks
-        before = FixedVertices(following.fixed, self.fixed_weight)
+        before = FixedVertices(incremental.fixed, self.fixed_weight)
         fixed = space.full(count, FREE, np.int32)
-        if following.fixed is not None:
-            fixed[:] = following.fixed[:count]
+        if incremental.fixed is not None:
+            fixed[:] = incremental.fixed[:count]
         fixed[space.asarray(ids)] = space.asarray(blocks)
         if bool((fixed != FREE).any()):
-            self._have_fixed(FixedVertices(fixed, fixed_weights(following.rows, fixed, k)))
+            self._have_fixed(FixedVertices(fixed, fixed_weights(incremental.rows, fixed, k)))
         else:
             self._have_fixed(FixedVertices(None, np.zeros(k, np.int64)))
         return before
@@ -259,23 +267,23 @@ class Rounds:
     def _have_fixed(self, fixed: FixedVertices) -> None:
         """Have other vertices that are fixed; `refit` of what follows is next."""
         self._weigh_fixed(fixed.weight)
-        self.following.fix(fixed.blocks)
+        self.incremental.fix(fixed.blocks)
 
-    def _gone_on(self, update: Update, wanted: str, local: Round, progress: Progress | None,
+    def _gone_on(self, update: Update, wanted: str, local: RoundResult, progress: Progress | None,
                  may_be_misplaced: bool) -> tuple[Done, Array | None]:
         """Put fixed vertices in place and refine around them, or all levels, if that is to be.
 
         Without, what refinement around the edits has left too heavy moves one by one.  Also returns
         the partition before that, if anything was done.
         """
-        following, edits, affected = self.following, update.num_changes, local.affected
-        wrong = following.misplaced() if may_be_misplaced else None
+        incremental, edits, affected = self.incremental, update.num_changes, local.affected
+        wrong = incremental.misplaced() if may_be_misplaced else None
         old, part = (None, None) if wrong is None else self._so_far(update)
         try:
             if wrong is not None:
                 edits += self._put_in_place(wrong)
                 if wanted not in ("none", "full"):
-                    affected += following.refine_near(wrong).affected
+                    affected += incremental.refine_near(wrong).affected
             self.ledger = self.ledger._replace(edits=self.ledger.edits + edits)
             effort = self._effort() if wanted == "auto" else wanted
             is_local = effort in ("none", "local")
@@ -283,39 +291,39 @@ class Rounds:
                 found, effort = self._refined(effort, wanted == "auto", progress)
                 if part is None:
                     old, part = self._so_far(update)
-                following.restart(found)
+                incremental.restart(found)
                 self.ledger = (self.ledger._replace(hopeless=not self.feasible) if is_local
                                else self._settled(0))
         except BaseException:
             if part is not None:
-                following.write(part)
+                incremental.write(part)
             raise
-        moved = (local.moved, local.migration) if old is None else following.away(old)
+        moved = (local.moved, local.migration) if old is None else incremental.away(old)
         return Done(effort, *moved, affected), part
 
     def _so_far(self, update: Update) -> tuple[Array, Array]:
         """Blocks before the batch, and those that refinement around its edits has come to."""
-        return self.following.before(update), self.edited.space.copy(self.following.part)
+        return self.incremental.before(update), self.edited.space.copy(self.incremental.part)
 
     def _put_in_place(self, wrong: Array) -> int:
         """Move vertices to the blocks that they are fixed to; how many arcs or pins they have."""
-        following, csr, count = self.following, self.edited.csr, len(wrong)
-        placed = self.edited.space.copy(following.part)
-        placed[wrong] = following.existing_fixed()[wrong]
-        following.restart(placed)
+        incremental, csr, count = self.incremental, self.edited.csr, len(wrong)
+        placed = self.edited.space.copy(incremental.part)
+        placed[wrong] = incremental.existing_fixed()[wrong]
+        incremental.restart(placed)
         return int((csr.end[:count] - csr.begin[:count])[wrong].sum())
 
     def _refined(self, effort: str, may_change: bool,
                  progress: Progress | None) -> tuple[Array, str]:
         """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
-        following = self.following
-        live = following.live_partition()
+        incremental = self.incremental
+        live = incremental.live_partition()
         call = call_now(self.call, made(self.edited), live.fixed, self.wishes, progress)
         if effort in ("none", "local"):
             found = within_bounds(call, live)
         else:
             found, effort = all_levels(call, live, self.wishes.price, effort, may_change)
-        return following.of_all(found), effort
+        return incremental.of_all(found), effort
 
     def _effort(self) -> str:
         edited = self.edited
@@ -344,15 +352,15 @@ class Rounds:
         for step in reversed(steps):
             self._return(step, by_edits)
         undone = self.edited.undo(mark.edits)
-        self.sums.go_back(sum(update.num_changes for update in undone))
+        self.sums.undo(sum(update.num_changes for update in undone))
         fixed = next((step.fixed for step in steps if step.fixed is not None), None)
         if fixed is not None:
             self._have_fixed(fixed)
         if steps:
-            self.following.recount(steps[0].before, undone if by_edits else None)
+            self.incremental.recount(steps[0].before, undone if by_edits else None)
             self.ledger = steps[0].ledger
         if fixed is not None:
-            self.following.refit()
+            self.incremental.refit()
         del self.log[at:]
         for other in list(self.marks):
             if other.position > mark.position:
@@ -362,29 +370,29 @@ class Rounds:
     def _return(self, step: Step, undoing: bool = False) -> None:
         """Go back by a round; accounts are to follow."""
         if step.part is not None:
-            self.following.write(step.part)
+            self.incremental.write(step.part)
         if step.moves is not None:
-            self.following.undo(step.moves, undoing)
+            self.incremental.undo(step.moves, undoing)
 
     def measured(self, name: str) -> int:
         """A value that is not the objective."""
-        graph, live = made(self.edited), self.following.live_partition()
+        graph, live = made(self.edited), self.incremental.live_partition()
         if isinstance(graph, Graph) or name not in (*PRICES, "cut"):
             raise AttributeError(f"a graph has a cut, no {name}")
         return net_values(graph, live.part, self.call.problem.num_blocks, PRICES)[name]
 
     def compact(self) -> Any:
         """Renumber the existing ids and return the new ones.  If it fails nothing has changed."""
-        live = self.following.live_partition()
-        edited, following, bounds = dict(vars(self.edited)), self.following, self._bounds
+        live = self.incremental.live_partition()
+        edited, incremental, bounds = dict(vars(self.edited)), self.incremental, self._bounds
         try:
             renamed = self.edited.compact()
             self.follow(live.part, live.sizes, live.fixed,
-                        Known(self.last.cost, self.last.weights))
+                        PartitionFigures(self.last.cost, self.last.weights))
         except BaseException:
             vars(self.edited).clear()
             vars(self.edited).update(edited)
-            self.following, self._bounds = following, bounds
+            self.incremental, self._bounds = incremental, bounds
             raise
         self.log.clear()
         self.marks = WeakSet()

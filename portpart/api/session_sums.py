@@ -9,7 +9,7 @@ from typing import Any
 
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Editable
-from portpart.algorithms.following.whereabouts import LivePartition
+from portpart.algorithms.incremental.move_log import LivePartition
 from portpart.algorithms.objectives.net_cost import check_net_costs
 from portpart.api.call import Call
 from portpart.api.migration import check_price
@@ -89,7 +89,7 @@ class Sums:
         if self._size is not None:
             self._size += _born(batch)
 
-    def go_back(self, num_changes: int) -> None:
+    def undo(self, num_changes: int) -> None:
         """Take into account that so many changes of pins have been undone."""
         self._longest += num_changes
 

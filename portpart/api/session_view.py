@@ -51,7 +51,7 @@ class SessionView:
         A copy, which is read-only on the CPU; arrays of CuPy cannot be.
         """
         with self._state() as rounds:
-            part = rounds.following.existing_part()
+            part = rounds.incremental.existing_part()
             read_only([part])
             return part
 
@@ -59,7 +59,7 @@ class SessionView:
     def fixed(self) -> Array:
         """The block that each id is fixed to, -1 where that is free; like `part`."""
         with self._state() as rounds:
-            fixed = rounds.following.existing_fixed()
+            fixed = rounds.incremental.existing_fixed()
             read_only([fixed])
             return fixed
 
@@ -88,7 +88,7 @@ class SessionView:
         Among names a vertex that has none stands by its id.
         """
         with self._state() as rounds:
-            part = rounds.edited.space.to_host(rounds.following.existing_part())
+            part = rounds.edited.space.to_host(rounds.incremental.existing_part())
             return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
 
     def ids_of(self, names: Any, nets: bool = False) -> np.ndarray:

@@ -56,9 +56,9 @@ def _space(device: Any, arrays: Sequence[Any], cores: int, number: int) -> Execu
     if not isinstance(device, str):
         raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
                          "'cuda:N'")
-    home = home_of(arrays) if device == "auto" else None
-    if home is not None:
-        return home
+    space_of_arrays = home_of(arrays) if device == "auto" else None
+    if space_of_arrays is not None:
+        return space_of_arrays
     if device in ("auto", "cpu", "cpu:0"):
         return backends.space("cpu", threads=cores)
     if device == "cuda":

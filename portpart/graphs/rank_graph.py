@@ -57,9 +57,9 @@ class RankGraph:
     """
 
     def __init__(self, calls: Calls, graph: DistributedGraph,
-                 home: ExecutionSpace | None = None) -> None:
+                 device_space: ExecutionSpace | None = None) -> None:
         self._calls: Calls | None = calls
-        self._graph, self._home = graph, home
+        self._graph, self._home = graph, device_space
         self._gives_tensors = False
         self.rank, self.size = calls.rank, calls.size
         self.borders: np.ndarray = graph.first

@@ -77,10 +77,10 @@ def _numbered(ids: Sequence[Hashable]) -> tuple[int, ...]:
 def _arity(name: str, cores: Cores, kinds: list[str], outer: tuple[int, ...],
            inner: tuple[int, ...]) -> int:
     """How many parts of the inner kind each of the outer kind has."""
-    home: dict[int, int] = {}
+    whole_of: dict[int, int] = {}
     parts: dict[int, set[int]] = {}
     for core, (whole, part) in enumerate(zip(outer, inner)):
-        if home.setdefault(part, whole) != whole:
+        if whole_of.setdefault(part, whole) != whole:
             raise GraphFormatError(f"{name}: the {kinds[1]} of CPU {cores.cpus[core]} has cores of "
                                    f"two of kind {kinds[0]}; parts of a hierarchy do not overlap: "
                                    "portpart.Topology.from_matrix takes any distances")

@@ -21,7 +21,7 @@ class Format:
 
     Attributes
     ----------
-    home : str
+    path : str
         Its module, which is imported when it is used.  The function ``parse(source, **options)``
         reads; ``text(graph)``, if there is one, writes.  Where `options` has those of rules,
         ``parse`` takes ``rules`` instead of them.
@@ -33,7 +33,7 @@ class Format:
         Whether ``text`` writes the names of vertices.
     """
 
-    home: str
+    path: str
     suffixes: tuple[str, ...]
     options: tuple[str, ...]
     names: bool = False
@@ -41,7 +41,7 @@ class Format:
     @property
     def module(self) -> ModuleType:
         """The module."""
-        return import_module(self.home)
+        return import_module(self.path)
 
     def parse(self, source: Source, given: dict[str, Any]) -> Graph | NamedGraph:
         """What the format's reader makes of a file; all options that are `given` must apply."""

@@ -160,10 +160,10 @@ def _subspace(matrix: csr_array) -> np.ndarray:
 def _evened(places: np.ndarray) -> np.ndarray:
     """Places that are not in a heap: half by their ranks, where most would be in the middle."""
     low, high = np.quantile(places, [0.1, 0.9], axis=0)
-    crowded = high - low < CROWDED * np.ptp(places, axis=0)
+    is_tight = high - low < CROWDED * np.ptp(places, axis=0)
     ranks = places.argsort(axis=0, kind="stable").argsort(axis=0) / len(places) - 0.5
     scaled = places / np.maximum(1e-300, 2 * np.abs(places).max(axis=0))
-    return np.where(crowded, scaled + ranks, places / np.maximum(1e-300, np.ptp(places, axis=0)))
+    return np.where(is_tight, scaled + ranks, places / np.maximum(1e-300, np.ptp(places, axis=0)))
 
 
 def _distances(matrix: csr_array) -> np.ndarray:

@@ -17,13 +17,13 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.refinement.gains.by_degree import ByDegree
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
-from portpart.algorithms.refinement.nets.hub_pieces import clear_sums, sum_piece, take_to_pieces
+from portpart.algorithms.refinement.nets.hub_chunks import clear_sums, split_hub, sum_chunk
 from portpart.algorithms.refinement.nets.lists import empty_lists
 from portpart.algorithms.refinement.nets.moves import (
+    touch_nets_of_chunks,
     touch_nets_of_moves,
-    touch_nets_of_pieces,
 )
-from portpart.algorithms.refinement.nets.settling import (
+from portpart.algorithms.refinement.nets.net_update import (
     concerns_some,
     settle_large_net,
     settle_small_net,
@@ -67,8 +67,8 @@ def assert_outcome_is_true(hypergraph: Hypergraph, k: int, name: str, outcome: d
     assert outcome["overload"] == heaviest - limit
 
 
-def ties(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
-         nets: list[int]) -> dict[int, int]:
+def connections(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
+                nets: list[int]) -> dict[int, int]:
     """By block: what the nets of v cost more if v is in a block without others of them."""
     price, found, blocks = PRICES[name], dict[int, int](), part.tolist()
     weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
@@ -110,7 +110,7 @@ def assert_gains_are_right(phases: Phases, hypergraph: Hypergraph, name: str,
     vertex_nets = rows_of(hypergraph.vertex_offsets, hypergraph.vertex_nets)
     before = cost(hypergraph, part, name)
     for v in np.flatnonzero(flags).tolist() if vertices is None else vertices:
-        row = ties(hypergraph, part, name, v, vertex_nets[v])
+        row = connections(hypergraph, part, name, v, vertex_nets[v])
         own = row.pop(int(part[v]), 0)
         if not row:
             assert target[v] == -1
@@ -139,11 +139,11 @@ class NetPhases(Phases):
         space, rows, n = self.space, self.rows, self.n
         most = n + self.graph.num_entries
         self.rows = rows.replaced(
-            hub_pieces=rows.hub_pieces.replaced(vertex=space.empty(most, np.int32),
+            hub_chunks=rows.hub_chunks.replaced(vertex=space.empty(most, np.int32),
                                                 begin=space.empty(most, np.int64)),
             hub_sums=rows.hub_sums.replaced(row=space.empty(n, np.int32),
                                             sums=space.empty(n * words_of_hub(self.k), np.int64)))
-        self.launch(int(self.level.hubs), take_to_pieces, team=1)
+        self.launch(int(self.level.hubs), split_hub, team=1)
 
     def refresh_hubs(self, kernels: ByDegree) -> None:
         if words_for(self.k) > 1:
@@ -152,7 +152,7 @@ class NetPhases(Phases):
         hubs = int(self.level.hubs)
         self.launch(hubs, clear_sums, team=COUNTING_TEAM)
         sums = PieceSums(self.objective.rules, self.counter)
-        self.launch(self.pieces, sum_piece, team=LARGE_TEAM, sums=sums)
+        self.launch(self.pieces, sum_chunk, team=LARGE_TEAM, sums=sums)
         self.launch(hubs, kernels.of_hub(self.counter, summed=True), team=COUNTING_TEAM)
 
     def move(self, vertices: np.ndarray, blocks: np.ndarray) -> None:
@@ -164,7 +164,7 @@ class NetPhases(Phases):
         moves.listed[:count] = self.space.asarray(vertices, np.int32)
         self.level.moves = count
         self.launch(count, touch_nets_of_moves)
-        self.launch(self.pieces, touch_nets_of_pieces, team=LARGE_TEAM)
+        self.launch(self.pieces, touch_nets_of_chunks, team=LARGE_TEAM)
         listed = ListWords(copied(self.rows.list_words.array))
         for count_of, settle, team in (
                 (listed.small_touched, settle_small_net, SMALL_TEAM),

@@ -11,7 +11,7 @@ from portpart.algorithms.multilevel.refiner import pieces_for
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.level import Level, More, Run
@@ -19,7 +19,7 @@ from portpart.algorithms.refinement.moves.list_moves import move_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import record_refinement
-from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT
+from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
@@ -98,7 +98,7 @@ class Phases:
 
     def __init__(self, space: ExecutionSpace, graph: Structure, part: Any, k: int,
                  hub_degree: int | None = None, objective: Objective = CUT,
-                 homes: Homes | None = None) -> None:
+                 previous_blocks: PreviousBlocks | None = None) -> None:
         self.space, self.k, self.objective = space, k, objective
         refiner, self.graph = refiner_at(space, graph, part, k, objective=objective)
         self.rows = refiner.rows(self.graph)
@@ -108,9 +108,9 @@ class Phases:
         self.level.iteration = 0
         self.level.long = graph.num_vertices  # all lists are work for teams
         self.run = prepared(refiner.run, k, self.n)
-        if homes is not None:
+        if previous_blocks is not None:
             self.run = self.run.replaced(blocks=self.run.blocks.replaced(
-                home=homes.home, tie=homes.tie))
+                previous=previous_blocks.previous, tie=previous_blocks.tie))
         if hub_degree is not None:
             self.level.hub_degree = hub_degree
             hubs = space.empty(max(1, self.n), np.int32)
@@ -122,7 +122,7 @@ class Phases:
         arguments = {**opened(self.run, Level(words)), "graph": self.rows,
                      **dict(self.rows.named()),
                      "tables": self.objective.tables, "more": More(), "one_lane": 0,
-                     "rules": self.objective.rules, "relief": BY_WEIGHT,
+                     "rules": self.objective.rules, "rule": BY_WEIGHT,
                      "price": self.objective.rules.price, **given}
         launch(self.space, count, kernel, arguments, team or self.team)
         self.level = Level(copied(words))

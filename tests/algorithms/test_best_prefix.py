@@ -14,7 +14,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.refinement.level import Level, Run
 from portpart.algorithms.refinement.piece import Recording, Widths
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
-from portpart.algorithms.refinement.prefix.trial import Trial, trial_for
+from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, sequence_for
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.algorithms.refinement.work_arrays import run_for
 from portpart.backends.interface import Array, ExecutionSpace
@@ -98,26 +98,26 @@ class Moves:
         put(space, run.blocks.weight, self.blocks)
         return run.replaced(level=Level(space.asarray(level.array)))
 
-    def trial(self, space: ExecutionSpace, run: Run, fill_rooms: bool) -> Trial:
+    def sequence(self, space: ExecutionSpace, run: Run, fill_rooms: bool) -> MoveSequence:
         """What the moves come to together."""
-        trial = trial_for(space, Sizes(self.n, 0, self.k), run, False, fill_rooms)
+        sequence = sequence_for(space, Sizes(self.n, 0, self.k), run, False, fill_rooms)
         sums = np.zeros((self.stripes, self.k), np.int64)
         stripe, weights = self.buffer % self.stripes, self.weights[self.buffer]
         np.subtract.at(sums, (stripe, self.part[self.buffer]), weights)
         np.add.at(sums, (stripe, self.wish[self.buffer]), weights)
-        put(space, trial.gain, self.gain)
-        trial.sequence.top_gain = self.gain[self.buffer].max(initial=0)
-        return trial.replaced(weight_sums=space.asarray(sums.ravel()))
+        put(space, sequence.gain, self.gain)
+        sequence.prefix.top_gain = self.gain[self.buffer].max(initial=0)
+        return sequence.replaced(weight_sums=space.asarray(sums.ravel()))
 
-    def cut_down(self, space: ExecutionSpace, fill_rooms: bool = False) -> tuple[Run, Trial]:
+    def cut_down(self, space: ExecutionSpace, fill_rooms: bool = False) -> tuple[Run, MoveSequence]:
         """The list of moves is cut down by a program."""
         run = self.run(space)
-        trial = self.trial(space, run, fill_rooms)
+        sequence = self.sequence(space, run, fill_rooms)
         graph = Csr(None, None, None, None, space.asarray(self.weights.copy()), None)
-        records = {"graph": graph, "run": run, "trial": trial}
+        records = {"graph": graph, "run": run, "sequence": sequence}
         executable = space.cached_executable("best prefix of a test", lambda: recorded(records))
         executable.run(records, self.n)
-        return run, trial
+        return run, sequence
 
 
 def put(space: ExecutionSpace, array: Array, values: np.ndarray) -> None:
@@ -142,14 +142,14 @@ def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:
 
 
 def assert_prefix_is_longest(space: ExecutionSpace, moves: Moves) -> int:
-    run, trial = moves.cut_down(space)
+    run, sequence = moves.cut_down(space)
     kept = len(kept_by(run))
     assert kept == moves.longest()
     if kept < len(moves.buffer):
-        found = copied(trial.other_list)[: len(moves.buffer)]
+        found = copied(sequence.other_list)[: len(moves.buffer)]
         assert found.tolist() == moves.in_order()
         assert (copied(run.moves.moved_in)[found[kept:]] < 0).all()
-    assert not copied(trial.weight_sums).any()
+    assert not copied(sequence.weight_sums).any()
     return kept
 
 

@@ -147,16 +147,16 @@ def test_rooms_are_filled_with_moves_that_gain(space: ExecutionSpace, k: int,
 def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
     """Length of the prefix that a walk finds."""
     order, run = moves.in_order(), moves.run(space)
-    trial = moves.trial(space, run, False)
+    sequence = moves.sequence(space, run, False)
     put(space, run.moves.listed, np.array(order, np.int32))
-    put(space, trial.gain, gains)
-    put(space, trial.block_weight, moves.blocks)
+    put(space, sequence.gain, gains)
+    put(space, sequence.block_weight, moves.blocks)
     graph = Csr(None, None, None, None, space.asarray(moves.weights.copy()), None)
-    records = {**opened(run, run.level), "graph": graph, "trial": trial}
+    records = {**opened(run, run.level), "graph": graph, "sequence": sequence}
     launch(space, len(order), lay_out_move, records)
     launch(space, 1, walk_moves, {**records, "by_sum": True}, team=WIDEST)
-    return int(trial.replaced(sequence=type(trial.sequence)(
-        copied(trial.sequence.array))).sequence.kept)
+    return int(sequence.replaced(prefix=type(sequence.prefix)(
+        copied(sequence.prefix.array))).prefix.kept)
 
 
 def expected_of(moves: Moves, gains: np.ndarray) -> int:

@@ -118,15 +118,15 @@ def test_refinement_keeps_limits_of_their_own_and_fixed_vertices(
 
 
 @given(weights=st.lists(st.integers(1, 40), max_size=8),
-       rooms=st.lists(st.integers(-5, 90), min_size=1, max_size=4))
+       capacities=st.lists(st.integers(-5, 90), min_size=1, max_size=4))
 @settings(max_examples=200)
-def test_the_search_packs_into_rooms_that_differ(weights: list[int], rooms: list[int]) -> None:
+def test_the_search_packs_into_rooms_that_differ(weights: list[int], capacities: list[int]) -> None:
     weights = sorted(weights, reverse=True)
-    found = packed_within(weights, rooms)
-    assert (found is not None) == fits(weights, rooms)
+    found = packed_within(weights, capacities)
+    assert (found is not None) == fits(weights, capacities)
     if found:
-        used = np.bincount(found, weights, minlength=len(rooms))
-        assert all(u <= max(room, 0) for u, room in zip(used, rooms))
+        used = np.bincount(found, weights, minlength=len(capacities))
+        assert all(u <= max(room, 0) for u, room in zip(used, capacities))
 
 
 def test_repair_moves_free_vertices_only(space: ExecutionSpace) -> None:

@@ -12,7 +12,7 @@ from portpart.algorithms.objectives.connectivity import (
     MAX_PAIRWISE,
     SLOTS,
     Connectivity,
-    Ties,
+    ConnectivityTable,
     in_table,
     pairwise,
     summed_up,
@@ -48,17 +48,18 @@ HUGE = 2**40
 def add_up(v, graph: Csr, part, sums, candidates, k, by: Connectivity, counter: StaticValue,
            most: StaticValue):
     """Add what is told of v, if it has at most so many arcs, to sums."""
-    ties = Ties(blocks=team_array(int32, by.blocks), weights=team_array(counter, by.weights),
-                order=team_array(int8, by.order))
+    connections = ConnectivityTable(blocks=team_array(int32, by.blocks),
+                                    weights=team_array(counter, by.weights),
+                                    order=team_array(int8, by.order))
     first = int64(0)
     if degree_of(v, graph) > most:
         first = int64(k)
     while first < k:
-        end = by.bring(v, first, graph, part, ties, k)
-        count = by.number(v, first, end, graph, ties)
+        end = by.bring(v, first, graph, part, connections, k)
+        count = by.number(v, first, end, graph, connections)
         for j in range(lane(), count, team_size()):
-            block = by.block_of(j, v, first, end, graph, part, ties)
-            weight = by.weight_of(j, count, v, block, first, end, graph, ties)
+            block = by.block_of(j, v, first, end, graph, part, connections)
+            weight = by.weight_of(j, count, v, block, first, end, graph, connections)
             if weight > 0:
                 atomic_add(sums, int64(v) * k + block, weight)
                 atomic_add(candidates, int64(v) * k + block, 1)

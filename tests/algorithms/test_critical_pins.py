@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.following.critical_leaving import has_changed
-from portpart.algorithms.following.critical_pins import CRITICAL_PINS
+from portpart.algorithms.incremental.critical_leaving import has_changed
+from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import circuit, nets_of
 from tests.algorithms.spaces import reference
-from tests.algorithms.test_following_nets import PRICES, Followed
+from tests.algorithms.test_incremental_nets import PRICES, Followed
 
 Nets = dict[int, set[int]]
 
@@ -73,10 +73,10 @@ class Plain:
         while self.pseudo:
             moves = sorted(move for v in self.pseudo if not self.waits(v)
                            for move in self.move(v, relaxed))
-            rooms, made = [self.room(b) for b in range(len(self.limits))], []
+            capacities, made = [self.room(b) for b in range(len(self.limits))], []
             for _, v, b in moves:
-                rooms[b] -= self.weights[v]
-                if rooms[b] < 0 and not relaxed:
+                capacities[b] -= self.weights[v]
+                if capacities[b] < 0 and not relaxed:
                     break
                 made.append((v, b))
             self.part.update(made)
@@ -90,18 +90,19 @@ class Plain:
 
     def move(self, v: int, relaxed: bool) -> list[tuple[int, int, int]]:
         """Where v goes, behind what moves are sorted by; nothing if it fits nowhere."""
-        ties, total = [0] * len(self.limits), 0
+        connections, total = [0] * len(self.limits), 0
         for e in self.of[v]:
             blocks = {self.part[u] for u in self.nets[e] - {v}}
             step = self.price(len(blocks) + 1) - self.price(len(blocks))
             total += step * self.net_weights[e]
             for b in blocks:
-                ties[b] += step * self.net_weights[e]
-        rooms = [self.room(b) for b in range(len(ties))]
-        fitting = [(-ties[b], -room, b) for b, room in enumerate(rooms) if room >= self.weights[v]]
+                connections[b] += step * self.net_weights[e]
+        capacities = [self.room(b) for b in range(len(connections))]
+        fitting = [(-connections[b], -room, b) for b, room in enumerate(capacities)
+                   if room >= self.weights[v]]
         if fitting:
             return [(total + min(fitting)[0], v, min(fitting)[2])]
-        return [(total, v, rooms.index(max(rooms)))] if relaxed else []
+        return [(total, v, capacities.index(max(capacities)))] if relaxed else []
 
 
 def with_lone_pins(hypergraph: Hypergraph, seed: int) -> Hypergraph:
@@ -159,7 +160,7 @@ def check_rounds(space: ExecutionSpace, seed: int, k: int, objective: str, round
             assert {v: int(part[v]) for v in model.weights} == plain.part
         else:
             relieved += 1
-        placed.following.restart(reference().asarray(part, np.int32))
+        placed.incremental.restart(reference().asarray(part, np.int32))
     return relieved
 
 

@@ -53,14 +53,14 @@ def found(phases: Phases) -> dict[str, list[int]]:
     """Who is on the lists, and what is in the buckets."""
     own, level = phases.run.rebalancing, phases.level
     return {
-        "leavers": sorted(copied(own.listed)[: level.leavers].tolist()),
+        "candidates": sorted(copied(own.listed)[: level.candidates].tolist()),
         "unrated": sorted(copied(phases.run.unrated.vertices)[: level.unrated].tolist()),
         "buckets": copied(own.bucket_weight).tolist(),
         "slots": copied(own.slot_weight).tolist(),
     }
 
 
-def may_leave(phases: Phases, part: np.ndarray) -> list[int]:
+def is_eviction_candidate(phases: Phases, part: np.ndarray) -> list[int]:
     """Vertices on the list of the block that is too heavy, but for movable ones, by plain words."""
     begin, active = int(phases.level.boundary_begin), phases.run.active
     listed = copied(active.boundary)[begin : begin + phases.level.on_boundary]
@@ -76,9 +76,9 @@ def may_leave(phases: Phases, part: np.ndarray) -> list[int]:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_those_on_the_boundary_of_a_heavy_block_may_leave(space: ExecutionSpace, name: str) -> None:
     phases, part = overloaded(space, GRAPHS[name])
-    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
-    expected = may_leave(phases, part)
-    assert found(phases)["leavers"] == expected
+    phases.launch(int(phases.level.single), eviction.list_other_candidates, team=1)
+    expected = is_eviction_candidate(phases, part)
+    assert found(phases)["candidates"] == expected
     assert len(expected) > 50
     assert not set(TOO_HEAVY) & set(expected) or name != "heavy"
 
@@ -90,18 +90,18 @@ def test_gathering_finds_the_same(space: ExecutionSpace, name: str) -> None:
     Movable vertices have been rated before.
     """
     single, part = overloaded(space, GRAPHS[name])
-    single.launch(int(single.level.movable), eviction.list_movable_leavers, team=1)
-    movable = found(single)["leavers"]
+    single.launch(int(single.level.movable), eviction.list_movable_candidates, team=1)
+    movable = found(single)["candidates"]
     assert movable
-    single.launch(int(single.level.single), eviction.list_other_leavers, team=1)
+    single.launch(int(single.level.single), eviction.list_other_candidates, team=1)
     gathered, _ = overloaded(space, GRAPHS[name])
     length = int(gathered.level.on_boundary)
     assert length > 2 * BATCH
     assert length % BATCH != 0
-    gathered.launch(int(gathered.level.movable), eviction.list_movable_leavers, team=1)
+    gathered.launch(int(gathered.level.movable), eviction.list_movable_candidates, team=1)
     gathered.launch(-(-length // BATCH), eviction.gather_other_leavers, team=32)
-    assert found(gathered)["leavers"] == sorted(movable + may_leave(gathered, part))
-    gathered.launch(int(gathered.level.leavers), eviction.rate_gathered, team=1)
+    assert found(gathered)["candidates"] == sorted(movable + is_eviction_candidate(gathered, part))
+    gathered.launch(int(gathered.level.candidates), eviction.rate_gathered, team=1)
     assert found(gathered) == found(single)
 
 
@@ -112,15 +112,15 @@ def test_lanes_of_a_team_gather_together() -> None:
     arguments = {**opened(phases.run, phases.level), "graph": phases.graph.csr}
     batches = -(-int(phases.level.on_boundary) // BATCH)
     launch(space, batches, eviction.gather_other_leavers, arguments, team=32)
-    assert found(phases)["leavers"] == may_leave(phases, part)
+    assert found(phases)["candidates"] == is_eviction_candidate(phases, part)
 
 
 def test_what_has_been_rated_is_not_rated_again(space: ExecutionSpace) -> None:
     phases, _ = overloaded(space, GRAPHS["cube"])
-    phases.launch(int(phases.level.single), eviction.list_other_leavers, team=1)
+    phases.launch(int(phases.level.single), eviction.list_other_candidates, team=1)
     before = found(phases)
-    phases.level.rated = phases.level.leavers
-    phases.launch(int(phases.level.leavers), eviction.rate_gathered, team=1)
+    phases.level.rated = phases.level.candidates
+    phases.launch(int(phases.level.candidates), eviction.rate_gathered, team=1)
     assert found(phases) == before
 
 
@@ -133,5 +133,5 @@ def test_those_whose_best_block_was_asked_for_are_not_asked_again(space: Executi
     phases.launch(int(phases.level.swept), eviction.list_all_leavers, team=1)
     assert phases.level.unrated == np.count_nonzero(part == 0)
     phases.launch(BLOCKS, set_threshold, team=32)
-    assert (phases.level.rated, phases.level.unrated) == (phases.level.leavers, 0)
+    assert (phases.level.rated, phases.level.unrated) == (phases.level.candidates, 0)
     assert phases.level.unrated_hubs == 0

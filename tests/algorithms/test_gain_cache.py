@@ -61,10 +61,10 @@ def check_moves(space: ExecutionSpace, graph: Graph, k: int, shares: list[float]
     for share in shares:
         part = copied(phases.run.moves.part)
         count = max(1, int(share * graph.num_vertices))
-        movers = random.choice(graph.num_vertices, count, replace=False)
-        blocks = (part[movers] + random.integers(1, k, count)) % k
-        phases.move(movers, blocks)
-        assert np.array_equal(copied(phases.run.moves.part)[movers], blocks)
+        moving_pins = random.choice(graph.num_vertices, count, replace=False)
+        blocks = (part[moving_pins] + random.integers(1, k, count)) % k
+        phases.move(moving_pins, blocks)
+        assert np.array_equal(copied(phases.run.moves.part)[moving_pins], blocks)
         assert_sums_are_right(phases, graph)
         phases.refresh()
         assert_targets_are_best(phases, graph)
@@ -104,8 +104,8 @@ def test_a_refreshed_state_is_that_of_a_fresh_start(
 ) -> None:
     graph, k = GRAPHS[name], 6
     phases = Phases(space, graph, random_part(graph, k), k)
-    movers = np.flatnonzero(np.random.default_rng(2).random(graph.num_vertices) < share)
-    phases.move(movers, (copied(phases.run.moves.part)[movers] + 1) % k)
+    moving_pins = np.flatnonzero(np.random.default_rng(2).random(graph.num_vertices) < share)
+    phases.move(moving_pins, (copied(phases.run.moves.part)[moving_pins] + 1) % k)
     phases.refresh()
     afresh = Phases(space, graph, copied(phases.run.moves.part), k)
     on_both = (copied(phases.run.active.flags) & copied(afresh.run.active.flags)) != 0

@@ -50,7 +50,7 @@ def after(space: ExecutionSpace, graph: Graph, part: Any, k: int, options: Any,
     return copied(refiner.run.moves.part)
 
 
-def held_limits(graph: Graph, part: np.ndarray, k: int, imbalance: str) -> np.ndarray:
+def relaxed_limits(graph: Graph, part: np.ndarray, k: int, imbalance: str) -> np.ndarray:
     """What no block may exceed in a round: its limit, or what it weighs."""
     return np.maximum(balance_of(graph, k, imbalance).limits,
                       oracles.block_weights(graph, part, k))
@@ -59,7 +59,7 @@ def held_limits(graph: Graph, part: np.ndarray, k: int, imbalance: str) -> np.nd
 def expected_of_gkway(graph: Graph, part: np.ndarray, k: int,
                       imbalance: str) -> dict[int, int] | None:
     """Algorithm 2 by plain loops; None where several blocks gain a vertex the same."""
-    limits = held_limits(graph, part, k, imbalance)
+    limits = relaxed_limits(graph, part, k, imbalance)
     legal = legal_moves(graph, part, limits, k)
     if any(len(blocks) > 1 for _, blocks in legal.values()):
         return None
@@ -77,7 +77,7 @@ def expected_of_gkway(graph: Graph, part: np.ndarray, k: int,
 def expected_of_gpmetis(graph: Graph, part: np.ndarray, k: int,
                         imbalance: str) -> dict[int, int] | None:
     """The first round of section III.C by plain loops; None as above."""
-    limits, weights = held_limits(graph, part, k, imbalance), oracles.vertex_weights(graph)
+    limits, weights = relaxed_limits(graph, part, k, imbalance), oracles.vertex_weights(graph)
     blocks, mean = oracles.block_weights(graph, part, k), graph.total_vertex_weight // k
     if any(len(each) > 1 for _, each in legal_moves(graph, part, limits, k).values()):
         return None
@@ -99,7 +99,7 @@ def assert_a_round_is_right(space: ExecutionSpace, graph: Graph, part: np.ndarra
         moved = {int(v): int(found[v]) for v in np.flatnonzero(found != part)}
         assert wanted is None or moved == wanted
         assert (np.array(oracles.block_weights(graph, found, k))
-                <= held_limits(graph, part, k, imbalance)).all()
+                <= relaxed_limits(graph, part, k, imbalance)).all()
         total += len(moved)
     return total
 
@@ -144,7 +144,7 @@ def test_no_level_makes_a_heavy_block_heavier(space: ExecutionSpace, name: str,
         found = copied(refiner.best)
         assert outcome["cut"] == oracles.cut(graph, found) <= oracles.cut(graph, before)
         assert (np.array(oracles.block_weights(graph, found, k))
-                <= held_limits(graph, before, k, "0.03")).all()
+                <= relaxed_limits(graph, before, k, "0.03")).all()
         refiner.restart(here)
     assert balance_of(graph, k).limits.tolist() == refiner.balance.limits.tolist()
     again, there = refiner_for(reference(), graph, part, k, options)

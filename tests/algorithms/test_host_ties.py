@@ -31,18 +31,18 @@ def test_ties_stay_what_a_plain_loop_says(hypergraph: Hypergraph, data: st.DataO
     n = hypergraph.num_vertices
     blocks = st.integers(0, 2)
     part = np.array(data.draw(st.lists(blocks, min_size=n, max_size=n)), np.int32)
-    ties = host_ties(hypergraph, part)
+    connections = host_ties(hypergraph, part)
     for v, block in data.draw(st.lists(st.tuples(st.integers(0, n - 1), blocks), max_size=5)):
         if part[v] != block:
-            before = ties.inside.copy()
-            less = ties.move(v, block)
+            before = connections.inside.copy()
+            less = connections.move(v, block)
             assert part[v] == block
-            assert {u for u in range(n) if ties.inside[u] < before[u]} - {v} <= set(less)
-        assert ties.inside.tolist() == [tied(hypergraph, part, u, part[u]) for u in range(n)]
-    ties.begin()
+            assert {u for u in range(n) if connections.inside[u] < before[u]} - {v} <= set(less)
+        assert connections.inside.tolist() == [tied(hypergraph, part, u, part[u]) for u in range(n)]
+    connections.begin()
     toward = np.zeros(n, np.int64)
     for member in np.flatnonzero(part == 0).tolist():
-        for near, weight in ties.around(member):
+        for near, weight in connections.around(member):
             toward[near] += weight
     others = np.flatnonzero(part != 0).tolist()
     assert toward[others].tolist() == [tied(hypergraph, part, u, 0) for u in others]

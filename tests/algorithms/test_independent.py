@@ -15,7 +15,7 @@ from portpart.algorithms.refinement.prefix.independent_refinement import (
     IndependentOptions,
     independent_set_refiner,
 )
-from portpart.algorithms.refinement.prefix.trial import Sequence
+from portpart.algorithms.refinement.prefix.move_sequence import PrefixWords
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.cuda.room import check_program
 from portpart.backends.interface import ExecutionSpace
@@ -234,8 +234,8 @@ def test_moves_are_sorted_only_where_they_do_not_all_fit(space: ExecutionSpace) 
         here = graph.to(space)
         refiner = refiner_of(space, here, before, 2, "0.25", **ONE_ROUND)
         refiner.refine(here)
-        sequence = Sequence(copied(refiner.own["trial"].sequence.array))
-        assert bool(sequence.too_heavy) != fits
+        prefix = PrefixWords(copied(refiner.own["sequence"].prefix.array))
+        assert bool(prefix.too_heavy) != fits
 
 
 def test_zero_gain_moves_make_room(space: ExecutionSpace) -> None:

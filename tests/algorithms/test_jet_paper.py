@@ -17,7 +17,11 @@ from portpart.algorithms.jet import PRESETS
 from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.level import Level
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.rebalancing.relief import Relief, bucket_by_loss, relief_of
+from portpart.algorithms.refinement.rebalancing.rule import (
+    RebalancingRule,
+    bucket_by_loss,
+    rebalancing_rule,
+)
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from portpart.generators import delaunay, grid_2d
@@ -221,7 +225,7 @@ def test_slots_are_those_of_equation_45(space: ExecutionSpace) -> None:
     assert oracles.host(found).tolist() == [slot(loss) for loss in losses.tolist()]
 
 
-def driven(space: ExecutionSpace, relief: Relief, options: RefinementOptions,
+def driven(space: ExecutionSpace, rule: RebalancingRule, options: RefinementOptions,
            states: list[tuple[int, int]]) -> list[tuple[bool, bool, int]]:
     """Evaluate partitions of these costs and overloads in turn: whether to go on, strongly, best.
 
@@ -241,7 +245,7 @@ def driven(space: ExecutionSpace, relief: Relief, options: RefinementOptions,
         phases.run = phases.run.replaced(moves=phases.run.moves.replaced(
             weight_sums=space.asarray(sums), cost_sums=space.asarray(costs)))
         phases.level.next_movable = 1
-        phases.launch(1, evaluate, team=256, relief=relief)
+        phases.launch(1, evaluate, team=256, rule=rule)
         level = phases.level
         found.append((bool(level.running), bool(level.strong), int(level.best_cost)))
         if not level.running:
@@ -291,7 +295,7 @@ def test_best_stop_and_kind_of_rebalancing_are_those_of_the_algorithms(
     for factor, overload in steps:
         states.append((int(states[-1][0] * factor), overload))
     options = RefinementOptions(weak_again=again)
-    assert driven(space, relief_of(options), options, states) == printed(
+    assert driven(space, rebalancing_rule(options), options, states) == printed(
         states, options.tolerance, again)
 
 
@@ -300,7 +304,7 @@ def test_after_a_strong_rebalancing_come_weak_ones_if_asked_for(
     space: ExecutionSpace, again: bool
 ) -> None:
     options = RefinementOptions(weak_again=again)
-    found = driven(space, relief_of(options), options, [(100, 5)] * 9)
+    found = driven(space, rebalancing_rule(options), options, [(100, 5)] * 9)
     strong = [kind for _, kind, _ in found]
     assert strong == ([False, False, True] * 3 if again else [False] * 2 + [True] * 7)
 

@@ -225,10 +225,10 @@ def test_each_weight_goes_where_most_room_is(seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = np.sort(rng.integers(1, 100, 30))[::-1].tolist()
     held, most = rng.integers(0, 300, 6), rng.integers(300, 900, 6)
-    rooms, expected = (most - held).tolist(), []
+    capacities, expected = (most - held).tolist(), []
     for weight in weights:
-        expected.append(int(np.argmax(rooms)))
-        rooms[expected[-1]] -= weight
+        expected.append(int(np.argmax(capacities)))
+        capacities[expected[-1]] -= weight
     assert heaviest_first(weights, held.tolist(), most.tolist()) == expected
 
 

@@ -43,8 +43,8 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
     for share in (0.02, 0.5, 0.05):
         assert_gains_are_right(phases, hypergraph, objective)
         part = copied(phases.run.moves.part)
-        movers = random.choice(110, max(1, int(share * 110)), replace=False)
-        phases.move(movers, (part[movers] + random.integers(1, k, len(movers))) % k)
+        moving_pins = random.choice(110, max(1, int(share * 110)), replace=False)
+        phases.move(moving_pins, (part[moving_pins] + random.integers(1, k, len(moving_pins))) % k)
         assert copied(phases.run.moves.cost_sums).sum() == 2 * cost(
             hypergraph, copied(phases.run.moves.part), objective)
         phases.refresh()
@@ -113,10 +113,11 @@ def test_gains_of_hubs_in_several_pieces_stay_right(space: ExecutionSpace, k: in
                        objective=net_objective(objective))
     assert phases.pieces == 3 + 1 + 1
     random = np.random.default_rng(1)
-    for movers in ([0, 2], list(range(5, 300)), [1]):
+    for moving_pins in ([0, 2], list(range(5, 300)), [1]):
         assert_gains_are_right(phases, hypergraph, objective, [0, 1, 2])
         part = copied(phases.run.moves.part)
-        phases.move(np.array(movers), (part[movers] + random.integers(1, k, len(movers))) % k)
+        phases.move(np.array(moving_pins),
+                    (part[moving_pins] + random.integers(1, k, len(moving_pins))) % k)
         phases.refresh()
     assert_gains_are_right(phases, hypergraph, objective, [0, 1, 2])
 

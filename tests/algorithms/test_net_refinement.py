@@ -166,14 +166,14 @@ def test_movers_of_a_net_of_thousands_of_pins_go_one_after_the_other(space: Exec
     Most pins are in block 0 and stay; all others are tied to that, and some to each other.  The
     last one of a block to leave it hears so from the large net.
     """
-    n, leavers = 1400, [*range(10, 180), *range(1100, 1130)]
+    n, candidates = 1400, [*range(10, 180), *range(1100, 1130)]
     random = np.random.default_rng(k)
-    rows = [list(range(n)), sorted(set(range(n)).difference(leavers)),
-            *([v, v + 200] for v in leavers),
-            *(random.choice(leavers, 2, replace=False).tolist() for _ in range(40))]
-    hypergraph = hypergraph_of(rows, n, [100, 1000] + [5] * len(leavers) + [3] * 40)
+    rows = [list(range(n)), sorted(set(range(n)).difference(candidates)),
+            *([v, v + 200] for v in candidates),
+            *(random.choice(candidates, 2, replace=False).tolist() for _ in range(40))]
+    hypergraph = hypergraph_of(rows, n, [100, 1000] + [5] * len(candidates) + [3] * 40)
     start = np.zeros(n, np.int32)
-    start[leavers] = 1 + np.arange(len(leavers)) % (k - 1)
+    start[candidates] = 1 + np.arange(len(candidates)) % (k - 1)
     value = net_objective("km1")
     refiner, here = refiner_at(space, hypergraph, start, k, str(k), value, pieces_for(value, order),
                                iteration_limit=1)

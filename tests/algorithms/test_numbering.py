@@ -10,21 +10,22 @@ import portpart
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.inherited import inherited
 from portpart.algorithms.multilevel.numbering import renumbered
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.backends.interface import ExecutionSpace
 from tests import oracles
 
 
 def test_numbers_are_the_best_by_weight(space: ExecutionSpace) -> None:
     random = np.random.default_rng(6)
-    part, home = random.integers(0, 4, (2, 200)).astype(np.int32)
+    part, previous = random.integers(0, 4, (2, 200)).astype(np.int32)
     tie = random.integers(0, 50, 200)
-    homes = Homes(space.asarray(home), space.asarray(tie))
-    found = oracles.host(renumbered(space, space.asarray(part), homes, Balance(4, 60, 50)))
-    stays = [int(tie[np.array(names)[part] == home].sum()) for names in permutations(range(4))]
-    assert tie[found == home].sum() == max(stays)
+    previous_blocks = PreviousBlocks(space.asarray(previous), space.asarray(tie))
+    found = oracles.host(renumbered(space, space.asarray(part), previous_blocks,
+                                    Balance(4, 60, 50)))
+    stays = [int(tie[np.array(names)[part] == previous].sum()) for names in permutations(range(4))]
+    assert tie[found == previous].sum() == max(stays)
     apart = Balance(4, 90, 50, np.array([60, 90, 60, 90]), np.full(4, 50))
-    found = oracles.host(renumbered(space, space.asarray(part), homes, apart))
+    found = oracles.host(renumbered(space, space.asarray(part), previous_blocks, apart))
     assert np.array_equal(found % 2, part % 2)
 
 

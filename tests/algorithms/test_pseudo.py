@@ -11,9 +11,9 @@ import pytest
 import portpart
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits import EditableGraph, bucket_list
-from portpart.algorithms.following.following import Following
-from portpart.algorithms.following.pseudo import PSEUDO_BLOCK
-from portpart.algorithms.following.pseudo_rounds import ROUNDS_BY_ID
+from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
+from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
+from portpart.algorithms.incremental.pseudo_rounds import ROUNDS_BY_ID
 from portpart.algorithms.objectives.cut import CUT
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -49,7 +49,7 @@ class Plain:
                  limits: list[int]) -> None:
         self.rows, self.weights, self.part, self.limits = rows, weights, part, limits
         self.pseudo: set[int] = set()
-        self.turns = self.shortened = 0
+        self.move_order = self.shortened = 0
 
     def room(self, b: int) -> int:
         return self.limits[b] - sum(self.weights[v] for v, block in self.part.items() if block == b)
@@ -72,13 +72,13 @@ class Plain:
 
     def come_back(self) -> None:
         """Algorithm 13, until nobody is in the pseudo block."""
-        relaxed, turns = False, 0
+        relaxed, move_order = False, 0
         while self.pseudo:
-            rank = {v: v if turns < ROUNDS_BY_ID else hashed(v) for v in self.pseudo}
+            rank = {v: v if move_order < ROUNDS_BY_ID else hashed(v) for v in self.pseudo}
             moves = sorted(move for v in self.pseudo
                            if not any(rank[u] < rank[v] for u in set(self.rows[v]) & self.pseudo)
                            for move in self.move(v, relaxed))
-            made, turns = 0, turns + 1
+            made, move_order = 0, move_order + 1
             for _, v, b in moves:
                 if self.weights[v] > self.room(b) and not relaxed:
                     break
@@ -87,19 +87,20 @@ class Plain:
             self.pseudo -= {v for _, v, _ in moves[:made]}
             relaxed = made == 0
             self.shortened += made < len(moves)
-        self.turns = turns
+        self.move_order = move_order
 
     def move(self, v: int, relaxed: bool) -> list[tuple[int, int, int]]:
         """Where v goes, behind what moves are sorted by; nothing if it fits nowhere."""
-        ties = [0] * len(self.limits)
+        connections = [0] * len(self.limits)
         for u, weight in self.rows[v].items():
             if u in self.part:
-                ties[self.part[u]] += weight
-        rooms = [self.room(b) for b in range(len(ties))]
-        fitting = [(-ties[b], -room, b) for b, room in enumerate(rooms) if room >= self.weights[v]]
+                connections[self.part[u]] += weight
+        capacities = [self.room(b) for b in range(len(connections))]
+        fitting = [(-connections[b], -room, b) for b, room in enumerate(capacities)
+                   if room >= self.weights[v]]
         if fitting:
             return [(min(fitting)[0], v, min(fitting)[2])]
-        return [(0, v, rooms.index(max(rooms)))] if relaxed else []
+        return [(0, v, capacities.index(max(capacities)))] if relaxed else []
 
 
 class Twins:
@@ -111,11 +112,11 @@ class Twins:
         self.edited = EditableGraph(graph.to(space), growth)
         self.rows, self.weights = rows_of(graph, np.arange(graph.num_vertices))
         self.fixed = set() if fixed is None else set(np.flatnonzero(fixed >= 0).tolist())
-        self.following = Following(
+        self.incremental = IncrementalRefiner(
             self.edited, space.asarray(part, np.int32), self.balance, CUT, SEED, price, None,
             None if fixed is None else space.asarray(fixed, np.int32), pieces=PSEUDO_BLOCK)
         self.part = dict(enumerate(part.tolist()))
-        self.rebalanced = self.turns = self.shortened = 0
+        self.rebalanced = self.move_order = self.shortened = 0
 
     def balance(self, total: int) -> Balance:
         limits = [int((1 + self.slack * (b + 1)) * -(-total // K)) for b in range(K)]
@@ -123,8 +124,8 @@ class Twins:
 
     def round(self, batch: Any, fits: bool = True) -> None:
         """Apply a batch and compare all that is known; `fits` tells of the limits."""
-        self.following.reserve()
-        last = self.following.follow(self.edited.apply(batch))
+        self.incremental.reserve()
+        last = self.incremental.follow(self.edited.apply(batch))
         ids = self.edited.ids
         rows, weights = rows_of(self.edited.graph(), ids)
         ends = {v for v in rows if rows[v] != self.rows.get(v, {})}
@@ -132,8 +133,8 @@ class Twins:
         plain = Plain(rows, weights, {v: b for v, b in self.part.items() if v in rows}, limits)
         plain.leave(ends, self.fixed)
         plain.come_back()
-        self.turns, self.shortened = plain.turns, self.shortened + plain.shortened
-        found = oracles.host(self.following.existing_part())
+        self.move_order, self.shortened = plain.move_order, self.shortened + plain.shortened
+        found = oracles.host(self.incremental.existing_part())
         self.part = {v: int(found[v]) for v in rows}
         if all(plain.room(b) >= 0 for b in range(K)):
             assert self.part == plain.part
@@ -255,7 +256,7 @@ def test_a_long_path_of_new_vertices_takes_few_rounds() -> None:
     batch.insert_edges(new[1:], new[:-1])
     batch.insert_edges(new[0], 5)
     twins.round(batch)
-    assert ROUNDS_BY_ID < twins.turns < 2 * ROUNDS_BY_ID
+    assert ROUNDS_BY_ID < twins.move_order < 2 * ROUNDS_BY_ID
 
 
 @pytest.mark.parametrize("lanes", [2, 3])

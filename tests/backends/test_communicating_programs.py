@@ -53,7 +53,7 @@ def add_one(i, values):
 
 
 @kernel
-def sum_up(_, values, state):
+def write_report(_, values, state):
     """Sum, largest and smallest value of this rank; the next round."""
     state[TOTAL] = 0
     state[TOP] = -LARGE
@@ -81,7 +81,7 @@ def recorded() -> Program:
             program.all_to_all(parcel)
             program.launch(1, take_over)
         program.launch(state[HELD], add_one)
-        program.launch(1, sum_up)
+        program.launch(1, write_report)
         program.all_reduce(state, TOTAL, 1)
         program.all_reduce(state, TOP, 1, "max")
         program.all_reduce(state, LOW, 1, "min")

@@ -51,16 +51,16 @@ def folded(weights: list[int], fixed_weights: list[int], max_weights: list[int])
 def _dealt(weights: list[int], fixed_weights: list[int], max_weights: list[int],
            blocks: Sequence[int], max_each: int) -> list[int]:
     """Each weight to the block of some with most room that has not got its number of weights."""
-    rooms = [(fixed_weights[block] - max_weights[block], block, max_each) for block in blocks]
-    heapq.heapify(rooms)
+    capacities = [(fixed_weights[block] - max_weights[block], block, max_each) for block in blocks]
+    heapq.heapify(capacities)
     chosen = []
     for weight in weights:
-        filled, block, left = rooms[0]
+        filled, block, left = capacities[0]
         chosen.append(block)
         if left > 1:
-            heapq.heapreplace(rooms, (filled + weight, block, left - 1))
+            heapq.heapreplace(capacities, (filled + weight, block, left - 1))
         else:
-            heapq.heappop(rooms)
+            heapq.heappop(capacities)
     return chosen
 
 
@@ -73,8 +73,8 @@ def squeezed(weights: list[int], fixed_weights: np.ndarray, max_weights: np.ndar
     low, high = 0.0, over
     for _ in range(BISECTIONS):
         share = (low + high) / 2
-        rooms = max_weights + (max_weights * share).astype(np.int64) - fixed_weights
-        found = packed_within(weights, rooms.tolist(), max_steps=len(weights) + 1)
+        capacities = max_weights + (max_weights * share).astype(np.int64) - fixed_weights
+        found = packed_within(weights, capacities.tolist(), max_steps=len(weights) + 1)
         if found is None:
             low = share
         else:

@@ -128,11 +128,12 @@ def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
     """The answer of exhaustive search, without lower bounds if there is none with them."""
     if len(task.weights) > MAX_WEIGHTS:
         return
-    rooms = task.max_weights - task.fixed_weights
+    capacities = task.max_weights - task.fixed_weights
     for min_weights in (task.min_weights, np.zeros_like(task.min_weights)):
         lacks = min_weights - task.fixed_weights
         found = task.known.once("exact", partial(assigned_exactly, *(
-            each.tolist() for each in (task.weights, lacks, rooms))), task.weights, lacks, rooms)
+            each.tolist() for each in (task.weights, lacks, capacities))), task.weights, lacks,
+                                capacities)
         if found is not None:
             yield np.array(found, np.int64)
             return
@@ -195,15 +196,15 @@ def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
     are alike, each stays where it is if it can.
     """
     fixed_weights = block_weights_on_host(starts[0][~free], weights[~free], len(limits))
-    rooms = limits - fixed_weights
-    heavy = np.flatnonzero(free & (weights > rooms.max()))
+    capacities = limits - fixed_weights
+    heavy = np.flatnonzero(free & (weights > capacities.max()))
     if len(heavy) > len(limits):
         return limits
     limits, taken = limits.copy(), np.zeros(len(limits), bool)
-    widest_first = iter(np.argsort(-rooms, kind="stable").tolist())
+    widest_first = iter(np.argsort(-capacities, kind="stable").tolist())
     for v in heavy[np.argsort(-weights[heavy], kind="stable")]:
         block = int(starts[0][v])
-        if taken[block] or rooms[block] < rooms.max():
+        if taken[block] or capacities[block] < capacities.max():
             block = next(wide for wide in widest_first if not taken[wide])
         taken[block], free[v] = True, False
         for start in starts:

@@ -121,7 +121,7 @@ def _repair(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     return blocks
 
 
-class _Rooms:
+class _Capacities:
     """The blocks in the order of their room, most first; the weights of blocks may change."""
 
     def __init__(self, blocks: list[int], limits: list[int]) -> None:
@@ -149,11 +149,11 @@ def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     heavy = np.flatnonzero((blocks > limits)[part] & (weights > 0) & free)
     heavy = heavy[np.lexsort((weights[heavy], part[heavy]))]
     filled, max_weights = blocks.tolist(), limits.tolist()
-    rooms, done = _Rooms(filled, max_weights), -1
+    capacities, done = _Capacities(filled, max_weights), -1
     for v, block, weight in zip(heavy.tolist(), part[heavy].tolist(), weights[heavy].tolist()):
         if block == done:
             continue
-        there = rooms.widest()
+        there = capacities.widest()
         if filled[block] <= max_weights[block] or filled[there] + weight > max_weights[there]:
             done = block
             continue
@@ -169,13 +169,13 @@ def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
     result = part.copy()
     filled = block_weights_on_host(part[~free], weights[~free], len(limits)).tolist()
     max_weights = limits.tolist()
-    rooms = _Rooms(filled, max_weights)
+    capacities = _Capacities(filled, max_weights)
     order = np.argsort(-weights, kind="stable")
     order = order[free[order]]
     chosen = []
     for block, weight in zip(part[order].tolist(), weights[order].tolist()):
         if filled[block] + weight > max_weights[block]:
-            block = rooms.widest()
+            block = capacities.widest()
         filled[block] += weight
         chosen.append(block)
     result[order] = chosen
@@ -190,9 +190,10 @@ def _search(part: np.ndarray, weights: np.ndarray, free: np.ndarray, balance: Ba
         return False
     heaviest_first = np.argsort(-weights, kind="stable")
     heaviest_first = heaviest_first[(weights[heaviest_first] > 0) & free[heaviest_first]]
-    several, rooms = weights[heaviest_first], limits - fixed_weights
+    several, capacities = weights[heaviest_first], limits - fixed_weights
     found = balance.known.once(
-        "packed within", lambda: packed_within(several.tolist(), rooms.tolist()), several, rooms)
+        "packed within", lambda: packed_within(several.tolist(), capacities.tolist()), several,
+        capacities)
     if found is None:
         return False
     part[heaviest_first] = found

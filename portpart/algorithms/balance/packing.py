@@ -9,7 +9,7 @@ MAX_STEPS = 200_000
 """Placements tried before the search gives up: some tenths of a second."""
 
 
-def packed_within(weights: Sequence[int], rooms: Sequence[int],
+def packed_within(weights: Sequence[int], capacities: Sequence[int],
                   max_steps: int = MAX_STEPS) -> list[int] | None:
     """A block for each weight, so that none gets more than its room; None if not found.
 
@@ -17,7 +17,7 @@ def packed_within(weights: Sequence[int], rooms: Sequence[int],
     ----------
     weights : sequence of int
         Positive, heaviest first.
-    rooms : sequence of int
+    capacities : sequence of int
         Of each block; one that is not positive takes nothing.
     max_steps : int
         Bounds the search; None within that bound means that there is no packing.
@@ -30,7 +30,7 @@ def packed_within(weights: Sequence[int], rooms: Sequence[int],
     """
     if len(weights) > max_steps:
         return None
-    search = _Search(weights, rooms)
+    search = _Search(weights, capacities)
     for _ in range(max_steps):
         if len(search.placed) == len(weights):
             return [block for _, block in search.placed]
@@ -42,12 +42,12 @@ def packed_within(weights: Sequence[int], rooms: Sequence[int],
 class _Search:
     """State of the depth-first search."""
 
-    def __init__(self, weights: Sequence[int], rooms: Sequence[int]) -> None:
+    def __init__(self, weights: Sequence[int], capacities: Sequence[int]) -> None:
         self.weights = weights
         self.lightest = weights[-1] if weights else 0
-        self.rooms = sorted((room, block) for block, room in enumerate(rooms)
-                            if room >= self.lightest)  # ascending
-        self.spare = sum(room for room, _ in self.rooms) - sum(weights)
+        self.capacities = sorted((room, block) for block, room in enumerate(capacities)
+                                 if room >= self.lightest)  # ascending
+        self.spare = sum(room for room, _ in self.capacities) - sum(weights)
         self.wasted = 0
         self.placed: list[tuple[int, int]] = []  # of each placed weight: room left there, block
         self.tried = [-1]  # largest room tried for each placed weight and for the next one
@@ -55,12 +55,12 @@ class _Search:
     def step(self) -> bool:
         """Place the next weight or take one back; False when all has been tried."""
         weight = self.weights[len(self.placed)]
-        place = bisect_left(self.rooms, (max(weight, self.tried[-1] + 1), -1))
-        if place == len(self.rooms) or self.wasted > self.spare:
+        place = bisect_left(self.capacities, (max(weight, self.tried[-1] + 1), -1))
+        if place == len(self.capacities) or self.wasted > self.spare:
             return self._undo()
-        room, block = self.rooms.pop(place)
+        room, block = self.capacities.pop(place)
         left = room - weight
-        insort(self.rooms, (left, block))
+        insort(self.capacities, (left, block))
         self.wasted += left if left < self.lightest else 0
         self.placed.append((left, block))
         self.tried[-1] = room
@@ -72,7 +72,7 @@ class _Search:
         if not self.placed:
             return False
         left, block = self.placed.pop()
-        self.rooms.pop(bisect_left(self.rooms, (left, block)))
-        insort(self.rooms, (left + self.weights[len(self.placed)], block))
+        self.capacities.pop(bisect_left(self.capacities, (left, block)))
+        insort(self.capacities, (left + self.weights[len(self.placed)], block))
         self.wasted -= left if left < self.lightest else 0
         return True

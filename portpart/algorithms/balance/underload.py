@@ -75,8 +75,8 @@ class _Filling:
 
     def __init__(self, graph: EitherGraph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
                  limits: np.ndarray, min_weight: int) -> None:
-        self.ties = host_ties(graph, part)
-        self.inside = self.ties.inside
+        self.connections = host_ties(graph, part)
+        self.inside = self.connections.inside
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
         self.weights, self.min_weight = host_vertex_weights(graph), min_weight
         self.toward = np.zeros(len(part), np.int64)  # what ties vertices to the block to be filled
@@ -95,7 +95,7 @@ class _Filling:
 
     def fill(self, block: int) -> None:
         """Let `block` take vertices until it weighs enough or none can be had."""
-        self.ties.begin()
+        self.connections.begin()
         self.toward[:] = 0
         beside: list[tuple[int, int]] = []
         for member in np.flatnonzero(self.part == block).tolist():
@@ -115,7 +115,7 @@ class _Filling:
 
         Other blocks only get lighter while this one is filled: what they cannot spare is left out.
         """
-        for others, weight in self.ties.around(v):
+        for others, weight in self.connections.around(v):
             if isinstance(others, np.ndarray):
                 self._push_many(others, weight, block, beside)
                 continue
@@ -170,7 +170,7 @@ class _Filling:
     def _move(self, v: int, block: int) -> None:
         self.blocks[self.part[v]] -= self.weights[v]
         self.blocks[block] += self.weights[v]
-        for u in self.ties.move(v, block):
+        for u in self.connections.move(v, block):
             if self.free[u] and self.weights[u] > 0:
                 heapq.heappush(self.everywhere, (int(self.inside[u]), u))
 

@@ -88,7 +88,7 @@ class HashRow(Record):
     sums: Array
 
 
-class Turns(Record):
+class ArcSpans(Record):
     """Where the arcs of the members that a team takes at once are.
 
     Attributes
@@ -129,8 +129,8 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
     """
     near = HashRow(keys=kl.team_array(kl.int32, scratch.slots),
                    sums=kl.team_array(scratch.sum_type, scratch.slots))
-    turns = Turns(stops=kl.team_array(kl.int64, scratch.team), shifts=kl.team_array(kl.int64,
-                                                                                    scratch.team))
+    turns = ArcSpans(stops=kl.team_array(kl.int64, scratch.team), shifts=kl.team_array(kl.int64,
+                                                                                       scratch.team))
     far = HashRow(keys=rows.keys, sums=rows.sums)
     c = kl.value_or(wide, i, i)
     begin = kl.int64(rows.begin[c])
@@ -151,7 +151,7 @@ def fill_row(i, wide, max_arcs, graph: Csr, members: Members, rows: CoarseRows, 
 
 
 @kl.device
-def add_arcs(c, graph: Csr, members: Members, turns: Turns, row: HashRow, begin, end):
+def add_arcs(c, graph: Csr, members: Members, turns: ArcSpans, row: HashRow, begin, end):
     """Add the arcs that leave cluster c to the hash row begin ... end-1.
 
     Every lane takes a member, and then arcs of all these members.  Returns the weight of the lane's

@@ -86,7 +86,7 @@ def record_merging(program: Program, work: Any, found: Any) -> None:
     program.launch(work.nets, clear_net)
     program.launch(work.nets, enter_net)
     program.launch(found.most_runs, compare_pins, team=RUN_TEAM)
-    program.launch(work.nets, settle_net)
+    program.launch(work.nets, finish_net)
     record_scans(program, [(work.stays, work.number, work.number_sums),
                            (work.sizes, work.offsets, work.offset_sums)],
                  work.nets, work.net_tiles)
@@ -177,7 +177,7 @@ def compare_pins(stretch, found: DistinctPins, work: CoarseNets):
 
 
 @kl.kernel
-def settle_net(net, nets: Nets, found: DistinctPins, work: CoarseNets):
+def finish_net(net, nets: Nets, found: DistinctPins, work: CoarseNets):
     """A net stays if it leads or differs; else its leader takes its weight; atomic, order-free."""
     slot = kl.int64(work.slot[net])
     stays = False

@@ -33,7 +33,7 @@ from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 
 
-class NetTurns(Record):
+class PinSpans(Record):
     """Where the pins of the nets that a team takes at once are.
 
     Attributes
@@ -49,7 +49,7 @@ class NetTurns(Record):
 
 
 @kl.device
-def add_up_nets(v, rated: RatedNets, row: ClusterRow, turns: NetTurns, first, last):
+def add_up_nets(v, rated: RatedNets, row: ClusterRow, turns: PinSpans, first, last):
     """Add up the nets of v in the hash row first ... last-1, by the clusters on them.
 
     Every lane takes a net, and then pins of all these nets.
@@ -146,7 +146,7 @@ def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated:
                      label=clusters.label, cluster=clusters.cluster,
                      cluster_weight=clusters.cluster_weight, total=clusters.total,
                      keys=rows.keys, sums=rows.sums)
-    turns = NetTurns(
+    turns = PinSpans(
         stops=kl.team_array(kl.int32, by.team), shifts=kl.team_array(kl.int64, by.team),
         counts=kl.team_array(kl.int64, by.team))
     v = listed[i]

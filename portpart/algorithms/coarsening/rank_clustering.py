@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from portpart.algorithms.coarsening.cluster_rounds import list_leftovers, list_rest
 from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.rank_capacity import ClusterCapacity
 from portpart.algorithms.coarsening.rank_groups import group_leftovers
 from portpart.algorithms.coarsening.rank_moves import Moves
 from portpart.algorithms.coarsening.rank_numbers import RankClusters, numbered
-from portpart.algorithms.coarsening.rank_rooms import Rooms
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -59,11 +59,11 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
             state.wish_among_single()
         else:
             state.wish_among_clusters(state.rounds)
-        moves, rooms = Moves(state), Rooms(state, turn)
-        arrived = yield from moves.settled(rooms.requests)
-        yield from rooms.admitted(arrived)
+        moves, capacity = Moves(state), ClusterCapacity(state, turn)
+        arrived = yield from moves.settled(capacity.requests)
+        yield from capacity.admitted(arrived)
         last = turn + 1 == options.join_rounds
-        left = yield from rooms.told(list_leftovers if last else list_rest)
+        left = yield from capacity.told(list_leftovers if last else list_rest)
     are_many = 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices
     if are_many:
         state.wish_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))

@@ -84,11 +84,11 @@ def group_leftovers(state: State) -> Talk[None]:
     """Group vertices on the list of equal favourites, which they wish for; ghosts learn nothing."""
     space, graph, listed = state.space, state.graph, state.listed
     n, (count, _) = graph.totals.num_vertices, state.num_listed()
-    rows, homes = _leftovers(space, count, graph.are_moved), space.empty(count, np.int64)
+    rows, owner_vertices = _leftovers(space, count, graph.are_moved), space.empty(count, np.int64)
     space.parallel_for(count, write_leftover, listed, state.csr, state.handles.names, state.rounds,
                        rows, n)
-    space.parallel_for(count, find_home, rows, n, homes)
-    order, counts = grouped(space, graph.owners, graph.comm.size, homes)
+    space.parallel_for(count, find_owner_vertex, rows, n, owner_vertices)
+    order, counts = grouped(space, graph.owners, graph.comm.size, owner_vertices)
     kind = np.int32 if n + ISOLATED_KEYS <= MAX_INT32 else np.int64
     parts = [Part([gather(space, each, order) for each in _columns(rows)], counts,
                   [kind, kind, state.weight_kind, kind][: 3 + graph.are_moved])]
@@ -181,10 +181,10 @@ def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, row
 
 
 @kl.kernel
-def find_home(i, rows: Leftovers, num_vertices, homes):
+def find_owner_vertex(i, rows: Leftovers, num_vertices, owner_vertices):
     """homes[i] = the favourite of vertex i, or the first vertex."""
     key = rows.keys[i]
-    homes[i] = key if key < num_vertices else kl.int64(0)
+    owner_vertices[i] = key if key < num_vertices else kl.int64(0)
 
 
 @kl.device

@@ -187,14 +187,14 @@ def enter_request(i, arrived: Arrived, rounds: Rounds):
 
 
 @kl.kernel
-def reply(i, arrived: Arrived, rounds: Rounds, totals, crowded):
+def reply(i, arrived: Arrived, rounds: Rounds, totals, overfull):
     """What a cluster would weigh with all that ask; crowded[0] = 1 if it is too much anywhere."""
     c = arrived.leaders[i]
     total = kl.int64(REFUSED)
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
         total = kl.int64(rounds.asked[c])
         if total > rounds.max_weight:
-            crowded[0] = 1
+            overfull[0] = 1
     totals[i] = total
 
 

@@ -14,7 +14,7 @@ from portpart.algorithms.initial.net_keys import (
     add_gains_of_small_net,
     begin_net_key,
 )
-from portpart.algorithms.initial.net_moves import follow_nets
+from portpart.algorithms.initial.net_moves import update_keys_of_nets
 from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of
 from portpart.backends import language as kl
 
@@ -74,7 +74,7 @@ def undo_net_moves(made, kept, again, bisection: Bisection, graph: Incidence,
         p = kl.int64(attempts.moves[own + bisection.lower + made - 1 - m])
         here = kl.int64(attempts.side[own + p] & 1)
         if again:
-            follow_nets(p, here, -1, bisection, graph, candidates, attempts)
+            update_keys_of_nets(p, here, -1, bisection, graph, candidates, attempts)
         if kl.lane() == 0:
             attempts.key[own + p] = turned(attempts.key[own + p], bisection)
             attempts.side[own + p] = kl.int8(attempts.side[own + p] ^ 1)
@@ -82,6 +82,7 @@ def undo_net_moves(made, kept, again, bisection: Bisection, graph: Incidence,
     return made - kept
 
 
-NETS = GainRule("nets", nets_inside, pull_of_nets, begin_net_key, follow_nets, undo_net_moves,
+NETS = GainRule("nets", nets_inside, pull_of_nets, begin_net_key, update_keys_of_nets,
+                undo_net_moves,
                 (add_gains_of_small_net, add_gains_of_large_nets), shares=True)
 """For hypergraphs."""

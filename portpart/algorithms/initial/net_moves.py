@@ -15,7 +15,7 @@ from portpart.backends.language import Record
 NOWHERE = -1
 
 
-class Mover(Record):
+class MovedVertex(Record):
     """A vertex that moves.
 
     Attributes
@@ -33,10 +33,11 @@ class Mover(Record):
 
 
 @kl.device
-def position_of(pin, mover: Mover, bisection: Bisection, graph: Incidence, candidates: Candidates):
+def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: Incidence,
+                candidates: Candidates):
     """Where a pin stands, if it is another one of the bisection; else NOWHERE."""
     q = kl.int64(candidates.place[bisection.base + graph.nets.pins[pin]])
-    inside = bisection.lower <= q and q < bisection.upper and q != mover.position
+    inside = bisection.lower <= q and q < bisection.upper and q != moved.position
     return q if inside else kl.int64(NOWHERE)
 
 
@@ -69,39 +70,41 @@ def change_of_across(beside, across, unit, shares):
 
 
 @kl.device
-def tell(q, change_beside, change_across, mover: Mover, bisection: Bisection, attempts: Working):
+def tell(q, change_beside, change_across, moved: MovedVertex, bisection: Bisection,
+         attempts: Working):
     """Let the key at q follow."""
     slot = bisection.own + q
     there = kl.int64(attempts.side[slot])
     change = kl.int64(change_beside)
-    if there & 1 != mover.here:
+    if there & 1 != moved.here:
         change = kl.int64(change_across)
     kl.team_atomic_add(attempts.key, slot, change)
-    if there == mover.opening:
+    if there == moved.opening:
         attempts.side[slot] = kl.int8(1)
     return there
 
 
 @kl.device
-def follow_net(net, mover: Mover, bisection: Bisection, graph: Incidence, candidates: Candidates,
-               attempts: Working):
+def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Incidence,
+                    candidates: Candidates,
+                    attempts: Working):
     """Let gains of a net's pins follow a move; a lane alone."""
     beside = kl.int64(0)
     across = kl.int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
-        q = position_of(pin, mover, bisection, graph, candidates)
+        q = position_of(pin, moved, bisection, graph, candidates)
         if q != NOWHERE:
             there = kl.int64(attempts.side[bisection.own + q] & 1)
-            across += there ^ mover.here
-            beside += 1 - (there ^ mover.here)
+            across += there ^ moved.here
+            beside += 1 - (there ^ moved.here)
     unit = unit_of(net, bisection, graph)
     shares = shares_of(net, bisection, graph)
     change_beside = change_of_beside(beside, across, unit, shares)
     change_across = change_of_across(beside, across, unit, shares)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
-        q = position_of(pin, mover, bisection, graph, candidates)
+        q = position_of(pin, moved, bisection, graph, candidates)
         if q != NOWHERE:
-            tell(q, change_beside, change_across, mover, bisection, attempts)
+            tell(q, change_beside, change_across, moved, bisection, attempts)
             keep_best(q, bisection, attempts)
     return net
 
@@ -121,23 +124,23 @@ def turn_of(position, nets, attempts: Working):
 
 
 @kl.device
-def pin_at(position, nets, mover: Mover, bisection: Bisection, graph: Incidence,
+def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: Incidence,
            candidates: Candidates, attempts: Working):
     """Where the pin at a position of a team's nets stands, below its net's turn; or NOWHERE."""
     result = kl.int64(NOWHERE)
     if position < attempts.stops[nets - 1]:
         turn = turn_of(position, nets, attempts)
-        q = position_of(position + attempts.shifts[turn], mover, bisection, graph, candidates)
+        q = position_of(position + attempts.shifts[turn], moved, bisection, graph, candidates)
         if q != NOWHERE:
             result = (turn << 32) | q
     return result
 
 
 @kl.device
-def count_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
+def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: Working):
     """Count a pin of a team's nets on its side."""
     if pin != NOWHERE:
-        if kl.int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == mover.here:
+        if kl.int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == moved.here:
             kl.team_atomic_add(attempts.beside, pin >> 32, 1)
         else:
             kl.team_atomic_add(attempts.across, pin >> 32, 1)
@@ -155,16 +158,16 @@ def note_changes(turn, unit, shares, attempts: Working):
 
 
 @kl.device
-def tell_pin(pin, mover: Mover, bisection: Bisection, attempts: Working):
+def tell_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: Working):
     """Let the key of a pin of a team's nets follow."""
     if pin != NOWHERE:
         tell(pin & 0xFFFFFFFF, attempts.change_beside[pin >> 32],
-             attempts.change_across[pin >> 32], mover, bisection, attempts)
+             attempts.change_across[pin >> 32], moved, bisection, attempts)
     return pin
 
 
 @kl.device
-def follow_together(place, end, mover: Mover, bisection: Bisection, graph: Incidence,
+def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph: Incidence,
                     candidates: Candidates, attempts: Working):
     """Let gains follow in the nets from a place on, as many as lanes; all lanes of a team."""
     size = kl.int32(0)
@@ -187,38 +190,39 @@ def follow_together(place, end, mover: Mover, bisection: Bisection, graph: Incid
     pins = kl.int64(kl.team_last(stop))
     kl.team_sync()
     # a lane keeps its first two pins at hand, where a block has most vertices' pins at once
-    first = pin_at(mine, nets, mover, bisection, graph, candidates, attempts)
-    second = pin_at(mine + kl.team_size(), nets, mover, bisection, graph, candidates, attempts)
-    count_pin(first, mover, bisection, attempts)
-    count_pin(second, mover, bisection, attempts)
+    first = pin_at(mine, nets, moved, bisection, graph, candidates, attempts)
+    second = pin_at(mine + kl.team_size(), nets, moved, bisection, graph, candidates, attempts)
+    count_pin(first, moved, bisection, attempts)
+    count_pin(second, moved, bisection, attempts)
     for position in range(mine + 2 * kl.team_size(), pins, kl.team_size()):
-        count_pin(pin_at(position, nets, mover, bisection, graph, candidates, attempts), mover,
+        count_pin(pin_at(position, nets, moved, bisection, graph, candidates, attempts), moved,
                   bisection, attempts)
     kl.team_sync()
     if mine < nets:
         note_changes(mine, unit, shares, attempts)
     kl.team_sync()
-    tell_pin(first, mover, bisection, attempts)
-    tell_pin(second, mover, bisection, attempts)
+    tell_pin(first, moved, bisection, attempts)
+    tell_pin(second, moved, bisection, attempts)
     for position in range(mine + 2 * kl.team_size(), pins, kl.team_size()):
-        tell_pin(pin_at(position, nets, mover, bisection, graph, candidates, attempts), mover,
+        tell_pin(pin_at(position, nets, moved, bisection, graph, candidates, attempts), moved,
                  bisection, attempts)
     kl.team_sync()
     return pins
 
 
 @kl.device
-def follow_nets(p, here, opening, bisection: Bisection, graph: Incidence, candidates: Candidates,
-                attempts: Working):
+def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: Incidence,
+                        candidates: Candidates,
+                        attempts: Working):
     """Let gains follow when the vertex at p, which is returned, leaves side `here`."""
     v = candidates.order[bisection.base + p]
-    mover = Mover(p, here, opening)
+    moved = MovedVertex(p, here, opening)
     begin = kl.int64(graph.begin[v])
     end = kl.int64(graph.end[v])
     if kl.team_size() == 1:
         for place in range(begin, end):
-            follow_net(graph.targets[place], mover, bisection, graph, candidates, attempts)
+            update_net_keys(graph.targets[place], moved, bisection, graph, candidates, attempts)
     else:
         for place in range(begin, end, kl.team_size()):
-            follow_together(place, end, mover, bisection, graph, candidates, attempts)
+            follow_together(place, end, moved, bisection, graph, candidates, attempts)
     return v

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 
@@ -46,7 +46,7 @@ class Constraints:
         A partition to improve, in which fixed vertices are where they have to be.
     out_of_time : callable
         Asked where work can end early with a whole partition.
-    homes : Homes, optional
+    previous_blocks : PreviousBlocks, optional
         Blocks that it costs to be away from: those of `initial`.
     grows : bool
         Whether partitions are also grown where there are homes.
@@ -57,7 +57,7 @@ class Constraints:
     fixed: Array | None = None
     initial: Array | None = None
     out_of_time: Callable[[], bool] = never
-    homes: Homes | None = None
+    previous_blocks: PreviousBlocks | None = None
     grows: bool = True
     is_brief: bool = False
 
@@ -66,8 +66,8 @@ class Constraints:
 
         They differ in `part`, in the block that they are fixed to, or in their home.
         """
-        if self.homes is not None and part is not self.homes.home:
-            part = _pairs(space, self.homes.home, part)
+        if self.previous_blocks is not None and part is not self.previous_blocks.previous:
+            part = _pairs(space, self.previous_blocks.previous, part)
         if part is None or self.fixed is None:
             return self.fixed if part is None else part
         label = space.empty(len(part), np.int32)
@@ -81,11 +81,11 @@ class Constraints:
         return Constraints(fixed, initial, self.out_of_time)
 
 
-def _pairs(space: ExecutionSpace, home: Array, part: Array | None) -> Array:
+def _pairs(space: ExecutionSpace, previous: Array, part: Array | None) -> Array:
     """A number for each two blocks that a vertex is at home in, and is in."""
     if part is None:
-        return home
-    pairs = space.to_host(home).astype(np.int64) << 32 | space.to_host(part)
+        return previous
+    pairs = space.to_host(previous).astype(np.int64) << 32 | space.to_host(part)
     return space.asarray(np.unique(pairs, return_inverse=True)[1].reshape(-1).astype(np.int32))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.fixed_vertices import best_names, greedy_names
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.backends.interface import Array, ExecutionSpace
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ MAX_MATCHED = 2048
 """With more blocks the best numbering takes too long; a greedy one has to do."""
 
 
-def renumbered(space: ExecutionSpace, part: Array, homes: Homes, balance: Balance) -> Array:
+def renumbered(space: ExecutionSpace, part: Array, previous_blocks: PreviousBlocks,
+               balance: Balance) -> Array:
     """The same blocks with other numbers: what ties vertices to their homes is largest.
 
     Blocks that may not weigh the same do not change numbers.
@@ -26,7 +27,8 @@ def renumbered(space: ExecutionSpace, part: Array, homes: Homes, balance: Balanc
     from scipy.sparse import coo_array
 
     k, blocks = balance.num_blocks, space.to_host(part)
-    overlap = coo_array((space.to_host(homes.tie), (blocks, space.to_host(homes.home))),
+    overlap = coo_array((space.to_host(previous_blocks.move_cost),
+                         (blocks, space.to_host(previous_blocks.previous))),
                         shape=(k, k)).tocsr()
     names = np.arange(k, dtype=np.int32)
     for alike in _alike(balance):

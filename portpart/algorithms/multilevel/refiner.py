@@ -9,7 +9,7 @@ from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement import refiner
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.algorithms.refinement.piece import Piece
 from portpart.algorithms.refinement.program import JET
@@ -24,7 +24,7 @@ class Refiner(Protocol):
     def best(self) -> Array:
         """The best partition found, as long as the finest graph."""
 
-    def settle(self, homes: Sequence[Homes], num_vertices: int, /) -> None:
+    def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int, /) -> None:
         """Give the vertices of all levels, the finest first, homes that it costs to leave."""
 
     def start(self, graph: Graph, part: Array, /) -> None:

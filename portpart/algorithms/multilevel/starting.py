@@ -21,7 +21,7 @@ from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
 from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy
-from portpart.algorithms.refinement.blocks.homes import Homes
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.backends.interface import Array
 from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.graph import Graph
@@ -37,7 +37,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
     balance = problem.balance
 
     def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
-        if wanted.initial is not None and (wanted.homes is None or not wanted.grows):
+        if wanted.initial is not None and (wanted.previous_blocks is None or not wanted.grows):
             refiner.start(level.graph, wanted.initial)
             return 0
         coarsest, fixed = level.graph, wanted.fixed
@@ -66,15 +66,15 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         problem.trace.started("grown" if grown else "metis", count)
         parts = chain(parts, placed_in_turn(grown_from(coarsest.space, balance.limits, fixed,
                                                        plain)))
-        if wanted.homes is not None:
-            parts, count = _beside_old(problem, parts, wanted, wanted.homes), count + 1
+        if wanted.previous_blocks is not None:
+            parts, count = _beside_old(problem, parts, wanted, wanted.previous_blocks), count + 1
         return start_from_best(refiner, coarsest, parts, count, passes(1, coarsest)[0], wanted)
 
     return start
 
 
 def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
-                homes: Homes) -> Iterator[Array]:
+                previous_blocks: PreviousBlocks) -> Iterator[Array]:
     """The initial partition, then the others with numbers that keep most at home.
 
     Fixed vertices have numbered those already.
@@ -83,7 +83,7 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
     yield wanted.initial
     for part in parts:
         yield (part if wanted.fixed is not None else
-               renumbered(problem.space, part, homes, problem.balance))
+               renumbered(problem.space, part, previous_blocks, problem.balance))
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,

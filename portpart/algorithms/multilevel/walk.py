@@ -28,7 +28,7 @@ from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.placement.traffic import well_placed
-from portpart.algorithms.refinement.blocks.homes import Homes, homes_on
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks, previous_blocks_on
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -198,8 +198,9 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
             fixed = on_levels(levels, wanted.fixed, ways)
             initial = on_levels(levels, part, ways)[-1]
         refiner = ways.refiner(recipe, levels, seed)
-        homes = None if wanted.homes is None else _settled(refiner, levels, wanted.homes)
-        here = Constraints(fixed[-1], initial, wanted.out_of_time, homes, wanted.grows)
+        previous_blocks = None if wanted.previous_blocks is None else _settled(refiner, levels,
+                                                                               wanted.previous_blocks)
+        here = Constraints(fixed[-1], initial, wanted.out_of_time, previous_blocks, wanted.grows)
         best, outcome = ways.refined(problem, recipe, refiner, levels, fixed, Start(here, seed))
         if part is not None and recipe.combine is not None:
             return recipe.combine([part, best])
@@ -209,9 +210,10 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
     return walk
 
 
-def _settled(refiner: Refiner, levels: list[Level], homes: Homes) -> Homes:
+def _settled(refiner: Refiner, levels: list[Level],
+             previous_blocks: PreviousBlocks) -> PreviousBlocks:
     """Give the vertices of all levels homes, and return those of the coarsest graph."""
-    of_levels = homes_on(levels, homes)
+    of_levels = previous_blocks_on(levels, previous_blocks)
     refiner.settle(of_levels, levels[0].graph.num_vertices)
     return of_levels[-1]
 

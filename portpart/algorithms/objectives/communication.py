@@ -9,7 +9,7 @@ one step for each level.
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import Ties, summed_up
+from portpart.algorithms.objectives.connectivity import ConnectivityTable, summed_up
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM, MAX_IN_TABLE
 from portpart.algorithms.objectives.distance_values import (
     MAX_ALONG,
@@ -85,7 +85,8 @@ def max_of_few(shape: Shape) -> int:
 
 
 @kl.device
-def value_in_tree(block, count, v, graph: Csr, part, ties: Ties, tables: TreeDistances):
+def value_in_tree(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                  tables: TreeDistances):
     """Less the cost of v in one of `count` blocks of a hierarchy."""
     cost = kl.int64(0)
     level = kl.int64(0)
@@ -93,19 +94,21 @@ def value_in_tree(block, count, v, graph: Csr, part, ties: Ties, tables: TreeDis
     end = kl.int64(tables.bounds[2 * block + 1])
     while end - begin < count:
         longer = tables.lengths[level + 1] - tables.lengths[level]
-        cost -= longer * (kl.int64(ties.weights[end]) - kl.int64(ties.weights[begin]))
+        cost -= longer * (kl.int64(connections.weights[end]) - kl.int64(connections.weights[begin]))
         level += 1
         begin = kl.int64(tables.bounds[2 * (level * count + block)])
         end = kl.int64(tables.bounds[2 * (level * count + block) + 1])
-    return -(cost + tables.lengths[level] * kl.int64(ties.weights[count]))
+    return -(cost + tables.lengths[level] * kl.int64(connections.weights[count]))
 
 
 @kl.device
-def value_in_matrix(block, count, v, graph: Csr, part, ties: Ties, tables: MatrixDistances):
+def value_in_matrix(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                    tables: MatrixDistances):
     """Less the cost of v in one of `count` blocks, by a matrix of distances."""
     cost = kl.int64(0)
     for other in range(count):
-        weight_there = kl.int64(ties.weights[other + 1]) - kl.int64(ties.weights[other])
+        weight_there = kl.int64(connections.weights[other
+                                                    + 1]) - kl.int64(connections.weights[other])
         if weight_there > 0:
             cost += weight_there * tables.lengths[kl.int64(block) * count + other]
     return -cost

@@ -37,7 +37,7 @@ SLOTS = 64
 """Slots of a large hash table, a power of two."""
 
 
-class Ties(Record):
+class ConnectivityTable(Record):
     """Scratch memory of a team for the ties of a vertex; what it holds depends on the connectivity.
 
     Attributes
@@ -60,7 +60,7 @@ class Connectivity(Static):
     ----------
     bring, number, block_of, weight_of : DeviceFunction
     blocks, weights, order : int
-        Elements of the arrays of `Ties`.
+        Elements of the arrays of `ConnectivityTable`.
     """
 
     bring: DeviceFunction
@@ -87,36 +87,36 @@ def has_arc_outside(v, graph: Csr, part):
 
 
 @kl.device
-def bring_heads(v, first, graph: Csr, part, ties: Ties, num_blocks):
+def bring_heads(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
     """Bring block and weight of each arc to scratch memory."""
     for j in range(kl.lane(), degree_of(v, graph), kl.team_size()):
-        ties.blocks[j] = part[graph.targets[graph.begin[v] + j]]
-        ties.weights[j] = kl.value_or(graph.weights, graph.begin[v] + j, 1)
+        connections.blocks[j] = part[graph.targets[graph.begin[v] + j]]
+        connections.weights[j] = kl.value_or(graph.weights, graph.begin[v] + j, 1)
     kl.team_sync()
     return num_blocks
 
 
 @kl.device
-def number_of_arcs(v, first, end, graph: Csr, ties: Ties):
+def number_of_arcs(v, first, end, graph: Csr, connections: ConnectivityTable):
     """One candidate an arc."""
     return degree_of(v, graph)
 
 
 @kl.device
-def block_of_head(j, v, first, end, graph: Csr, part, ties: Ties):
+def block_of_head(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
     """Block of arc j."""
-    return ties.blocks[j]
+    return connections.blocks[j]
 
 
 @kl.device
-def weight_of_head(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_of_head(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """Weight of the arcs into the block of head j; 0 if an earlier head is there."""
     total = kl.int64(0)
     for other in range(count):
-        if ties.blocks[other] == block:
+        if connections.blocks[other] == block:
             if other < j:
                 break
-            total += ties.weights[other]
+            total += connections.weights[other]
     return total
 
 
@@ -127,9 +127,9 @@ def pairwise(max_arcs: int) -> Connectivity:
 
 
 @kl.device
-def weight_of_one(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_of_one(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
-    return kl.int64(ties.weights[j])
+    return kl.int64(connections.weights[j])
 
 
 def one_by_one(max_arcs: int) -> Connectivity:
@@ -145,48 +145,49 @@ def one_by_one(max_arcs: int) -> Connectivity:
 
 
 @kl.device
-def bring_table(v, first, graph: Csr, part, ties: Ties, num_blocks, slots: StaticValue):
+def bring_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks,
+                slots: StaticValue):
     """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
 
     The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
     """
     for slot in range(kl.lane(), slots, kl.team_size()):
-        ties.blocks[slot] = kl.int32(EMPTY)
-        ties.weights[slot] = 0
+        connections.blocks[slot] = kl.int32(EMPTY)
+        connections.weights[slot] = 0
     if kl.lane() == 0:
-        ties.weights[slots] = 0
+        connections.weights[slots] = 0
     kl.team_sync()
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         block = part[graph.targets[arc]]
         slot = kl.int64(block) & (slots - 1)
-        found = kl.team_atomic_cas(ties.blocks, slot, EMPTY, block)
+        found = kl.team_atomic_cas(connections.blocks, slot, EMPTY, block)
         while found != EMPTY and found != block:
             slot = (slot + 1) & (slots - 1)
-            found = kl.team_atomic_cas(ties.blocks, slot, EMPTY, block)
+            found = kl.team_atomic_cas(connections.blocks, slot, EMPTY, block)
         if found == EMPTY:
-            ties.order[kl.int64(kl.team_atomic_add(ties.weights, kl.int64(slots),
-                                                   1))] = kl.int8(slot)
-        kl.team_atomic_add(ties.weights, slot, kl.value_or(graph.weights, arc, 1))
+            connections.order[kl.int64(kl.team_atomic_add(connections.weights, kl.int64(slots),
+                                                          1))] = kl.int8(slot)
+        kl.team_atomic_add(connections.weights, slot, kl.value_or(graph.weights, arc, 1))
     kl.team_sync()
     return num_blocks
 
 
 @kl.device
-def number_in_table(v, first, end, graph: Csr, ties: Ties, slots: StaticValue):
+def number_in_table(v, first, end, graph: Csr, connections: ConnectivityTable, slots: StaticValue):
     """One candidate a block."""
-    return kl.int64(ties.weights[slots])
+    return kl.int64(connections.weights[slots])
 
 
 @kl.device
-def block_in_table(j, v, first, end, graph: Csr, part, ties: Ties):
+def block_in_table(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
     """Block of the slot that is listed at j."""
-    return ties.blocks[kl.int64(ties.order[j])]
+    return connections.blocks[kl.int64(connections.order[j])]
 
 
 @kl.device
-def weight_in_table(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_in_table(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """Weight of the arcs into that block."""
-    return kl.int64(ties.weights[kl.int64(ties.order[j])])
+    return kl.int64(connections.weights[kl.int64(connections.order[j])])
 
 
 def in_table(slots: int) -> Connectivity:
@@ -205,28 +206,28 @@ def are_blocks(v, first, end, graph: Csr):
 
 
 @kl.device
-def count_weights(v, first, graph: Csr, part, ties: Ties, num_blocks):
+def count_weights(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
     """Add up the weights of the arcs into CAPACITY blocks from `first`."""
     end = min(num_blocks, first + CAPACITY)
     for place in range(kl.lane(), end - first, kl.team_size()):
-        ties.weights[place] = 0
+        connections.weights[place] = 0
     kl.team_sync()
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         place = part[graph.targets[arc]] - first
         if place >= 0 and place < end - first:
-            kl.team_atomic_add(ties.weights, place, kl.value_or(graph.weights, arc, 1))
+            kl.team_atomic_add(connections.weights, place, kl.value_or(graph.weights, arc, 1))
     kl.team_sync()
     return end
 
 
 @kl.device
-def number_counted(v, first, end, graph: Csr, ties: Ties):
+def number_counted(v, first, end, graph: Csr, connections: ConnectivityTable):
     """Candidates among the blocks first ... end-1."""
     return end - first if are_blocks(v, first, end, graph) else degree_of(v, graph)
 
 
 @kl.device
-def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
+def block_counted(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
     """Block number j of these, or the block of arc j."""
     block = kl.int32(first + j)
     if not are_blocks(v, first, end, graph):
@@ -235,13 +236,13 @@ def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
 
 
 @kl.device
-def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_counted(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
     total = kl.int64(0)
     if block >= first and block < end:
-        total = ties.weights[block - first]
+        total = connections.weights[block - first]
         if total != 0 and not are_blocks(v, first, end, graph):
-            if kl.team_atomic_cas(ties.weights, block - first, total, 0) != total:
+            if kl.team_atomic_cas(connections.weights, block - first, total, 0) != total:
                 total = kl.int64(0)
     return total
 
@@ -255,45 +256,45 @@ COUNTED = Connectivity(count_weights, number_counted, block_counted, weight_coun
 
 
 @kl.device
-def sum_up_weights(v, first, graph: Csr, part, ties: Ties, num_blocks):
+def sum_up_weights(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
     """Set ties.weights[b] to the weight of v's arcs into the blocks before b, for b up to k."""
     for b in range(kl.lane(), num_blocks + 1, kl.team_size()):
-        ties.weights[b] = 0
+        connections.weights[b] = 0
     kl.team_sync()
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         block = kl.int64(part[graph.targets[arc]])
-        kl.team_atomic_add(ties.weights, block, kl.value_or(graph.weights, arc, 1))
+        kl.team_atomic_add(connections.weights, block, kl.value_or(graph.weights, arc, 1))
     kl.team_sync()
     running = kl.int64(0)
     for base in range(0, num_blocks + 1, kl.team_size()):
         b = base + kl.lane()
         weight = kl.int64(0)
         if b <= num_blocks:
-            weight = kl.int64(ties.weights[b])
+            weight = kl.int64(connections.weights[b])
         until = kl.team_scan(weight)
         if b <= num_blocks:
-            ties.weights[b] = running + until - weight
+            connections.weights[b] = running + until - weight
         running += kl.team_last(until)
     kl.team_sync()
     return num_blocks
 
 
 @kl.device
-def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
+def number_of_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
     """One candidate a block."""
     return end
 
 
 @kl.device
-def block_at(j, v, first, end, graph: Csr, part, ties: Ties):
+def block_at(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
     """Block j."""
     return kl.int32(j)
 
 
 @kl.device
-def weight_between(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_between(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """Weight of the arcs into block j."""
-    return kl.int64(ties.weights[j + 1]) - kl.int64(ties.weights[j])
+    return kl.int64(connections.weights[j + 1]) - kl.int64(connections.weights[j])
 
 
 def summed_up(capacity: int) -> Connectivity:
@@ -306,19 +307,19 @@ def summed_up(capacity: int) -> Connectivity:
 
 
 @kl.device
-def bring_nothing(v, first, graph: Csr, part, ties: Ties, num_blocks):
+def bring_nothing(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
     """Leave the arcs where they are."""
     return num_blocks
 
 
 @kl.device
-def block_of_arc(j, v, first, end, graph: Csr, part, ties: Ties):
+def block_of_arc(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
     """Block of arc j."""
     return part[graph.targets[graph.begin[v] + j]]
 
 
 @kl.device
-def weight_of_arc(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_of_arc(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """Weight of arc j alone: a block is a candidate as often as arcs lead there."""
     return kl.value_or(graph.weights, graph.begin[v] + j, 1)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from portpart.algorithms.objectives.connectivity import (
     ALONG_ARCS,
     SLOTS,
-    Ties,
+    ConnectivityTable,
     in_table,
     one_by_one,
 )
@@ -34,28 +34,31 @@ def far_from_all(found: Found, tables: Tables):
 
 
 @kl.device
-def value_by_heads(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+def value_by_heads(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                   tables: Tables,
                    distance: StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for j in range(count):
-        cost += ties.weights[j] * distance(block, ties.blocks[j], tables)
+        cost += connections.weights[j] * distance(block, connections.blocks[j], tables)
     return -cost
 
 
 @kl.device
-def value_by_table(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+def value_by_table(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                   tables: Tables,
                    distance: StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)
     for other in range(count):
-        slot = kl.int64(ties.order[other])
-        cost += ties.weights[slot] * distance(block, ties.blocks[slot], tables)
+        slot = kl.int64(connections.order[other])
+        cost += connections.weights[slot] * distance(block, connections.blocks[slot], tables)
     return -cost
 
 
 @kl.device
-def value_along_arcs(block, count, v, graph: Csr, part, ties: Ties, tables: Tables,
+def value_along_arcs(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                     tables: Tables,
                      distance: StaticValue):
     """Less the cost of v in a block."""
     cost = kl.int64(0)

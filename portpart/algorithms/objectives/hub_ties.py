@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.connectivity import Connectivity, Ties
+from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.objective import Found, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, spread_of
 from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
@@ -81,7 +81,8 @@ class PieceSums(Static):
 
 
 @kl.device
-def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, sums: PieceSums):
+def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: ConnectivityTable,
+                sums: PieceSums):
     """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
 
     Nobody asks for the weight of split nets where it is known that there are some.  All lanes
@@ -90,11 +91,11 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, su
     num_blocks = kl.int64(graph.sets.blocks)
     for b in range(kl.lane(), num_blocks, kl.team_size()):
         for copy in range(sums.copies):
-            ties.weights[copy * COPY + b] = 0
-            ties.weights[copy * COPY + STAYING + b] = 0
+            connections.weights[copy * COPY + b] = 0
+            connections.weights[copy * COPY + STAYING + b] = 0
     kl.team_sync()
     copy_begin = kl.lane() % sums.copies * COPY
-    staying = kl.team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, ties,
+    staying = kl.team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, connections,
                                             sums.rules.price, True))
     split = kl.int64(0)
     if not knows_split:
@@ -105,8 +106,8 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, su
         leaves = kl.int64(0)
         stays = kl.int64(0)
         for copy in range(sums.copies):
-            leaves += ties.weights[copy * COPY + b]
-            stays += ties.weights[copy * COPY + STAYING + b]
+            leaves += connections.weights[copy * COPY + b]
+            stays += connections.weights[copy * COPY + STAYING + b]
         if leaves != 0:
             kl.atomic_add(graph.hub_sums.sums, first + b, leaves)
         if stays != 0:
@@ -119,25 +120,25 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, ties: Ties, su
 
 
 @kl.device
-def bring_nothing(v, first, graph: NetRows, part, ties: Ties, num_blocks):
+def bring_nothing(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks):
     """The sums are there."""
     return kl.int64(num_blocks)
 
 
 @kl.device
-def number_of_blocks(v, first, end, graph: NetRows, ties: Ties):
+def number_of_blocks(v, first, end, graph: NetRows, connections: ConnectivityTable):
     """One candidate a block."""
     return end
 
 
 @kl.device
-def block_at(j, v, first, end, graph: NetRows, part, ties: Ties):
+def block_at(j, v, first, end, graph: NetRows, part, connections: ConnectivityTable):
     """Block j."""
     return kl.int32(j)
 
 
 @kl.device
-def summed_tie(j, count, v, block, first, end, graph: NetRows, ties: Ties):
+def summed_tie(j, count, v, block, first, end, graph: NetRows, connections: ConnectivityTable):
     """What ties v to block j."""
     place = first_sum(v, graph) + j
     return graph.hub_sums.sums[place] + graph.hub_sums.sums[place + graph.sets.blocks]

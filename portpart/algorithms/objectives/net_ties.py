@@ -7,7 +7,7 @@ them: it weighs where other nets lead, but makes no block a candidate, unless th
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import Connectivity, Ties
+from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.pin_state import (
     BITS,
     WORD_SHIFT,
@@ -28,8 +28,8 @@ CAPACITY = BITS
 """Blocks whose weights are counted at a time: those of a word."""
 
 BASE, WIDEST, NOTES = 0, 1, 2
-"""What `Ties.blocks` notes: the first block that is counted, and how many blocks a net may touch
-that makes them candidates; and how much that is."""
+"""What `ConnectivityTable.blocks` notes: the first block that is counted, and how many blocks a net
+may touch that makes them candidates; and how much that is."""
 
 
 @kl.device
@@ -52,12 +52,12 @@ def blocks_in_word(net, here, base, graph: NetRows):
 
 
 @kl.device
-def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
+def add_tie(net, here, tie, first, end, graph: NetRows, connections: ConnectivityTable):
     """Add a tie to each of the blocks first ... end-1 that has other pins than one `here`."""
     if has_words(net, graph.sets):
         blocks = blocks_in_word(net, here, first, graph)
         while blocks != 0:
-            kl.team_atomic_add(ties.weights, kl.ctz(blocks), tie)
+            kl.team_atomic_add(connections.weights, kl.ctz(blocks), tie)
             blocks &= blocks - kl.uint64(1)
     else:
         begin = kl.int64(graph.nets.begin[net])
@@ -65,18 +65,18 @@ def add_tie(net, here, tie, first, end, graph: NetRows, ties: Ties):
             entry = kl.int64(graph.sets.touched[place])
             block = entry >> 1
             if block >= first and block < end and entry != 2 * here + 1:
-                kl.team_atomic_add(ties.weights, block - first, tie)
+                kl.team_atomic_add(connections.weights, block - first, tie)
     return tie
 
 
 @kl.device
-def add_wide_tie(net, here, tie, first, graph: NetRows, ties: Ties):
+def add_wide_tie(net, here, tie, first, graph: NetRows, connections: ConnectivityTable):
     """The same for a net of many blocks: to those that others tie to, and to `here`."""
     blocks = blocks_in_word(net, here, first, graph)
     while blocks != 0:
         place = kl.ctz(blocks)
-        if ties.weights[place] != 0 or first + place == here:
-            kl.team_atomic_add(ties.weights, place, tie)
+        if connections.weights[place] != 0 or first + place == here:
+            kl.team_atomic_add(connections.weights, place, tie)
         blocks &= blocks - kl.uint64(1)
     return tie
 
@@ -100,7 +100,8 @@ def first_touched(net, first, end, graph: NetRows):
 
 
 @kl.device
-def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: StaticValue):
+def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, num_blocks,
+               price: StaticValue):
     """Note the next word of blocks, from `first` on, and how many a net may touch.
 
     With a single word it is that one.  All lanes of a team together.
@@ -116,7 +117,7 @@ def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: St
                     narrowest = spread
             widest = max(widest, kl.team_min(narrowest))
         else:
-            widest = kl.int64(ties.blocks[WIDEST])
+            widest = kl.int64(connections.blocks[WIDEST])
         found = kl.int64(num_blocks)
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
@@ -124,25 +125,27 @@ def note_words(v, first, here, graph: NetRows, ties: Ties, num_blocks, price: St
                 found = first_touched(net, first, found, graph)
         found = kl.team_min(found)
     if kl.lane() == 0:
-        ties.blocks[BASE] = kl.int32(found)
+        connections.blocks[BASE] = kl.int32(found)
         if first == 0:
-            ties.blocks[WIDEST] = kl.int32(widest)
+            connections.blocks[WIDEST] = kl.int32(widest)
     return found
 
 
 @kl.device
-def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: StaticValue):
+def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
+               price: StaticValue):
     """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
     here = kl.int64(part[v])
-    base = note_words(v, first, here, graph, ties, num_blocks, price)
+    base = note_words(v, first, here, graph, connections, num_blocks, price)
     end = min(num_blocks, base + CAPACITY)
     for place in range(kl.lane(), end - base, kl.team_size()):
-        ties.weights[place] = 0
+        connections.weights[place] = 0
     kl.team_sync()
-    widest = kl.int64(ties.blocks[WIDEST])
+    widest = kl.int64(connections.blocks[WIDEST])
     wide = kl.int64(0)
     if graph.sets.width == 1:
-        add_ties_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph, ties,
+        add_ties_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph,
+                             connections,
                              price, False)
     else:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -152,33 +155,33 @@ def count_ties(v, first, graph: NetRows, part, ties: Ties, num_blocks, price: St
             else:
                 tie = tie_of(net, here, graph, price)
                 if tie != 0:
-                    add_tie(net, here, tie, base, end, graph, ties)
+                    add_tie(net, here, tie, base, end, graph, connections)
     kl.team_sync()
     if wide != 0 and base < end:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if spread_of(net, graph.sets) > widest:
-                add_wide_tie(net, here, tie_of(net, here, graph, price), base, graph, ties)
+                add_wide_tie(net, here, tie_of(net, here, graph, price), base, graph, connections)
     kl.team_sync()
     return end
 
 
 @kl.device
-def number_of_blocks(v, first, end, graph: Csr, ties: Ties):
+def number_of_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
     """One candidate a block."""
-    return end - kl.int64(ties.blocks[BASE])
+    return end - kl.int64(connections.blocks[BASE])
 
 
 @kl.device
-def block_counted(j, v, first, end, graph: Csr, part, ties: Ties):
+def block_counted(j, v, first, end, graph: Csr, part, connections: ConnectivityTable):
     """Block number j of these."""
-    return kl.int32(ties.blocks[BASE] + j)
+    return kl.int32(connections.blocks[BASE] + j)
 
 
 @kl.device
-def weight_counted(j, count, v, block, first, end, graph: Csr, ties: Ties):
+def weight_counted(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
     """What ties v to it."""
-    return kl.int64(ties.weights[j])
+    return kl.int64(connections.weights[j])
 
 
 def counted_ties(price: DeviceFunction) -> Connectivity:

@@ -51,8 +51,8 @@ class Valuation(Static):
     ----------
     connectivity : Connectivity
     value : DeviceFunction or None
-        ``value(block, count, v, graph, part, ties, tables)``: the value of a block for v, which has
-        this number of candidates.  None: it is the weight of the arcs into the block.
+        ``value(block, count, v, graph, part, connections, tables)``: the value of a block for v,
+        which has this number of candidates.  None: it is the weight of the arcs into the block.
     """
 
     connectivity: Connectivity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.pin_state import BITS, NetRows, bit_of
 from portpart.backends import language as kl
 from portpart.backends.language import StaticArray, StaticValue
@@ -45,29 +45,29 @@ def tie_to_others(blocks, weight, price: StaticValue):
 
 
 @kl.device
-def add_to_blocks(blocks, tie, place, ties: Ties):
+def add_to_blocks(blocks, tie, place, connections: ConnectivityTable):
     """Add a tie to each of these blocks, of which the first is at a place."""
     left = kl.uint64(blocks)
     while left != 0:
-        kl.team_atomic_add(ties.weights, place + kl.ctz(left), tie)
+        kl.team_atomic_add(connections.weights, place + kl.ctz(left), tie)
         left &= left - kl.uint64(1)
     return tie
 
 
 @kl.device
-def add_if_few(blocks, tie, place, ties: Ties):
+def add_if_few(blocks, tie, place, connections: ConnectivityTable):
     """The same if a lane does not take long for it, or is alone; else the blocks are left."""
     left = kl.uint64(blocks)
     if tie == 0:
         left = kl.uint64(0)
     elif kl.team_size() > MOST_TOGETHER or kl.popcount(left) <= FEW_BLOCKS:
-        add_to_blocks(left, tie, place, ties)
+        add_to_blocks(left, tie, place, connections)
         left = kl.uint64(0)
     return left
 
 
 @kl.device
-def add_together(blocks, tie, place, ties: Ties):
+def add_together(blocks, tie, place, connections: ConnectivityTable):
     """Add what lanes have left, one after the other: every lane to blocks of its own."""
     turns = kl.team_sum(kl.int64(blocks != 0) << kl.lane())
     while turns != 0:
@@ -77,7 +77,7 @@ def add_together(blocks, tie, place, ties: Ties):
         first = kl.team_sum(place * mine)
         for block in range(kl.lane(), BITS, kl.team_size()):
             if (given >> kl.uint64(block)) & kl.uint64(1) != 0:
-                ties.weights[first + block] += added
+                connections.weights[first + block] += added
         turns &= turns - 1
     return blocks
 
@@ -92,7 +92,8 @@ def place_of(alone, first, apart: StaticValue):
 
 
 @kl.device
-def add_ties_of_lane(begin, end, here, first, graph: NetRows, ties: Ties, price: StaticValue,
+def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
+                     price: StaticValue,
                      apart: StaticValue):
     """Add up the ties of a vertex net by net."""
     bit = bit_of(here)
@@ -104,13 +105,14 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, ties: Ties, price:
         blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
         tie = tie_to_others(blocks, weight, price)
         if tie != 0:
-            add_to_blocks(blocks, tie, place_of(alone, first, apart), ties)
+            add_to_blocks(blocks, tie, place_of(alone, first, apart), connections)
         staying += tie * kl.int64(alone == 0)
     return staying
 
 
 @kl.device
-def add_ties_of_lanes(begin, end, here, first, graph: NetRows, ties: Ties, price: StaticValue,
+def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
+                      price: StaticValue,
                       apart: StaticValue):
     """Add up the ties of a vertex, AT_ONCE nets of a lane at a time.
 
@@ -139,18 +141,20 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, ties: Ties, price
             ties_of[j] = tie_to_others(blocks[j], weight, price)
             staying += ties_of[j] * kl.int64(alone[j] == 0)
         for j in kl.static_range(AT_ONCE):
-            left[j] = add_if_few(blocks[j], ties_of[j], place_of(alone[j], first, apart), ties)
+            left[j] = add_if_few(blocks[j], ties_of[j], place_of(alone[j], first, apart),
+                                 connections)
         if width <= MOST_TOGETHER:
             if kl.team_max(kl.int64(left[0] | left[1] | left[2] | left[3] != 0)) != 0:
                 kl.team_sync()
                 for j in kl.static_range(AT_ONCE):
-                    add_together(left[j], ties_of[j], place_of(alone[j], first, apart), ties)
+                    add_together(left[j], ties_of[j], place_of(alone[j], first, apart), connections)
                 kl.team_sync()
     return staying
 
 
 @kl.device
-def add_ties_of_one_word(begin, end, here, first, graph: NetRows, ties: Ties, price: StaticValue,
+def add_ties_of_one_word(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
+                         price: StaticValue,
                          apart: StaticValue):
     """Add up what ties a vertex in block `here` to all blocks, where a word has them.
 
@@ -159,7 +163,7 @@ def add_ties_of_one_word(begin, end, here, first, graph: NetRows, ties: Ties, pr
     """
     staying = kl.int64(0)
     if kl.team_size() == 1:
-        staying = add_ties_of_lane(begin, end, here, first, graph, ties, price, apart)
+        staying = add_ties_of_lane(begin, end, here, first, graph, connections, price, apart)
     else:
-        staying = add_ties_of_lanes(begin, end, here, first, graph, ties, price, apart)
+        staying = add_ties_of_lanes(begin, end, here, first, graph, connections, price, apart)
     return staying

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import is_for, list_on_boundary
+from portpart.algorithms.refinement.gains.active_sets import list_on_boundary, uses_lanes
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.incumbent.state import Incumbent
@@ -44,7 +44,7 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
     list_unsaved(v, incumbent)
     weight = kl.value_or(graph.vertex_weights, v, 1)
     shift_weight(v, here, there, weight, moves, figures)
-    change = pull_of(v, here, blocks) - pull_of(v, there, blocks)
+    change = migration_gain(v, here, blocks) - migration_gain(v, there, blocks)
     if change != 0:
         add_cost(v, 2 * change, moves)
     return weight
@@ -87,7 +87,7 @@ def weigh_moves(i, graph: Csr, state: Accounting, tables: Tables, one_lane, rule
     """Account for a move, unless a hub makes it."""
     v = state.moves.listed[i]
     is_hub = degree_of(v, graph) > state.figures.hub_degree
-    if is_for(one_lane, state.moves.moves, state.figures) and not is_hub:
+    if uses_lanes(one_lane, state.moves.moves, state.figures) and not is_hub:
         weigh_move(v, graph, state, tables, rules)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
-    is_at_rest,
+    is_idle,
     plan_tidying,
-    turn_movable,
+    swap_movable,
 )
 from portpart.algorithms.refinement.gains.dirty_list import plan_refreshing
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
@@ -36,7 +36,7 @@ from portpart.algorithms.refinement.rebalancing.plan import (
     plan_leaving,
     plan_strength,
 )
-from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
@@ -50,7 +50,7 @@ CROWDED = 8
 
 
 @kl.kernel
-def begin_with(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
+def start_from(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
     """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
     set_touched(v, 1, incumbent)
     add_weight(v, moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves, figures)
@@ -65,12 +65,12 @@ def allow_no_iteration(figures: Figures):
 
 @kl.device
 def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Rebalancing,
-                    figures: Figures, relief: Relief):
+                    figures: Figures, rule: RebalancingRule):
     """Vertices have moved for gains: those that did are locked for the next time."""
     note_propagation(moves, figures)
     forget_rebalancings(rebalancing)
-    turn_movable(active, figures)
-    if relief.until_balanced:
+    swap_movable(active, figures)
+    if rule.until_balanced:
         if too_many:
             thin_out(moves)
     return too_many
@@ -78,24 +78,24 @@ def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Reb
 
 @kl.device
 def end_iteration(too_many, lengths, moves: Moves, cache: GainCache, active: ActiveSets,
-                  rebalancing: Rebalancing, figures: Figures, relief: Relief):
+                  rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """Count what was done, and tell whether nobody can move any more."""
-    at_rest = False
+    idle = False
     if figures.iteration >= 0 and figures.balanced != 0:
-        end_propagation(too_many, moves, active, rebalancing, figures, relief)
-        at_rest = is_at_rest(cache, active, lengths)
+        end_propagation(too_many, moves, active, rebalancing, figures, rule)
+        idle = is_idle(cache, active, lengths)
     elif figures.iteration >= 0:
-        end_rebalancing(rebalancing, relief)
-    return at_rest
+        end_rebalancing(rebalancing, rule)
+    return idle
 
 
 @kl.device
-def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures: Figures,
-              relief: Relief):
+def plan_next(improvement, balanced, idle, rebalancing: Rebalancing, figures: Figures,
+              rule: RebalancingRule):
     """Count the iteration, and say what the next one is, if there is one."""
     iteration = figures.iteration
     counts = kl.int64(1)
-    if relief.until_balanced:
+    if rule.until_balanced:
         if not balanced and rebalancing.rebalancings < rebalancing.weak_limit:
             counts = kl.int64(0)
     figures.stalled = 0 if improvement == MUCH_BETTER else figures.stalled + counts
@@ -105,7 +105,7 @@ def plan_next(improvement, balanced, at_rest, rebalancing: Rebalancing, figures:
     plan_strength(balanced, rebalancing)
     figures.running = kl.int64(
         figures.stalled < figures.stall_limit and iteration + 1 < figures.iteration_limit
-        and not at_rest
+        and not idle
     )
     return iteration
 
@@ -122,15 +122,15 @@ def plan_work(heavily, lengths, cache: GainCache, active: ActiveSets, incumbent:
 
 
 @kl.device
-def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, relief: Relief):
+def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, rule: RebalancingRule):
     """Whether block b weighs far more than it may."""
     too_heavy = weight > blocks.limits[b] + figures.slack
-    return too_heavy and weight - blocks.means[b] > blocks.limits[b] // relief.slight_share
+    return too_heavy and weight - blocks.means[b] > blocks.limits[b] // rule.slight_share
 
 
 @kl.kernel
 def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Incumbent,
-             level: Level, relief: Relief):
+             level: Level, rule: RebalancingRule):
     """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
 
     The overload is the most by which a block exceeds its limit.  The words are read and written
@@ -147,29 +147,29 @@ def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Inc
     total = kl.int64(0)
     for b in range(kl.lane(), level.blocks, kl.team_size()):
         weight = blocks.weight[b]
-        relief.rooms.note_weight(b, weight, blocks, level)
+        rule.target_capacity.note_weight(b, weight, blocks, level)
         overload = max(overload, weight - blocks.limits[b] - level.slack)
         total += weight
         surplus += max(kl.int64(0), weight - blocks.limits[b] - level.slack)
-        if is_heavily_overloaded(b, weight, blocks, level, relief):
+        if is_heavily_overloaded(b, weight, blocks, level, rule):
             heavily = kl.int64(1)
     overload = kl.team_max(overload)
     heavily = kl.team_max(heavily)
-    if relief.until_balanced:
+    if rule.until_balanced:
         surplus = kl.team_sum(surplus)
         total = kl.team_sum(total)
     kl.team_sync()
     if overload > 0:
-        opened = relief.rooms.find(blocks, now, now)
+        opened = rule.target_capacity.find(blocks, now, now)
         if opened and kl.lane() == 0:
             ask_for_strong(now)
     if kl.lane() == 0:
         balanced = overload <= 0
         improvement = compare_with_best(twice // 2, overload, incumbent.tolerance, now, now)
         keep_if_better(improvement, twice // 2, overload, now, now)
-        at_rest = end_iteration(surplus > total // CROWDED, active.lengths, now, now, now, now,
-                                now, relief)
-        plan_next(improvement, balanced, at_rest and balanced, now, now, relief)
+        idle = end_iteration(surplus > total // CROWDED, active.lengths, now, now, now, now,
+                             now, rule)
+        plan_next(improvement, balanced, idle and balanced, now, now, rule)
         plan_work(heavily, active.lengths, now, now, now, now, now, now)
     kl.team_sync()
     for word in range(kl.lane(), SIZE, kl.team_size()):
@@ -217,7 +217,7 @@ def project(v, cluster, coarser: Coarser, moves: Moves, incumbent: Incumbent):
 
 
 @kl.kernel
-def go_back(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+def revert_to_best(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
     """A vertex starts in its best block."""
     join_block(v, incumbent.best[v], moves)
     set_touched(v, may_touch(active.flags[v], cache.is_dirty[v]), incumbent)

@@ -16,16 +16,16 @@ from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.total import cost_sums
 from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
-from portpart.algorithms.refinement.blocks.homes import Homes
-from portpart.algorithms.refinement.evaluation import Coarser, begin_with, go_back, project
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best, start_from
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
 from portpart.algorithms.refinement.lanes import Lanes
 from portpart.algorithms.refinement.level import Level, Run
-from portpart.algorithms.refinement.local.around import Around, Journal, rest_vertex
+from portpart.algorithms.refinement.local.local import Journal, LocalRefinement, reset_each_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
-from portpart.algorithms.refinement.rebalancing.relief import Relief, relief_of
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule, rebalancing_rule
 from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
@@ -96,10 +96,10 @@ class Refiner:
         self._outcomes = Outcomes(space)
         self._at_best = False
         self._one_lane = 0
-        self._homes: list[Homes] = []
+        self._previous_blocks: list[PreviousBlocks] = []
         self._around: tuple[Any, Any] = (None, None)
         self._begun_around: tuple[dict[str, int], Level] = ({}, Level.of())
-        self._reliefs = relief_of(self.options), relief_of(self.finest_options)
+        self._rules = rebalancing_rule(self.options), rebalancing_rule(self.finest_options)
         self._executables: dict[Hashable, Executable] = {}
 
     def _sizes_for(self, finest: Structure) -> Sizes:
@@ -120,11 +120,11 @@ class Refiner:
         self._room = room
         self.own = work_arrays.own_records(self.pieces, self.space, room, self.run)
 
-    def settle(self, homes: Sequence[Homes], num_vertices: int) -> None:
+    def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int) -> None:
         """Give the vertices of all levels, the finest first, homes that it costs to leave."""
-        self._homes = list(homes)
-        ties = sum_of(self.space, homes[0].tie) // max(1, num_vertices)
-        self.loss_unit = max(self.loss_unit, ties // LARGE_ARC_WEIGHT)
+        self._previous_blocks = list(previous_blocks)
+        connections = sum_of(self.space, previous_blocks[0].move_cost) // max(1, num_vertices)
+        self.loss_unit = max(self.loss_unit, connections // LARGE_ARC_WEIGHT)
 
     def start(self, graph: Structure, part: Array) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""
@@ -136,12 +136,12 @@ class Refiner:
         self._at_best = False
         self._set_limits(graph)
         sums = cost_sums(graph, run.moves.part, self.objective, self.rows(graph))
-        if self._homes:
-            self._homes[-1].add_to(sums, space, run.moves.part)
+        if self._previous_blocks:
+            self._previous_blocks[-1].add_to(sums, space, run.moves.part)
         self.run = run.replaced(moves=run.moves.replaced(
             weight_sums=space.zeros(len(run.moves.weight_sums), np.int64), cost_sums=sums))
         words = self._words_on_space()
-        space.parallel_for(n, begin_with, graph.csr, self.run.moves.over(words),
+        space.parallel_for(n, start_from, graph.csr, self.run.moves.over(words),
                            self.run.incumbent, words)
 
     def start_with(self, graph: Structure, part: Array, cost: int, weights: Array) -> None:
@@ -164,7 +164,7 @@ class Refiner:
         """Carry the best partition of the coarser graph over to `graph`."""
         run, n = self.run, graph.num_vertices
         coarser = Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
-        del run, self._homes[-1:]
+        del run, self._previous_blocks[-1:]
         self._limits_of = (None, None)  # the coarser graph is given back, too
         self._make_room(n)
         self.space.parallel_for(n, project, cluster, coarser, self.run.moves, self.run.incumbent)
@@ -173,7 +173,8 @@ class Refiner:
     def restart(self, graph: Structure) -> None:
         """Go back to the best partition of `graph`."""
         run = self.run
-        self.space.parallel_for(graph.num_vertices, go_back, run.moves, run.cache, run.active,
+        self.space.parallel_for(graph.num_vertices, revert_to_best, run.moves, run.cache,
+                                run.active,
                                 run.incumbent)
         self._at_best = True
 
@@ -198,16 +199,17 @@ class Refiner:
         if self._holds_heavy:
             fixed = with_heavy(graph, self.run.moves.part, self.run.blocks.limits,
                                int(self.balance.limits.min()), fixed)
-        homes = self._homes[-1] if self._homes else None
-        self.run = self._run_on(graph, filter_ratio, fixed, homes)
+        previous_blocks = self._previous_blocks[-1] if self._previous_blocks else None
+        self.run = self._run_on(graph, filter_ratio, fixed, previous_blocks)
         self._execute(graph, fixed, self._widths(graph))
         return self._outcomes.add(self.run.level)
 
     def rest(self, graph: Structure, journal: Journal) -> None:
         """Put all vertices to rest where they are, at home, for runs around some of them."""
         self.run = run = self.run.replaced(level=self._words_on_space())
-        self.space.parallel_for(graph.num_vertices, rest_vertex, run.moves, run.cache, run.active,
-                                run.incumbent, journal.home)
+        self.space.parallel_for(graph.num_vertices, reset_each_vertex, run.moves, run.cache,
+                                run.active,
+                                run.incumbent, journal.previous)
 
     def set_balance(self, balance: Balance) -> None:
         """Have other limits from now on."""
@@ -217,8 +219,8 @@ class Refiner:
                               (blocks.open_below, balance.open_below)):
             array[:] = self.space.asarray(values)
 
-    def refine_around(self, graph: Structure, around: Around, filter_ratio: float | None,
-                      fixed: Array | None, homes: Homes | None) -> None:
+    def refine_around(self, graph: Structure, around: LocalRefinement, filter_ratio: float | None,
+                      fixed: Array | None, previous_blocks: PreviousBlocks | None) -> None:
         """Run a program around some vertices; all must be at rest, and are so in the end.
 
         Parameters
@@ -239,20 +241,20 @@ class Refiner:
         if self._begun_around[0] != self._limits:  # the same words are packed once
             self._begun_around = self._limits, Level.of(**self._limits)
         around.records["begun"] = self._begun_around[1]
-        key = self._sub_buckets_on(graph), filter_ratio, id(fixed), id(homes)
+        key = self._sub_buckets_on(graph), filter_ratio, id(fixed), id(previous_blocks)
         if self._around[0] is not self.run or self._around[1] != key:
-            self.run = self._run_on(graph, filter_ratio or 0.0, fixed, homes)
+            self.run = self._run_on(graph, filter_ratio or 0.0, fixed, previous_blocks)
             self._around = self.run, key
         self._execute(graph, fixed, self._widths(graph), around)
 
     def _execute(self, graph: Structure, fixed: Array | None, widths: Widths,
-                 around: Around | None = None) -> None:
+                 around: LocalRefinement | None = None) -> None:
         n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
         records: dict[str, Any] = {"graph": self.rows(graph), "tables": self.objective.tables,
                                    "run": run, **self.own, **self._records_of(graph)}
         if around is not None:
             records |= around.records
-        key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.tie is None,
+        key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.move_cost is None,
                widths, around is not None and around.key)
         executable = self._executables.get(key)
         if executable is None:
@@ -274,7 +276,7 @@ class Refiner:
         executable.run(records, size)
 
     def _executable(self, key: tuple[Any, ...], widths: Widths, records: dict[str, Any],
-                    pieces: tuple[Piece, ...], around: Around | None) -> Executable:
+                    pieces: tuple[Piece, ...], around: LocalRefinement | None) -> Executable:
         """The program for what a key tells of this refiner; others of the space may have it."""
         rules, options = self.objective.rules, self.finest_options if key[0] else self.options
         pieces = tuple(piece.with_options(options) for piece in pieces)
@@ -290,11 +292,13 @@ class Refiner:
         return self.space.cached_executable((pieces, rules, *key[1:]), record)
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
-                homes: Homes | None) -> Run:
+                previous_blocks: PreviousBlocks | None) -> Run:
         """Work arrays and words for a run; the words of the run before become those before."""
         run, level = self.run, self._words_on_space()
-        blocks = run.blocks.replaced(fixed=fixed, home=None if homes is None else homes.home,
-                                     tie=None if homes is None else homes.tie)
+        blocks = run.blocks.replaced(fixed=fixed, previous=None if previous_blocks is None
+                                     else previous_blocks.previous,
+                                     move_cost=None if previous_blocks is None
+                                     else previous_blocks.move_cost)
         return run.replaced(
             before=run.level, level=level, blocks=blocks,
             rebalancing=run.rebalancing.replaced(sub_buckets=self._sub_buckets_on(graph)),
@@ -302,7 +306,7 @@ class Refiner:
             incumbent=run.incumbent.replaced(tolerance=float(self._options_on(graph).tolerance)))
 
     def _sub_buckets_on(self, graph: Structure) -> int:
-        if self._relief_on(graph).fine:
+        if self._rebalancing_rule_on(graph).fine:
             return self.sizes.sub_buckets
         return sub_buckets_for(self.balance.num_blocks, graph.whole.num_vertices)
 
@@ -328,8 +332,8 @@ class Refiner:
     def _options_on(self, graph: Structure) -> RefinementOptions:
         return self.finest_options if self._is_finest(graph) else self.options
 
-    def _relief_on(self, graph: Structure) -> Relief:
-        return self._reliefs[self._is_finest(graph)]
+    def _rebalancing_rule_on(self, graph: Structure) -> RebalancingRule:
+        return self._rules[self._is_finest(graph)]
 
     def _slack(self, graph: Structure) -> int:
         """What blocks may weigh above their limits: some mean vertices of a coarse graph.

@@ -133,7 +133,7 @@ extern "C" __global__ void collect_words(const int64* parts, int64 count, int64*
 """
 
 
-class Turns:
+class DeviceOrder:
     """The order of work on the default streams of some GPUs.
 
     Parameters
@@ -189,12 +189,12 @@ class Together:
     cupy : module
     write, fetch : callable
         Copy to a device, and begin to copy from it.
-    turns : Turns
+    turns : DeviceOrder
         Of these GPUs, the first of which is CuPy's current one.
     """
 
     def __init__(self, cupy: ModuleType, write: Callable[[Array, np.ndarray], None],
-                 fetch: Callable[[Array], Callable[[], np.ndarray]], turns: Turns) -> None:
+                 fetch: Callable[[Array], Callable[[], np.ndarray]], turns: DeviceOrder) -> None:
         self._turns = turns
         module = cupy.RawModule(code=SOURCE)
         self._exchange = module.get_function("exchange_parts")

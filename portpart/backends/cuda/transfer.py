@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.landing import Landing
-from portpart.backends.cuda.together import MAX_RANKS, Together, Turns
+from portpart.backends.cuda.together import MAX_RANKS, DeviceOrder, Together
 from portpart.backends.interface import Array
 from portpart.backends.packing import address_of
 from portpart.backends.transfer import register
@@ -40,7 +40,7 @@ class DeviceTransfer:
         self._current_stream = cupy.cuda.get_current_stream
         self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
         self._together: dict[tuple[int, ...], Together | None] = {}
-        self._turns: dict[tuple[int, ...], Turns] = {}
+        self._turns: dict[tuple[int, ...], DeviceOrder] = {}
         self._landings: defaultdict[int, list[Landing]] = defaultdict(list)
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
@@ -106,9 +106,9 @@ class DeviceTransfer:
         if here != there:  # whoever changes the source waits
             self._turns_of((here, there)).order([here], there)
 
-    def _turns_of(self, numbers: tuple[int, ...]) -> Turns:
+    def _turns_of(self, numbers: tuple[int, ...]) -> DeviceOrder:
         if numbers not in self._turns:
-            self._turns[numbers] = Turns(self._cupy, numbers)
+            self._turns[numbers] = DeviceOrder(self._cupy, numbers)
         return self._turns[numbers]
 
     def publish(self, arrays: Sequence[Array]) -> None:

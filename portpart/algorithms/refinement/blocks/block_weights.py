@@ -14,9 +14,9 @@ def add_block_weight(block, weight, blocks: Blocks):
 
 
 @kl.device
-def set_tie(v, price, blocks: Blocks):
+def set_move_cost(v, price, blocks: Blocks):
     """Set what v costs elsewhere than at home; there must be such prices."""
-    blocks.tie[v] = price  # type: ignore[index]
+    blocks.move_cost[v] = price  # type: ignore[index]
     return price
 
 

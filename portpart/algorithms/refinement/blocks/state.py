@@ -21,25 +21,25 @@ class Blocks(WorkRecord):
         Most that a block may weigh; what it weighs if all weigh their share; and the weight below
         which it takes vertices of others.
     opening : array of int64, shape (k,)
-        The same where blocks that were too heavy take none (`rooms.py`).
+        The same where blocks that were too heavy take none (`target_capacity.py`).
     destination : array of int32
         Blocks with room,
     room : array of int64
         and where the room of each begins, if it is laid out in one row.
     fixed : array of int32, shape (n,), or None
         Vertices with an entry of 0 or more stay where they are.
-    home : array of int32, shape (n,), or None
+    previous : array of int32, shape (n,), or None
         Blocks that vertices are at home in,
-    tie : array of int64, shape (n,), or None
-        and what they cost elsewhere (`homes.py`).
+    move_cost : array of int64, shape (n,), or None
+        and what they cost elsewhere (`previous_blocks.py`).
     """
 
     limits: Array = work(np.int64, of_blocks)
     means: Array = work(np.int64, of_blocks)
     open_below: Array = work(np.int64, of_blocks)
     fixed: Array | None = None
-    home: Array | None = None
-    tie: Array | None = None
+    previous: Array | None = None
+    move_cost: Array | None = None
     weight: Array = work(np.int64, of_blocks)
     opening: Array = work(np.int64, of_blocks)
     destination: Array = work(np.int32, of_blocks)

@@ -44,7 +44,7 @@ NUM_LENGTHS = 4
 
 
 @kl.device
-def is_for(one_lane, length, figures: Figures):
+def uses_lanes(one_lane, length, figures: Figures):
     """Whether a list of that length is work for single lanes, or for teams, as asked."""
     return kl.int64(length > figures.long) == one_lane
 
@@ -126,7 +126,7 @@ def keep_movable(i, cache: GainCache, active: ActiveSets, figures: Figures):
 
 
 @kl.device
-def turn_movable(active: ActiveSets, figures: Figures):
+def swap_movable(active: ActiveSets, figures: Figures):
     """The list of movable vertices that has been kept takes the place of the other."""
     active.movable = active.next_movable
     active.next_movable = 0
@@ -135,14 +135,14 @@ def turn_movable(active: ActiveSets, figures: Figures):
 
 
 @kl.device
-def is_at_rest(cache: GainCache, active: ActiveSets, lengths):
+def is_idle(cache: GainCache, active: ActiveSets, lengths):
     """Whether nobody can move any more: no vertex is movable, and none is to be looked at."""
     return (kl.value_or(lengths, MOVABLE, active.movable) == 0
             and kl.value_or(lengths, MARKED, cache.marked) == 0)
 
 
 @kl.device
-def is_crowded(active: ActiveSets, lengths):
+def should_compact(active: ActiveSets, lengths):
     """Whether the first list has become much longer than what it kept."""
     return (kl.value_or(lengths, LISTED, active.on_boundary) > FEW
             and kl.value_or(lengths, LISTED, active.on_boundary)
@@ -158,8 +158,8 @@ def are_few(active: ActiveSets):
 @kl.device
 def plan_tidying(active: ActiveSets, lengths):
     """Say whether the first list is to be rid of what is in the interior."""
-    active.crowded = kl.int64(is_crowded(active, lengths))
-    return active.crowded
+    active.needs_compaction = kl.int64(should_compact(active, lengths))
+    return active.needs_compaction
 
 
 @kl.device

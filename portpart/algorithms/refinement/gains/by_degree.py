@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.connectivity import Connectivity, Ties
+from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import is_for
+from portpart.algorithms.refinement.gains.active_sets import uses_lanes
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.level import More
 from portpart.algorithms.refinement.moves.state import Moves
@@ -22,7 +22,7 @@ from portpart.backends.language import DeviceFunction, Kernel, Scope, Static, Wo
 from portpart.graphs.rows import Csr, degree_of
 
 Body = Callable[[Rules, Valuation], DeviceFunction]
-"""From an objective and a valuation, ``body(v, graph, state, ties, tables, found, more)``:
+"""From an objective and a valuation, ``body(v, graph, state, connections, tables, found, more)``:
 what all lanes of a team do together with a vertex."""
 
 
@@ -54,7 +54,7 @@ class Unrated(Scope):
 
 
 @dataclass(frozen=True)
-class Asking(Static):
+class Selector(Static):
     """Device functions that say which vertices a body is for.
 
     Attributes
@@ -96,16 +96,16 @@ class Job(Static):
     Attributes
     ----------
     body : DeviceFunction
-        ``body(v, graph, state, ties, tables, found, more)``
-    asking : Asking
-    ties : Connectivity
+        ``body(v, graph, state, connections, tables, found, more)``
+    selector : Asking
+    connections : Connectivity
     counter : Word
         Type of numbers that hold any sum of weights.
     """
 
     body: DeviceFunction
-    asking: Asking
-    ties: Connectivity
+    selector: Selector
+    connections: Connectivity
     counter: Word
 
 
@@ -116,12 +116,12 @@ class ByDegree:
     Parameters
     ----------
     body : callable
-    asking : Asking
+    selector : Asking
     rules : Rules
     """
 
     body: Body
-    asking: Asking
+    selector: Selector
     rules: Rules
 
     def few(self, counter: Word, max_degree: int) -> Kernel:
@@ -142,45 +142,45 @@ class ByDegree:
         return of_hub.bound(job=self._job(rules, rules.many, counter))
 
     def _job(self, rules: Rules, valuation: Valuation, counter: Word) -> Job:
-        return Job(self.body(rules, valuation), self.asking, valuation.connectivity, counter)
+        return Job(self.body(rules, valuation), self.selector, valuation.connectivity, counter)
 
 
 @kl.kernel
 def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: Job):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
-    ties = Ties(blocks=kl.team_array(kl.int32, job.ties.blocks),
-                weights=kl.team_array(job.counter, job.ties.weights),
-                order=kl.team_array(kl.int8, job.ties.order))
+    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
+                                    weights=kl.team_array(job.counter, job.connections.weights),
+                                    order=kl.team_array(kl.int8, job.connections.order))
     found = Found(kl.lane_array(kl.int64, NUM_FOUND))
-    v = job.asking.few(i, one_lane, graph, state)
+    v = job.selector.few(i, one_lane, graph, state)
     if v >= 0:
-        job.body(v, graph, state, ties, tables, found, more)
+        job.body(v, graph, state, connections, tables, found, more)
 
 
 @kl.kernel
 def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
     """Do what there is to do for the vertices of group i that have many neighbours."""
-    ties = Ties(blocks=kl.team_array(kl.int32, job.ties.blocks),
-                weights=kl.team_array(job.counter, job.ties.weights),
-                order=kl.team_array(kl.int8, job.ties.order))
+    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
+                                    weights=kl.team_array(job.counter, job.connections.weights),
+                                    order=kl.team_array(kl.int8, job.connections.order))
     found = Found(kl.lane_array(kl.int64, NUM_FOUND))
-    chosen = job.asking.many(i, graph, state)
+    chosen = job.selector.many(i, graph, state)
     while chosen != 0:
-        v = job.asking.member(i, kl.ctz(kl.uint64(chosen)), state)
-        job.body(v, graph, state, ties, tables, found, more)
+        v = job.selector.member(i, kl.ctz(kl.uint64(chosen)), state)
+        job.body(v, graph, state, connections, tables, found, more)
         chosen &= chosen - 1
 
 
 @kl.kernel
 def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
     """Do what there is to do for hub i."""
-    ties = Ties(blocks=kl.team_array(kl.int32, job.ties.blocks),
-                weights=kl.team_array(job.counter, job.ties.weights),
-                order=kl.team_array(kl.int8, job.ties.order))
+    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
+                                    weights=kl.team_array(job.counter, job.connections.weights),
+                                    order=kl.team_array(kl.int8, job.connections.order))
     found = Found(kl.lane_array(kl.int64, NUM_FOUND))
-    v = job.asking.hub(i, state)
+    v = job.selector.hub(i, state)
     if v >= 0:
-        job.body(v, graph, state, ties, tables, found, more)
+        job.body(v, graph, state, connections, tables, found, more)
 
 
 # vertices whose best target is out of date ---------------------------------------------------
@@ -190,7 +190,7 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job)
 def dirty_with_few(i, one_lane, graph: Csr, state: Dirty):
     """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
     v = state.cache.dirty_list[i]
-    if not is_for(one_lane, state.cache.dirty, state.figures):
+    if not uses_lanes(one_lane, state.cache.dirty, state.figures):
         v = kl.int32(-1)
     elif not has_few(v, graph, state.figures):
         v = kl.int32(-1)
@@ -226,7 +226,7 @@ def dirty_hub(i, state: Dirty):
     return v
 
 
-DIRTY = Asking(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
+DIRTY = Selector(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
 
 
 # vertices that have been listed to be rated --------------------------------------------------
@@ -259,4 +259,4 @@ def unrated_hub(i, state: Unrated):
     return state.unrated.hub_vertices[i]
 
 
-UNRATED = Asking(unrated_with_few, unrated_with_many, unrated_member, unrated_hub)
+UNRATED = Selector(unrated_with_few, unrated_with_many, unrated_member, unrated_hub)

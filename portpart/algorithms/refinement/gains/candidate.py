@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.connectivity import Connectivity, Ties
+from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.moves.state import Moves
@@ -48,13 +48,13 @@ class Search(Static):
     counts: bool = False
 
     @property
-    def ties(self) -> Connectivity:
+    def connections(self) -> Connectivity:
         """How the blocks that a vertex touches are found."""
         return self.valuation.connectivity
 
 
 @kl.device
-def note_found(own, total, cost, block, value, found: Found, rules: Rules):
+def store_best(own, total, cost, block, value, found: Found, rules: Rules):
     """Tell the first lane of a team what has been found; nothing is admitted so far."""
     if kl.lane() == 0:
         found.own = own
@@ -68,7 +68,7 @@ def note_found(own, total, cost, block, value, found: Found, rules: Rules):
 
 
 @kl.device
-def note_admitted(admitted, weight, found: Found):
+def store_admitted(admitted, weight, found: Found):
     """Tell the first lane of a team how many blocks are admitted, and the weight of the ties there.
 
     All lanes together.
@@ -82,39 +82,42 @@ def note_admitted(admitted, weight, found: Found):
 
 
 @kl.device
-def note_home(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, found: Found,
-              search: Search):
+def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
+                           found: Found,
+                           search: Search):
     """Set right what has been found where v touches nobody at home.  One lane.
 
     Blocks that v touches have their pull already: home could not win for its tie alone.
     """
-    tie = kl.value_or(blocks.tie, v, 0)
-    home = kl.int32(kl.value_or(blocks.home, v, NONE))
-    if home == moves.part[v]:
+    move_cost = kl.value_or(blocks.move_cost, v, 0)
+    previous = kl.int32(kl.value_or(blocks.previous, v, NONE))
+    if previous == moves.part[v]:
         if found.own == 0:
-            found.own = tie
-            found.here = tie
-    elif search.admits(v, home, graph, blocks, figures) and tie >= found.value:
+            found.own = move_cost
+            found.here = move_cost
+    elif search.admits(v, previous, graph, blocks, figures) and move_cost >= found.value:
         here = global_id(v, graph)
-        hashed = pair_hash(here, home, figures.seed)
-        if tie > found.value or hashed > pair_hash(here, found.block, figures.seed):
-            found.block = kl.int64(home)
-            found.value = tie
-    return tie
+        hashed = pair_hash(here, previous, figures.seed)
+        if move_cost > found.value or hashed > pair_hash(here, found.block, figures.seed):
+            found.block = kl.int64(previous)
+            found.value = move_cost
+    return move_cost
 
 
 @kl.device
-def best_candidate(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
+def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
+                   found: Found,
                    search: Search):
     """Find out, all lanes together, what `Found` says about v; a hash breaks ties."""
-    best_touched(v, graph, state, ties, tables, found, search)
-    if kl.value_or(state.blocks.tie, v, 0) > 0 and kl.lane() == 0:
-        note_home(v, graph, state.moves, state.blocks, state.figures, found, search)
+    best_touched(v, graph, state, connections, tables, found, search)
+    if kl.value_or(state.blocks.move_cost, v, 0) > 0 and kl.lane() == 0:
+        include_previous_block(v, graph, state.moves, state.blocks, state.figures, found, search)
     return v
 
 
 @kl.device
-def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
+def best_touched(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
+                 found: Found,
                  search: Search):
     """The same, for a home only if v has ties there beside the one to home."""
     num_blocks = state.figures.blocks
@@ -131,13 +134,15 @@ def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, fo
         admitted_weight = kl.int64(0)
     first = kl.int64(0)
     while first < num_blocks:
-        end = search.ties.bring(v, first, graph, state.moves.part, ties, num_blocks)
-        count = search.ties.number(v, first, end, graph, ties)
+        end = search.connections.bring(v, first, graph, state.moves.part, connections, num_blocks)
+        count = search.connections.number(v, first, end, graph, connections)
         for j in range(kl.lane(), count, kl.team_size()):
-            block = search.ties.block_of(j, v, first, end, graph, state.moves.part, ties)
-            weight = search.ties.weight_of(j, count, v, block, first, end, graph, ties)
+            block = search.connections.block_of(j, v, first, end, graph, state.moves.part,
+                                                connections)
+            weight = search.connections.weight_of(j, count, v, block, first, end, graph,
+                                                  connections)
             if weight > 0:
-                weight += pull_of(v, block, state.blocks)
+                weight += migration_gain(v, block, state.blocks)
             total += weight
             if block == here:
                 own += weight
@@ -150,7 +155,7 @@ def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, fo
                         admitted_weight += weight
                     if search.valuation.value:
                         value = search.valuation.value(block, count, v, graph, state.moves.part,
-                                                       ties, tables)
+                                                       connections, tables)
                     else:
                         value = weight
                     if value >= best:
@@ -166,7 +171,7 @@ def best_touched(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, fo
         total = kl.team_sum(total)
         cost = kl.team_sum(cost)
     top = kl.team_max(best)
-    note_found(own, total, cost, team_winner(best, best_hash, best_block), top, found, search.rules)
+    store_best(own, total, cost, team_winner(best, best_hash, best_block), top, found, search.rules)
     if search.counts:
-        note_admitted(admitted, admitted_weight, found)
+        store_admitted(admitted, admitted_weight, found)
     return top

@@ -7,9 +7,9 @@ of the few vertices beside a move afresh takes no memory and fewer dependent acc
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
-from portpart.algorithms.refinement.blocks.homes import is_away
+from portpart.algorithms.refinement.blocks.previous_blocks import has_moved
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
@@ -104,7 +104,8 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 
 
 @kl.device
-def refresh_gain(v, graph: Csr, state: Propagating, ties: Ties, tables: Tables, found: Found,
+def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTable, tables: Tables,
+                 found: Found,
                  more: More, search: Search):
     """Bring the best target of v up to date.  All lanes of a team together.
 
@@ -112,11 +113,11 @@ def refresh_gain(v, graph: Csr, state: Propagating, ties: Ties, tables: Tables, 
     """
     crosses = state.active.flags[v] & ON_BOUNDARY != 0
     if not crosses:
-        crosses = is_away(v, state.moves.part, state.blocks)
+        crosses = has_moved(v, state.moves.part, state.blocks)
     if not crosses:
         crosses = search.rules.crosses(v, graph, state.moves.part)
     if crosses:
-        best_candidate(v, graph, state, ties, tables, found, search)
+        best_candidate(v, graph, state, connections, tables, found, search)
         if search.rules.note:
             search.rules.note(v, graph, state.moves.part, found)
         if kl.lane() == 0:

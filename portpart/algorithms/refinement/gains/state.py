@@ -74,7 +74,7 @@ class ActiveSets(WorkRecord):
     movable_begin: int = kl.word()  # the same for the second list
     next_on_boundary: int = kl.word()  # length of the next list
     kept: int = kl.word()  # length of the first list when it was made
-    crowded: int = kl.word()  # the first list has grown and is to be rid of what is in the interior
+    needs_compaction: int = kl.word()  # vertices of the interior must leave the first list
 
 
 class UnratedList(WorkRecord):

@@ -143,8 +143,8 @@ def note_propagation(moves: Moves, figures: Figures):
 @kl.device
 def thin_out(moves: Moves):
     """From now on few of the vertices that want to move may at a time."""
-    moves.thinned = 1
-    return moves.thinned
+    moves.subsampled = 1
+    return moves.subsampled
 
 
 @kl.device

@@ -20,8 +20,8 @@ from portpart.algorithms.refinement.nets.large_afterburner import (
     tell_gain,
 )
 from portpart.algorithms.refinement.nets.lists import unlist
+from portpart.algorithms.refinement.nets.move_order import MoveOrder
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
-from portpart.algorithms.refinement.nets.turns import Turns
 from portpart.backends import language as kl
 from portpart.backends.language import StaticValue
 
@@ -39,8 +39,9 @@ def step_in_net(j, size, before, after):
 
 
 @kl.kernel
-def burn_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner, moves: Moves,
-                   cache: GainCache, price: StaticValue, turns: Turns):
+def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner,
+                          moves: Moves,
+                          cache: GainCache, price: StaticValue, move_order: MoveOrder):
     """Tell the pins of net i that want to move what it gains by each."""
     before = kl.team_array(kl.int32, MAX_SMALL)
     after = kl.team_array(kl.int32, MAX_SMALL)
@@ -49,12 +50,12 @@ def burn_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburn
     begin = kl.int64(graph.nets.begin[net])
     size = size_of_net(net, graph.nets)
     for j in range(kl.lane(), size, kl.team_size()):
-        turn = turns.turn_of(j, begin, size, graph, moves, cache)
+        turn = move_order.turn_of(j, begin, size, graph, moves, cache)
         v = graph.nets.pins[begin + j]
         number[turn] = kl.int8(j)
         before[turn] = moves.part[v]
         after[turn] = before[turn]
-        if turns.wants(v, moves, cache):
+        if move_order.wants(v, moves, cache):
             after[turn] = cache.best_target[v]
     kl.team_sync()
     spread = kl.int64(graph.sets.spread[net])

@@ -21,23 +21,23 @@ from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.nets.steps import NetPropagation, moving_on_nets
-from portpart.algorithms.refinement.nets.wants import agree_to_all
+from portpart.algorithms.refinement.nets.wants import accept_all
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, record_cut
-from portpart.algorithms.refinement.prefix.held_limits import held_limits
-from portpart.algorithms.refinement.prefix.trial import (
-    Trial,
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    MoveSequence,
     begin_weights,
     fill_key,
     note_gain,
     order_by_gain_next,
     order_by_vertex,
     record_order,
+    sequence_for,
     set_gain,
     set_top_gain,
-    trial_for,
 )
+from portpart.algorithms.refinement.prefix.relaxed_limits import relaxed_limits
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends import language as kl
@@ -48,7 +48,7 @@ from portpart.graphs.hypergraph import Hypergraph
 
 
 @kl.device
-def would_gain(v, moves: Moves, cache: GainCache):
+def has_positive_gain(v, moves: Moves, cache: GainCache):
     """Whether v gains by moving to its best target."""
     result = cache.best_target[v] >= 0
     if result:
@@ -64,12 +64,12 @@ class Sequences(NetPropagation):
     fill_rooms: bool = True
 
     loses = False
-    wants: ClassVar[DeviceFunction] = would_gain
-    agree: ClassVar[DeviceFunction] = agree_to_all
+    wants: ClassVar[DeviceFunction] = has_positive_gain
+    agree: ClassVar[DeviceFunction] = accept_all
 
     def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
         """The sequence."""
-        return {"trial": trial_for(space, sizes, run, False, self.fill_rooms)}
+        return {"sequence": sequence_for(space, sizes, run, False, self.fill_rooms)}
 
     def move(self, this: Recording) -> None:
         """Candidates, what they gain one after the other, and the best prefix."""
@@ -85,7 +85,7 @@ class Sequences(NetPropagation):
 def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
     """HyperG's refinement."""
     rule = Sequences(holds_heavy=options.hold_heavy, fill_rooms=options.fill_rooms)
-    return moving_on_nets(rule, *held_limits(options.rebalance))
+    return moving_on_nets(rule, *relaxed_limits(options.rebalance))
 
 
 def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance,
@@ -96,23 +96,23 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
 
 
 @kl.kernel
-def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
+def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
     """The moves are to be sorted by vertex, then by gain; nothing has moved.  One team."""
-    begin_weights(blocks, figures, trial)
+    begin_weights(blocks, figures, sequence)
     if kl.lane() == 0:
-        set_top_gain(0, trial.sequence)
-        order_by_vertex(1, moves, figures, trial)
+        set_top_gain(0, sequence.prefix)
+        order_by_vertex(1, moves, figures, sequence)
 
 
 @kl.kernel
-def take_first_gain(i, moves: Moves, cache: GainCache, trial: Trial):
+def take_first_gain(i, moves: Moves, cache: GainCache, sequence: MoveSequence):
     """A move is sorted by what it gains alone; atomic, order-free."""
     v = moves.listed[i]
-    note_gain(v, cache.gain[v], trial)
+    note_gain(v, cache.gain[v], sequence)
 
 
 @kl.kernel
-def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, trial: Trial):
+def take_later_gain(i, moves: Moves, afterburner: NetAfterburner, sequence: MoveSequence):
     """What a move gains after those before it takes the place of what it was sorted by."""
     v = moves.listed[i]
-    set_gain(v, afterburner.after[v], trial)
+    set_gain(v, afterburner.after[v], sequence)

@@ -19,8 +19,8 @@ from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.lists import unlist
+from portpart.algorithms.refinement.nets.move_order import AfterburnerState, MoveOrder
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
-from portpart.algorithms.refinement.nets.turns import Burning, Turns
 from portpart.backends import language as kl
 from portpart.backends.language import Record, StaticValue
 
@@ -45,7 +45,7 @@ def step_of(there_now, here_now):
     return kl.int64(there_now == 0) - kl.int64(here_now == 1)
 
 
-class Movers(Record):
+class MovingPins(Record):
     """A group of a net's pins that want to move: from where to where they do."""
 
     left: Any
@@ -59,15 +59,15 @@ def group_size():
 
 
 @kl.device
-def step_in_group(j, movers: Movers, first, pin_counts: PinCounts):
+def step_in_group(j, moving_pins: MovingPins, first, pin_counts: PinCounts):
     """The same for mover j of a group of pins, from the counters before any of these moves."""
-    here = movers.left[j]
-    there = movers.reached[j]
+    here = moving_pins.left[j]
+    there = moving_pins.reached[j]
     here_now = kl.int64(pin_counts.counts[first + here])
     there_now = kl.int64(pin_counts.counts[first + there])
     for other in range(j):
-        left = movers.left[other]
-        reached = movers.reached[other]
+        left = moving_pins.left[other]
+        reached = moving_pins.reached[other]
         here_now += kl.int64(reached == here) - kl.int64(left == here)
         there_now += kl.int64(reached == there) - kl.int64(left == there)
     return step_of(there_now, here_now)
@@ -82,19 +82,19 @@ def matters(v, critical, moves: Moves, cache: GainCache):
 
 
 @kl.device
-def joins_at(place, end, critical, graph: NetRows, state: Burning, turns: Turns):
+def joins_at(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
     """1 if who stands there wants to move from or to a critical block, else 0."""
-    v = turns.in_line(min(place, end - 1), graph, state.afterburner)
-    asks = turns.wants(v, state.moves, state.cache)
+    v = move_order.in_line(min(place, end - 1), graph, state.afterburner)
+    asks = move_order.wants(v, state.moves, state.cache)
     return kl.int64(place < end and matters(v, critical, state.moves, state.cache)) * kl.int64(asks)
 
 
 @kl.device
-def who_joins(place, end, critical, graph: NetRows, state: Burning, turns: Turns):
+def in_group(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
     """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
     joins = AtOnce()
     for j in kl.static_range(AT_ONCE):
-        joins[j] = joins_at(place + j, end, critical, graph, state, turns)
+        joins[j] = joins_at(place + j, end, critical, graph, state, move_order)
     bits = kl.int64(0)
     for j in kl.static_range(AT_ONCE):
         bits += joins[j] << j
@@ -103,22 +103,23 @@ def who_joins(place, end, critical, graph: NetRows, state: Burning, turns: Turns
 
 @kl.device
 def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAfterburner,
-               turns: Turns):
+               move_order: MoveOrder):
     """List those of a lane that join, the first of whom is that number of the group."""
     left = kl.uint64(joins)
     mine = kl.int64(number)
     while left != 0:
         if mine >= 0 and mine < group_size():
-            listed[mine] = turns.in_line(place + kl.ctz(left), graph, afterburner)
+            listed[mine] = move_order.in_line(place + kl.ctz(left), graph, afterburner)
         mine += 1
         left &= left - kl.uint64(1)
     return mine
 
 
 @kl.device
-def burn_group(count, net, spread, movers: Movers, graph: NetRows, state: Burning,
-               price: StaticValue):
-    """Tell the movers that `movers.left` lists, and count them where they want to be.
+def afterburner_group(count, net, spread, moving_pins: MovingPins, graph: NetRows,
+                      state: AfterburnerState,
+                      price: StaticValue):
+    """Tell the movers that `moving_pins.left` lists, and count them where they want to be.
 
     Returns how many blocks more the net touches then.  All lanes of a team together.
     """
@@ -127,18 +128,19 @@ def burn_group(count, net, spread, movers: Movers, graph: NetRows, state: Burnin
     v = kl.int64(0)
     joins = kl.lane() < min(count, group_size())
     if joins:
-        v = kl.int64(movers.left[kl.lane()])
-        movers.left[kl.lane()] = state.moves.part[v]
-        movers.reached[kl.lane()] = state.cache.best_target[v]
+        v = kl.int64(moving_pins.left[kl.lane()])
+        moving_pins.left[kl.lane()] = state.moves.part[v]
+        moving_pins.reached[kl.lane()] = state.cache.best_target[v]
     kl.team_sync()
     step = kl.int64(0)
     if joins:
-        step = step_in_group(kl.lane(), movers, first, state.pin_counts)
+        step = step_in_group(kl.lane(), moving_pins, first, state.pin_counts)
     until = kl.team_scan(step)
     kl.team_sync()
     if joins:
         tell_gain(v, net, spread + until - step, step, graph, state.afterburner, price)
-        shift_pin(first, movers.left[kl.lane()], movers.reached[kl.lane()], state.pin_counts)
+        shift_pin(first, moving_pins.left[kl.lane()], moving_pins.reached[kl.lane()],
+                  state.pin_counts)
     kl.team_sync()
     return kl.team_last(until)
 
@@ -162,24 +164,28 @@ def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: Ne
 
 
 @kl.device
-def burn_line(net, end, critical, movers: Movers, graph: NetRows, state: Burning,
-              price: StaticValue, turns: Turns):
+def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
+                     state: AfterburnerState,
+                     price: StaticValue, move_order: MoveOrder):
     """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
     spread = kl.int64(graph.sets.spread[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
         place = base + AT_ONCE * kl.lane()
-        joins = who_joins(place, end, critical, graph, state, turns)
+        joins = in_group(place, end, critical, graph, state, move_order)
         until = kl.team_scan(kl.popcount(joins))
         total = kl.team_last(until)
         number = until - kl.popcount(joins)
         for begin in range(0, total, group_size()):
-            list_group(joins, number - begin, place, movers.left, graph, state.afterburner, turns)
-            spread += burn_group(total - begin, net, spread, movers, graph, state, price)
+            list_group(joins, number - begin, place, moving_pins.left, graph, state.afterburner,
+                       move_order)
+            spread += afterburner_group(total - begin, net, spread, moving_pins, graph, state,
+                                        price)
     return spread
 
 
 @kl.device
-def count_back(net, first, own, critical, graph: NetRows, state: Burning, turns: Turns):
+def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerState,
+               move_order: MoveOrder):
     """Counters of a net are again what they were; `own` was that of the lane, if each has one.
 
     All lanes of a team together.
@@ -190,7 +196,7 @@ def count_back(net, first, own, critical, graph: NetRows, state: Burning, turns:
     else:
         for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
             v = graph.nets.pins[place]
-            if turns.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
+            if move_order.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
                                                                      state.cache):
                 shift_pin(first, state.cache.best_target[v], state.moves.part[v],
                           state.pin_counts)
@@ -198,20 +204,22 @@ def count_back(net, first, own, critical, graph: NetRows, state: Burning, turns:
 
 
 @kl.kernel
-def burn_large_net(i, graph: NetRows, lists: NetLists, state: Burning, price: StaticValue,
-                   turns: Turns):
+def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
+                          price: StaticValue,
+                          move_order: MoveOrder):
     """Tell the pins of net i the same; its counters go along and come back."""
-    movers = Movers(left=kl.team_array(kl.int32, MAX_GROUP), reached=kl.team_array(kl.int32,
-                                                                                   MAX_GROUP))
+    moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
+                             reached=kl.team_array(kl.int32,
+                                                                                            MAX_GROUP))
     net = lists.large_list[i]
     first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
     own = kl.int32(0)
     if kl.lane() < graph.sets.blocks:
         own = state.pin_counts.counts[first + kl.lane()]
     critical = critical_blocks(first, graph.sets, state.pin_counts, state.afterburner)
-    end = turns.line_up(net, graph, state)
+    end = move_order.line_up(net, graph, state)
     kl.team_sync()
-    burn_line(net, end, critical, movers, graph, state, price, turns)
-    count_back(net, first, own, critical, graph, state, turns)
+    afterburner_line(net, end, critical, moving_pins, graph, state, price, move_order)
+    count_back(net, first, own, critical, graph, state, move_order)
     if kl.lane() == 0:
         unlist(net, lists)

@@ -14,13 +14,13 @@ from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.accounting import weigh_vertex
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import is_for
+from portpart.algorithms.refinement.gains.active_sets import uses_lanes
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
+from portpart.algorithms.refinement.nets.hub_chunks import end_of_chunk
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
-from portpart.algorithms.refinement.nets.state import HubPieces, NetLists
+from portpart.algorithms.refinement.nets.state import HubChunks, NetLists
 from portpart.backends import language as kl
 from portpart.backends.language import Scope
 from portpart.graphs.rows import degree_of
@@ -70,13 +70,13 @@ def touch_nets_of_moves(i, graph: NetRows, state: Touching, one_lane):
     """Account for a move, unless a hub makes it."""
     v = state.moves.listed[i]
     is_hub = degree_of(v, graph) > state.figures.hub_degree
-    if is_for(one_lane, state.moves.moves, state.figures) and not is_hub:
+    if uses_lanes(one_lane, state.moves.moves, state.figures) and not is_hub:
         touch_nets(v, kl.int64(graph.begin[v]), kl.int64(graph.end[v]), graph, state)
 
 
 @kl.kernel
-def touch_nets_of_pieces(p, graph: NetRows, state: Touching, hub_pieces: HubPieces):
+def touch_nets_of_chunks(p, graph: NetRows, state: Touching, hub_chunks: HubChunks):
     """Account for the move of a hub, if it moves, in a piece of it."""
-    v = hub_pieces.vertex[p]
+    v = hub_chunks.vertex[p]
     if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
-        touch_nets(v, hub_pieces.begin[p], end_of_piece(p, graph, hub_pieces), graph, state)
+        touch_nets(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)

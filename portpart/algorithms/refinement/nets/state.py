@@ -24,7 +24,7 @@ from portpart.backends.work import WorkRecord, bytes_of, roomy
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.rows import Csr
 
-HUB_PIECE = 1024
+HUB_CHUNK = 1024
 """Nets in a piece of a hub, at most."""
 
 
@@ -69,10 +69,10 @@ class NetAfterburner(WorkRecord):
 
 
 def _of_pieces(size: NetSizes) -> int:
-    return size.hubs and size.hubs + size.pins // HUB_PIECE
+    return size.hubs and size.hubs + size.pins // HUB_CHUNK
 
 
-class HubPieces(WorkRecord):
+class HubChunks(WorkRecord):
     """Pieces of hubs, in any order.
 
     Attributes
@@ -86,16 +86,16 @@ class HubPieces(WorkRecord):
     vertex: Array = work(np.int32, _of_pieces)
     begin: Array = work(np.int64, _of_pieces)
 
-    pieces: int = kl.word()
+    chunks: int = kl.word()
 
 
-class ListWords(NetLists.own_words, HubPieces.own_words):
+class ListWords(NetLists.own_words, HubChunks.own_words):
     """The words of the lists of nets and of pieces of hubs, in memory of the space."""
 
 
 NET_PIECES: dict[str, type[WorkRecord]] = {
     "sets": PinSets, "pin_counts": PinCounts, "hub_sums": HubSums, "lists": NetLists,
-    "afterburner": NetAfterburner, "hub_pieces": HubPieces}
+    "afterburner": NetAfterburner, "hub_chunks": HubChunks}
 """The records that hold what is known of nets, by their names."""
 
 
@@ -106,13 +106,13 @@ class RefinedNets(NetRows):
     ----------
     lists : NetLists
     afterburner : NetAfterburner
-    hub_pieces : HubPieces
+    hub_chunks : HubChunks
     list_words : ListWords
     """
 
     lists: NetLists
     afterburner: NetAfterburner
-    hub_pieces: HubPieces
+    hub_chunks: HubChunks
     list_words: ListWords
 
 
@@ -168,7 +168,7 @@ def refined(rows: Csr, nets: Nets, pieces: dict[str, WorkRecord], words: NetWord
             listed: ListWords) -> RefinedNets:
     """Rows of nets with the records of `NET_PIECES` over their words."""
     fields: dict[str, Any] = {**dict(rows.named()), **pieces}
-    for name, array in (("sets", words), ("lists", listed), ("hub_pieces", listed)):
+    for name, array in (("sets", words), ("lists", listed), ("hub_chunks", listed)):
         fields[name] = fields[name].over(array)
     return RefinedNets(**fields, nets=nets, net_words=words, list_words=listed)
 

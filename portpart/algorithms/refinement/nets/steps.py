@@ -21,34 +21,34 @@ from portpart.algorithms.objectives.pin_state import (
 )
 from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.gains.active_sets import keep_movable
-from portpart.algorithms.refinement.nets.afterburner import burn_small_net
-from portpart.algorithms.refinement.nets.hub_pieces import (
+from portpart.algorithms.refinement.nets.afterburner import afterburner_small_net
+from portpart.algorithms.refinement.nets.hub_chunks import (
     clear_sums,
-    sum_piece,
-    take_to_pieces,
+    split_hub,
+    sum_chunk,
 )
-from portpart.algorithms.refinement.nets.large_afterburner import burn_large_net
+from portpart.algorithms.refinement.nets.large_afterburner import afterburner_large_net
 from portpart.algorithms.refinement.nets.lists import empty_lists
+from portpart.algorithms.refinement.nets.move_order import MoveOrder, turns_by
 from portpart.algorithms.refinement.nets.moves import (
+    touch_nets_of_chunks,
     touch_nets_of_moves,
-    touch_nets_of_pieces,
 )
-from portpart.algorithms.refinement.nets.settling import (
+from portpart.algorithms.refinement.nets.net_update import (
     concerns_some,
     settle_large_net,
     settle_small_net,
 )
 from portpart.algorithms.refinement.nets.state import RefinedNetsOf
-from portpart.algorithms.refinement.nets.turns import Turns, turns_by
 from portpart.algorithms.refinement.nets.wants import (
-    announce,
-    lose_nothing,
+    accept_non_losing,
+    list_nets_of,
     move_if_nets_agree,
-    of_wanting,
+    of_proposed,
 )
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
 from portpart.algorithms.refinement.program import SHARED
-from portpart.algorithms.refinement.propagation.label_propagation import wants_to_move
+from portpart.algorithms.refinement.propagation.label_propagation import is_proposed
 from portpart.algorithms.refinement.sizes import Sizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
@@ -82,7 +82,7 @@ class NetSteps(AccountingSteps):
         """Find the state of all nets."""
         program, sets, part = this.program, rows_of(this).sets, this.run.moves.part
         if this.widths.hubs:
-            program.launch(this.run.level.hubs, take_to_pieces)
+            program.launch(this.run.level.hubs, split_hub)
         program.launch(sets.nets, begin_net, part=part)
         program.launch(sets.listing, begin_listing_net, team=SMALL_TEAM, part=part)
         program.launch(sets.large, begin_large_net, team=LARGE_TEAM, part=part)
@@ -90,14 +90,14 @@ class NetSteps(AccountingSteps):
     def refresh(self, this: Recording) -> None:
         """Sum up the pieces of hubs."""
         if this.widths.summed:
-            this.program.launch(rows_of(this).hub_pieces.pieces, sum_piece, team=HUB_TEAM,
+            this.program.launch(rows_of(this).hub_chunks.chunks, sum_chunk, team=HUB_TEAM,
                                 sums=PieceSums(this.rules, this.widths.counter))
 
     def account(self, this: Recording) -> None:
         """Weights, nets and costs change with the moves."""
         program, rows = this.program, rows_of(this)
-        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_pieces),
-                         this.widths.team, rows.hub_pieces.pieces)
+        launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_chunks),
+                         this.widths.team, rows.hub_chunks.chunks)
         with program.side_by_side():
             program.launch(rows.lists.small_touched, settle_small_net, team=SMALL_TEAM,
                            concerns=self.concerns)
@@ -119,7 +119,7 @@ class NetPropagation(Piece):
     Attributes
     ----------
     order : str
-        In what order the afterburner thinks of moves as made: one of `turns.ORDERS`.
+        In what order the afterburner thinks of moves as made: one of `move_order.ORDERS`.
     holds_heavy : bool
         Macros stay.
     """
@@ -128,11 +128,11 @@ class NetPropagation(Piece):
     holds_heavy: bool = True
 
     loses = True
-    wants: ClassVar[DeviceFunction] = wants_to_move
-    agree: ClassVar[DeviceFunction] = lose_nothing
+    wants: ClassVar[DeviceFunction] = is_proposed
+    agree: ClassVar[DeviceFunction] = accept_non_losing
 
     @property
-    def turns(self) -> Turns:
+    def move_order(self) -> MoveOrder:
         """The order, of the moves that vertices want."""
         return turns_by(self.order, self.wants)
 
@@ -141,16 +141,17 @@ class NetPropagation(Piece):
         program, movable, rows = this.program, this.run.level.movable, rows_of(this)
         with program.side_by_side():
             program.launch(movable, keep_movable)
-            launch_with_hubs(this, movable, of_wanting(self.wants, announce), this.widths.of_many,
-                             rows.hub_pieces.pieces)
+            launch_with_hubs(this, movable, of_proposed(self.wants, list_nets_of),
+                             this.widths.of_many,
+                             rows.hub_chunks.chunks)
         with program.side_by_side():
-            program.launch(rows.lists.small_listed, burn_small_net, team=SMALL_TEAM,
-                           turns=self.turns)
-            program.launch(rows.lists.large_listed, burn_large_net, team=LARGE_TEAM,
-                           turns=self.turns)
+            program.launch(rows.lists.small_listed, afterburner_small_net, team=SMALL_TEAM,
+                           move_order=self.move_order)
+            program.launch(rows.lists.large_listed, afterburner_large_net, team=LARGE_TEAM,
+                           move_order=self.move_order)
         move = move_if_nets_agree.bound(agree=self.agree)
-        launch_with_hubs(this, movable, of_wanting(self.wants, move), this.widths.of_many,
-                         rows.hub_pieces.pieces)
+        launch_with_hubs(this, movable, of_proposed(self.wants, move), this.widths.of_many,
+                         rows.hub_chunks.chunks)
 
 
 def jet_on_nets(order: str = "id") -> tuple[Piece, ...]:
@@ -160,7 +161,7 @@ def jet_on_nets(order: str = "id") -> tuple[Piece, ...]:
 
 def moving_on_nets(rule: NetPropagation, *others: Piece) -> tuple[Piece, ...]:
     """Refinement by a rule over nets, and by others before it."""
-    return (*SHARED, *others, rule, NetSteps(rule.turns.sorts))
+    return (*SHARED, *others, rule, NetSteps(rule.move_order.sorts))
 
 
 def rows_of(this: Recording) -> Any:

@@ -12,15 +12,15 @@ from portpart.algorithms.objectives.pin_state import (
     PinSets,
 )
 from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
-from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import is_for, movable_vertex
+from portpart.algorithms.refinement.gains.active_sets import movable_vertex, uses_lanes
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.hub_pieces import end_of_piece
+from portpart.algorithms.refinement.nets.hub_chunks import end_of_chunk
 from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
-from portpart.algorithms.refinement.nets.state import HubPieces, NetAfterburner, NetLists
+from portpart.algorithms.refinement.nets.state import HubChunks, NetAfterburner, NetLists
 from portpart.algorithms.refinement.propagation.label_propagation import commit_move
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Kernel, Scope, StaticValue
@@ -62,8 +62,8 @@ class ActingOnNets(Scope):
 
 
 @kl.device
-def must_be_asked(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
-                  afterburner: NetAfterburner):
+def needs_afterburner(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
+                      afterburner: NetAfterburner):
     """1 if a net of that row of counters, or none, is asked about a move; 0 if nobody wants one.
 
     A net with counters costs the same after any of these moves if none of its blocks may lose all
@@ -79,7 +79,7 @@ def must_be_asked(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
 
 
 @kl.device
-def announce(v, begin, end, graph: NetRows, state: Announcing):
+def list_nets_of(v, begin, end, graph: NetRows, state: Announcing):
     """List the nets of v, which wants to move, at places begin ... end-1.  Order-free.
 
     All lanes of a team together.
@@ -87,8 +87,8 @@ def announce(v, begin, end, graph: NetRows, state: Announcing):
     here = state.moves.part[v]
     there = state.cache.best_target[v]
     if kl.lane() == 0 and begin == graph.begin[v]:
-        state.afterburner.after[v] = (pull_of(v, there, state.blocks)
-                                      - pull_of(v, here, state.blocks))
+        state.afterburner.after[v] = (migration_gain(v, there, state.blocks)
+                                      - migration_gain(v, here, state.blocks))
     width = kl.team_size()
     nets = AtOnce()
     rows = AtOnce()
@@ -101,21 +101,21 @@ def announce(v, begin, end, graph: NetRows, state: Announcing):
         within = nets_within(place, end)
         asked = kl.int64(0)
         for j in kl.static_range(AT_ONCE):
-            asked += must_be_asked(rows[j], within & (1 << j), here, there, graph.sets,
-                                   state.pin_counts, state.afterburner) << j
+            asked += needs_afterburner(rows[j], within & (1 << j), here, there, graph.sets,
+                                       state.pin_counts, state.afterburner) << j
         list_nets(nets, asked, NetLists.small_listed, NetLists.large_listed, graph.sets,
                   state.lists)
     return v
 
 
 @kl.device
-def agree_to_all(v, afterburner: NetAfterburner):
+def accept_all(v, afterburner: NetAfterburner):
     """Every wanted move is kept, for others to choose from."""
     return True
 
 
 @kl.device
-def lose_nothing(v, afterburner: NetAfterburner):
+def accept_non_losing(v, afterburner: NetAfterburner):
     """Whether the nets of v together, and its tie to home, do not cost more by its move."""
     return afterburner.after[v] >= 0
 
@@ -151,7 +151,7 @@ def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: St
 def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: StaticValue,
                     act: StaticValue):
     """Act for movable vertex i if it wants to move, unless it is a hub."""
-    if is_for(one_lane, state.active.movable, state.figures):
+    if uses_lanes(one_lane, state.active.movable, state.figures):
         v = movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
         if not is_hub and wants(v, state.moves, state.cache):
@@ -159,17 +159,17 @@ def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: Sta
 
 
 @kl.kernel
-def act_for_pieces(p, graph: NetRows, state: Announcing, hub_pieces: HubPieces,
+def act_for_pieces(p, graph: NetRows, state: Announcing, hub_chunks: HubChunks,
                    wants: StaticValue, act: StaticValue):
     """Act for a piece of a hub that wants to move."""
-    v = hub_pieces.vertex[p]
+    v = hub_chunks.vertex[p]
     if wants(v, state.moves, state.cache):
-        act(v, hub_pieces.begin[p], end_of_piece(p, graph, hub_pieces), graph, state)
+        act(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
 
 
-def of_wanting(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
+def of_proposed(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
     """The kernels that act for vertices that want to move: those that are no hubs, and hubs.
 
-    What is done is `announce`, or `move_if_nets_agree` bound to something.
+    What is done is `list_nets_of`, or `move_if_nets_agree` bound to something.
     """
     return act_for_movable.bound(wants=wants, act=act), act_for_pieces.bound(wants=wants, act=act)

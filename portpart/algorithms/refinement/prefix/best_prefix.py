@@ -19,14 +19,14 @@ from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, l
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.piece import Recording
-from portpart.algorithms.refinement.prefix.trial import (
-    Sequence,
-    Trial,
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    MoveSequence,
+    PrefixWords,
     fill_key,
     order_by_gain_next,
     order_by_vertex,
     record_order,
-    trial_of,
+    sequence_of,
 )
 from portpart.backends import language as kl
 from portpart.backends.language import StaticValue
@@ -40,10 +40,10 @@ def record_prefix(this: Recording) -> None:
     """Record how the list of moves is cut down to its longest balanced prefix.
 
     When this part starts, the list holds ``level.moves`` moves in any order, each marked with
-    the iteration in ``moved_in``, and ``trial.weight_sums`` what they add to the blocks.
+    the iteration in ``moved_in``, and ``sequence.weight_sums`` what they add to the blocks.
     """
-    this.program.launch(1, try_all, team=WIDEST)
-    with this.program.if_nonzero(trial_of(this).sequence.too_heavy):
+    this.program.launch(1, apply_all, team=WIDEST)
+    with this.program.if_nonzero(sequence_of(this).prefix.too_heavy):
         record_order(this, fill_key, order_by_gain_next)
         record_cut(this, by_sum=False)
 
@@ -57,28 +57,28 @@ def record_cut(this: Recording, by_sum: bool) -> None:
     program.launch(level.moves, lay_out_move)
     program.launch(1, walk_moves, team=WIDEST, by_sum=by_sum)
     program.launch(level.blocks, reset_trial)
-    program.launch(trial_of(this).sequence.kept, try_move)
-    program.launch(1, fill_up_rooms, team=WIDEST, by_sum=by_sum)
+    program.launch(sequence_of(this).prefix.kept, apply_if_fits)
+    program.launch(1, apply_behind_prefix, team=WIDEST, by_sum=by_sum)
     program.launch(level.moves, list_move)
     program.launch(1, shorten_list)
 
 
 @kl.kernel
-def try_all(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
+def apply_all(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
     """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
-    sum_copies(trial.weight_sums, trial.block_weight, moves, figures)
+    sum_copies(sequence.weight_sums, sequence.block_weight, moves, figures)
     for place in range(kl.lane(), moves.weight_stripes * figures.blocks, kl.team_size()):
-        trial.weight_sums[place] = 0
+        sequence.weight_sums[place] = 0
     heavy = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        change = trial.block_weight[b]
-        trial.block_weight[b] = blocks.weight[b]
+        change = sequence.block_weight[b]
+        sequence.block_weight[b] = blocks.weight[b]
         if blocks.weight[b] + change > blocks.limits[b] + figures.slack:
             heavy = kl.int64(1)
     heavy = kl.team_max(heavy)
     if kl.lane() == 0:
-        trial.sequence.too_heavy = heavy
-        order_by_vertex(heavy, moves, figures, trial)
+        sequence.prefix.too_heavy = heavy
+        order_by_vertex(heavy, moves, figures, sequence)
 
 
 @kl.device
@@ -88,35 +88,35 @@ def exceeds(weight, b, blocks: Blocks, figures: Figures):
 
 
 @kl.kernel
-def lay_out_move(i, graph: Csr, moves: Moves, trial: Trial):
+def lay_out_move(i, graph: Csr, moves: Moves, sequence: MoveSequence):
     """The weight and the blocks of a move take the places of the keys, for the walks."""
     v = moves.listed[i]
-    trial.other_list[i] = v
-    trial.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
-    trial.other_keys[i] = (kl.int64(moves.part[v]) << 32) | kl.int64(moves.target[v])
+    sequence.other_list[i] = v
+    sequence.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
+    sequence.other_keys[i] = (kl.int64(moves.part[v]) << 32) | kl.int64(moves.target[v])
 
 
 @kl.device
-def change_by_move(i, first, blocks: Blocks, figures: Figures, trial: Trial):
+def change_by_move(i, first, blocks: Blocks, figures: Figures, sequence: MoveSequence):
     """By how much move i changes the number of blocks too heavy, after those from the first on."""
-    here = trial.other_keys[i] >> 32
-    there = trial.other_keys[i] & LOW_HALF
-    left = trial.block_weight[here]
-    reached = trial.block_weight[there]
+    here = sequence.other_keys[i] >> 32
+    there = sequence.other_keys[i] & LOW_HALF
+    left = sequence.block_weight[here]
+    reached = sequence.block_weight[there]
     for other in range(first, i):
-        source = trial.other_keys[other] >> 32
-        target = trial.other_keys[other] & LOW_HALF
-        size = trial.keys[other]
+        source = sequence.other_keys[other] >> 32
+        target = sequence.other_keys[other] & LOW_HALF
+        size = sequence.keys[other]
         left += (size if target == here else 0) - (size if source == here else 0)
         reached += (size if target == there else 0) - (size if source == there else 0)
-    size = trial.keys[i]
+    size = sequence.keys[i]
     change = exceeds(left - size, here, blocks, figures) - exceeds(left, here, blocks, figures)
     change += exceeds(reached + size, there, blocks, figures)
     return change - exceeds(reached, there, blocks, figures)
 
 
 @kl.kernel
-def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
+def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                by_sum: StaticValue):
     """Find the best prefix of moves after which no block is too heavy.  One team.
 
@@ -133,12 +133,12 @@ def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
         change = kl.int64(0)
         gain = gained
         if i < count:
-            change = change_by_move(i, base, blocks, figures, trial)
+            change = change_by_move(i, base, blocks, figures, sequence)
         until = heavy + kl.team_scan(change)
         if by_sum:
             own = kl.int64(0)
             if i < count:
-                own = trial.gain[trial.other_list[i]]
+                own = sequence.gain[sequence.other_list[i]]
             gain += kl.team_scan(own)
             gained = kl.team_last(gain)
         if until == 0 and gain >= most:
@@ -147,8 +147,10 @@ def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
         heavy = kl.team_last(until)
         kl.team_sync()
         if i < count:
-            kl.team_atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
-            kl.team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+            kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i] >> 32,
+                               -sequence.keys[i])
+            kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i] & LOW_HALF,
+                               sequence.keys[i])
         kl.team_sync()
         base += kl.team_size()
     if by_sum:
@@ -156,69 +158,70 @@ def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
         kept = kept if most == top and top > 0 else kl.int64(0)
     kept = kl.team_max(kept)
     if kl.lane() == 0:
-        trial.sequence.kept = kept
-        trial.sequence.made = kept
+        sequence.prefix.kept = kept
+        sequence.prefix.made = kept
 
 
 @kl.kernel
-def reset_trial(b, blocks: Blocks, trial: Trial):
+def reset_trial(b, blocks: Blocks, sequence: MoveSequence):
     """Block b weighs what it does before any move."""
-    trial.block_weight[b] = blocks.weight[b]
+    sequence.block_weight[b] = blocks.weight[b]
 
 
 @kl.kernel
-def try_move(i, trial: Trial):
+def apply_if_fits(i, sequence: MoveSequence):
     """Add a move of the prefix to the weights of its blocks; atomic, order-free."""
-    kl.atomic_add(trial.block_weight, trial.other_keys[i] >> 32, -trial.keys[i])
-    kl.atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+    kl.atomic_add(sequence.block_weight, sequence.other_keys[i] >> 32, -sequence.keys[i])
+    kl.atomic_add(sequence.block_weight, sequence.other_keys[i] & LOW_HALF, sequence.keys[i])
 
 
 @kl.device
-def weight_offered(i, first, trial: Trial):
+def weight_offered(i, first, sequence: MoveSequence):
     """Weight that moves first ... i bring to the block that move i leads to."""
-    there = trial.other_keys[i] & LOW_HALF
-    total = trial.keys[i]
+    there = sequence.other_keys[i] & LOW_HALF
+    total = sequence.keys[i]
     for other in range(first, i):
-        total += trial.keys[other] if (trial.other_keys[other] & LOW_HALF) == there else 0
+        total += sequence.keys[other] if (sequence.other_keys[other] & LOW_HALF) == there else 0
     return total
 
 
 @kl.kernel
-def fill_up_rooms(_, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial,
-                  by_sum: StaticValue):
+def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
+                        by_sum: StaticValue):
     """Drop moves behind the prefix, but for those for which their block has room.  One team.
 
     There is room if the block can take all that is offered to it up to this move, leave who
     may.
     """
-    base = trial.sequence.kept
+    base = sequence.prefix.kept
     while base < moves.moves:
         i = base + kl.lane()
         if i < moves.moves:
-            there = trial.other_keys[i] & LOW_HALF
-            weight = trial.block_weight[there] + weight_offered(i, base, trial)
-            drops = trial.fill_rooms == 0
+            there = sequence.other_keys[i] & LOW_HALF
+            weight = sequence.block_weight[there] + weight_offered(i, base, sequence)
+            drops = sequence.fill_rooms == 0
             if by_sum:
-                drops = drops or trial.gain[trial.other_list[i]] <= 0
+                drops = drops or sequence.gain[sequence.other_list[i]] <= 0
             if drops or exceeds(weight, there, blocks, figures) != 0:
-                revoke_move(trial.other_list[i], moves)
+                revoke_move(sequence.other_list[i], moves)
         kl.team_sync()
         if i < moves.moves:
-            kl.team_atomic_add(trial.block_weight, trial.other_keys[i] & LOW_HALF, trial.keys[i])
+            kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i] & LOW_HALF,
+                               sequence.keys[i])
         kl.team_sync()
         base += kl.team_size()
 
 
 @kl.kernel
-def list_move(i, moves: Moves, trial: Trial):
+def list_move(i, moves: Moves, sequence: MoveSequence):
     """List a move behind the prefix that was not dropped; the order of the list is free."""
-    if i >= trial.sequence.kept:
-        v = trial.other_list[i]
+    if i >= sequence.prefix.kept:
+        v = sequence.other_list[i]
         if moves.moved_in[v] != NEVER:
-            list_at(kl.atomic_next(trial.sequence, Sequence.made), v, moves)
+            list_at(kl.atomic_next(sequence.prefix, PrefixWords.made), v, moves)
 
 
 @kl.kernel
-def shorten_list(_, moves: Moves, trial: Trial):
+def shorten_list(_, moves: Moves, sequence: MoveSequence):
     """The list holds the prefix and what was found room for."""
-    keep_moves(trial.sequence.made, moves)
+    keep_moves(sequence.prefix.made, moves)

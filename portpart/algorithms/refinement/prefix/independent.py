@@ -9,7 +9,7 @@ they come after those that gain.
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -24,7 +24,11 @@ from portpart.algorithms.refinement.gains.unrated_list import list_unrated
 from portpart.algorithms.refinement.moves.list_moves import add_move_to
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
-from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, set_top_gain
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    MoveSequence,
+    PrefixWords,
+    set_top_gain,
+)
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Scope
 from portpart.graphs.rows import Csr, degree_of
@@ -44,25 +48,25 @@ class ChoosingLegal(Scope):
 
 
 @kl.device
-def has_room(b, weight, blocks: Blocks, figures: Figures):
+def accepts(b, weight, blocks: Blocks, figures: Figures):
     """Whether block b stays within its limit with so much more."""
     return blocks.weight[b] + weight <= blocks.limits[b] + figures.slack
 
 
 @kl.device
-def evens_out(here, there, weight, blocks: Blocks):
+def improves_balance(here, there, weight, blocks: Blocks):
     """Whether a move leaves the heavier of two blocks lighter."""
     return blocks.weight[there] + weight < blocks.weight[here]
 
 
 @kl.kernel
-def begin_sequence(_, trial: Trial):
+def begin_sequence(_, sequence: MoveSequence):
     """No move gains anything so far."""
-    set_top_gain(0, trial.sequence)
+    set_top_gain(0, sequence.prefix)
 
 
 @kl.kernel
-def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
+def choose_legal(i, graph: Csr, state: ChoosingLegal, sequence: MoveSequence):
     """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks.
 
     Only movable vertices may gain.
@@ -72,41 +76,42 @@ def choose_legal(i, graph: Csr, state: ChoosingLegal, trial: Trial):
     block = state.cache.best_target[v]
     weight = kl.value_or(graph.vertex_weights, v, 1)
     found = kl.int32(NONE)
-    if block >= 0 and (state.cache.gain[v] > 0 or trial.zero_gain != 0):
-        if has_room(block, weight, state.blocks, state.figures):
-            if state.cache.gain[v] > 0 or evens_out(state.moves.part[v], block, weight,
-                                                    state.blocks):
+    if block >= 0 and (state.cache.gain[v] > 0 or sequence.zero_gain != 0):
+        if accepts(block, weight, state.blocks, state.figures):
+            if state.cache.gain[v] > 0 or improves_balance(state.moves.part[v], block, weight,
+                                                           state.blocks):
                 found = block
-                trial.gain[v] = state.cache.gain[v]
+                sequence.gain[v] = state.cache.gain[v]
         elif state.cache.gain[v] > 0 and state.figures.blocks > 2:
             list_unrated(v, graph, state.unrated, state.figures)
-    trial.legal[v] = found
+    sequence.legal[v] = found
 
 
 @kl.device
 def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
     """Whether a block has room for v."""
-    return has_room(block, kl.value_or(graph.vertex_weights, v, 1), blocks, figures)
+    return accepts(block, kl.value_or(graph.vertex_weights, v, 1), blocks, figures)
 
 
 @kl.device
-def find_legal(v, graph: Csr, state: Searching, ties: Ties, tables: Tables, found: Found,
-               trial: Trial, search: Search):
+def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
+               found: Found,
+               sequence: MoveSequence, search: Search):
     """trial.legal[v] = the block with room where v gains most, if there is one.
 
     All lanes of a team together.
     """
-    best_candidate(v, graph, state, ties, tables, found, search)
+    best_candidate(v, graph, state, connections, tables, found, search)
     if kl.lane() == 0 and found.block != NONE:
         gain = found.value - found.here
         block = kl.int32(found.block)
         legal = gain > 0
-        if gain == 0 and trial.zero_gain != 0:
+        if gain == 0 and sequence.zero_gain != 0:
             size = kl.value_or(graph.vertex_weights, v, 1)
-            legal = evens_out(state.moves.part[v], block, size, state.blocks)
+            legal = improves_balance(state.moves.part[v], block, size, state.blocks)
         if legal:
-            trial.legal[v] = block
-            trial.gain[v] = gain
+            sequence.legal[v] = block
+            sequence.gain[v] = gain
     return v
 
 
@@ -116,26 +121,26 @@ def legal(rules: Rules, valuation: Valuation) -> DeviceFunction:
 
 
 @kl.device
-def is_candidate(v, active: ActiveSets, trial: Trial):
+def is_candidate(v, active: ActiveSets, sequence: MoveSequence):
     """Whether v has a legal move; of vertices that are not movable nothing is known."""
     found = active.flags[v] & IS_MOVABLE != 0
     if found:
-        found = trial.legal[v] >= 0
+        found = sequence.legal[v] >= 0
     return found
 
 
 @kl.device
-def goes_first(u, v, trial: Trial):
+def goes_first(u, v, sequence: MoveSequence):
     """Whether the move of u goes before that of v: one that gains, then the smaller id."""
     first = u < v
-    if (trial.gain[u] > 0) != (trial.gain[v] > 0):
-        first = trial.gain[u] > 0
+    if (sequence.gain[u] > 0) != (sequence.gain[v] > 0):
+        first = sequence.gain[u] > 0
     return first
 
 
 @kl.device
 def move_if_first(
-    v, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, trial: Trial,
+    v, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, sequence: MoveSequence,
 ):
     """Enter the move of v into the buffer if the move of no neighbour goes first.
 
@@ -144,32 +149,32 @@ def move_if_first(
     beaten = kl.int64(0)
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
-        if u != v and is_candidate(u, active, trial):
-            beaten |= kl.int64(goes_first(u, v, trial))
+        if u != v and is_candidate(u, active, sequence):
+            beaten |= kl.int64(goes_first(u, v, sequence))
     beaten = kl.team_max(beaten)
     if kl.lane() == 0 and beaten == 0:
-        add_move_to(v, trial.legal[v], moves, figures)
-        kl.atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+        add_move_to(v, sequence.legal[v], moves, figures)
+        kl.atomic_max(sequence.prefix, PrefixWords.top_gain, sequence.gain[v])
         weight = kl.value_or(graph.vertex_weights, v, 1)
         copy = copy_for(v, moves, figures)
-        kl.atomic_add(trial.weight_sums, copy + moves.part[v], -weight)
-        kl.atomic_add(trial.weight_sums, copy + trial.legal[v], weight)
+        kl.atomic_add(sequence.weight_sums, copy + moves.part[v], -weight)
+        kl.atomic_add(sequence.weight_sums, copy + sequence.legal[v], weight)
     return beaten
 
 
 @kl.kernel
 def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
-                     trial: Trial):
+                     sequence: MoveSequence):
     """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
     v = active.movable_list[figures.vertices - active.movable_begin + i]
-    if trial.legal[v] >= 0 and degree_of(v, graph) <= figures.hub_degree:
-        move_if_first(v, graph, moves, active, figures, trial)
+    if sequence.legal[v] >= 0 and degree_of(v, graph) <= figures.hub_degree:
+        move_if_first(v, graph, moves, active, figures, sequence)
 
 
 @kl.kernel
 def keep_independent_hubs(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
-                          trial: Trial):
+                          sequence: MoveSequence):
     """Keep the move of a hub if it has one and is first among its neighbours."""
     v = active.hub_list[i]
-    if is_candidate(v, active, trial):
-        move_if_first(v, graph, moves, active, figures, trial)
+    if is_candidate(v, active, sequence):
+        move_if_first(v, graph, moves, active, figures, sequence)

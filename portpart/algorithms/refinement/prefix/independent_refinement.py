@@ -19,7 +19,6 @@ from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import IndependentOptions, RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
-from portpart.algorithms.refinement.prefix.held_limits import held_limits
 from portpart.algorithms.refinement.prefix.independent import (
     begin_sequence,
     choose_legal,
@@ -27,7 +26,8 @@ from portpart.algorithms.refinement.prefix.independent import (
     keep_independent_hubs,
     legal,
 )
-from portpart.algorithms.refinement.prefix.trial import trial_for, trial_of
+from portpart.algorithms.refinement.prefix.move_sequence import sequence_for, sequence_of
+from portpart.algorithms.refinement.prefix.relaxed_limits import relaxed_limits
 from portpart.algorithms.refinement.program import SHARED
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.algorithms.refinement.sizes import Sizes
@@ -53,7 +53,7 @@ class IndependentSets(Piece):
 
     def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
         """The legal moves, and the sequence of them."""
-        return {"trial": trial_for(space, sizes, run, self.zero_gain, self.fill_rooms)}
+        return {"sequence": sequence_for(space, sizes, run, self.zero_gain, self.fill_rooms)}
 
     def move(self, this: Recording) -> None:
         """Legal moves, an independent set of them, and its balanced prefix."""
@@ -77,7 +77,7 @@ def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balan
 def refiner_by(rule: IndependentSets, space: ExecutionSpace, finest: Graph, balance: Balance,
                options: IndependentOptions, seed: int, objective: Objective) -> Refiner:
     """Refinement by legal moves of which a rule chooses some."""
-    pieces = (*SHARED, *held_limits(options.rebalance), rule, AccountingSteps())
+    pieces = (*SHARED, *relaxed_limits(options.rebalance), rule, AccountingSteps())
     return Refiner(space, finest, balance, shared(options), seed, objective=objective,
                    pieces=pieces)
 
@@ -95,4 +95,4 @@ def record_legal_moves(this: Recording) -> None:
         program.launch(1, begin_sequence)
         program.launch(level.movable, choose_legal)
     launch_by_degree(this, level.unrated, level.unrated_hubs,
-                     ByDegree(legal, UNRATED, this.rules), trial_of(this))
+                     ByDegree(legal, UNRATED, this.rules), sequence_of(this))

@@ -22,11 +22,16 @@ from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.prefix.best_prefix import (
     WIDEST,
+    apply_all,
     exceeds,
     shorten_list,
-    try_all,
 )
-from portpart.algorithms.refinement.prefix.trial import Sequence, Trial, record_order, trial_of
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    MoveSequence,
+    PrefixWords,
+    record_order,
+    sequence_of,
+)
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 from portpart.primitives.recorded_sort import set_largest
@@ -36,27 +41,28 @@ NONE = -1
 
 
 BY_VERTEX, BY_GAIN, BY_BLOCK = range(3)
-"""By what requests are being sorted: `Sequence.by_gain`; `Sequence.kept` is how many tiles of them
-there are."""
+"""By what requests are being sorted: `Sequence.by_gain`; `PrefixWords.kept` is how many tiles of
+them there are."""
 
 
 def record_requests(this: Recording) -> None:
     """Record how vertices with legal moves ask, and which requests are granted."""
-    program, run, trial = this.program, this.run, trial_of(this)
+    program, run, sequence = this.program, this.run, sequence_of(this)
     program.launch(run.level.next_movable, request_move)
-    program.launch(1, try_all, team=WIDEST)
-    with program.if_nonzero(trial.sequence.too_heavy):
+    program.launch(1, apply_all, team=WIDEST)
+    with program.if_nonzero(sequence.prefix.too_heavy):
         record_order(this, fill_request_key, order_requests_next)
         program.launch(run.level.moves, lay_out_request)
-        record_scan(program, trial.other_keys, trial.keys, run.rebalancing.tile_sums,
-                    run.level.moves, trial.sequence.kept)
+        record_scan(program, sequence.other_keys, sequence.keys, run.rebalancing.tile_sums,
+                    run.level.moves, sequence.prefix.kept)
         program.launch(run.level.moves, grant_request)
         program.launch(1, shorten_list)
 
 
 @kl.kernel
-def spare_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks, figures: Figures,
-                 trial: Trial):
+def protect_light_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
+                         figures: Figures,
+                         sequence: MoveSequence):
     """Drop the legal move of a vertex without which its block would be too light.
 
     Too light is below mean / (1 + imbalance), as in METIS; all operations are IEEE's.
@@ -66,68 +72,69 @@ def spare_source(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks
     left = blocks.weight[here] - kl.value_or(graph.vertex_weights, v, 1)
     mean = kl.float64(blocks.means[here])
     if kl.float64(left) * kl.float64(blocks.limits[here]) < mean * mean:
-        trial.legal[v] = kl.int32(NONE)
+        sequence.legal[v] = kl.int32(NONE)
 
 
 @kl.kernel
-def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, trial: Trial):
+def request_move(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+                 sequence: MoveSequence):
     """Enter the legal move of a vertex if it goes in the direction of the round.
 
     Atomic; the order of the list is free.
     """
     v = active.movable_list[figures.vertices - active.movable_begin + i]
-    there = trial.legal[v]
+    there = sequence.legal[v]
     upwards = figures.iteration & 1 == 0
     if there != NONE and (there > moves.part[v]) == upwards:
         add_move_to(v, there, moves, figures)
-        kl.atomic_max(trial.sequence, Sequence.top_gain, trial.gain[v])
+        kl.atomic_max(sequence.prefix, PrefixWords.top_gain, sequence.gain[v])
         weight = kl.value_or(graph.vertex_weights, v, 1)
-        kl.atomic_add(trial.weight_sums, copy_for(v, moves, figures) + there, weight)
+        kl.atomic_add(sequence.weight_sums, copy_for(v, moves, figures) + there, weight)
 
 
 @kl.kernel
-def fill_request_key(i, moves: Moves, trial: Trial):
+def fill_request_key(i, moves: Moves, sequence: MoveSequence):
     """Key of a request: its vertex, how much less it gains than the best one, or its block."""
     v = moves.listed[i]
     key = kl.int64(v)
-    if trial.sequence.by_gain == BY_GAIN:
-        key = trial.sequence.top_gain - trial.gain[v]
-    elif trial.sequence.by_gain == BY_BLOCK:
+    if sequence.prefix.by_gain == BY_GAIN:
+        key = sequence.prefix.top_gain - sequence.gain[v]
+    elif sequence.prefix.by_gain == BY_BLOCK:
         key = kl.int64(moves.target[v])
-    trial.keys[i] = key
+    sequence.keys[i] = key
 
 
 @kl.kernel
-def order_requests_next(_, moves: Moves, figures: Figures, trial: Trial):
+def order_requests_next(_, moves: Moves, figures: Figures, sequence: MoveSequence):
     """After the vertices come the gains, then the blocks, and then the buffers are filled."""
-    trial.sequence.ordering = kl.int64(trial.sequence.by_gain < BY_BLOCK)
-    trial.sequence.by_gain += 1
-    highest = trial.sequence.top_gain if trial.sequence.by_gain == BY_GAIN else figures.blocks
-    set_largest(highest, trial.sorting.words)
-    trial.sequence.kept = max(kl.int64(1), (moves.moves + TILE - 1) // TILE)
-    trial.sequence.made = 0
+    sequence.prefix.ordering = kl.int64(sequence.prefix.by_gain < BY_BLOCK)
+    sequence.prefix.by_gain += 1
+    highest = sequence.prefix.top_gain if sequence.prefix.by_gain == BY_GAIN else figures.blocks
+    set_largest(highest, sequence.sorting.words)
+    sequence.prefix.kept = max(kl.int64(1), (moves.moves + TILE - 1) // TILE)
+    sequence.prefix.made = 0
 
 
 @kl.kernel
-def lay_out_request(i, graph: Csr, moves: Moves, trial: Trial):
+def lay_out_request(i, graph: Csr, moves: Moves, sequence: MoveSequence):
     """Weight of a request; the first one for a block marks where the block's buffer begins."""
     v = moves.listed[i]
-    trial.other_list[i] = v
-    trial.other_keys[i] = kl.value_or(graph.vertex_weights, v, 1)
+    sequence.other_list[i] = v
+    sequence.other_keys[i] = kl.value_or(graph.vertex_weights, v, 1)
     begins = i == 0
     if not begins:
         begins = moves.target[moves.listed[i - 1]] != moves.target[v]
     if begins:
-        trial.buffer_begin[moves.target[v]] = i
+        sequence.buffer_begin[moves.target[v]] = i
 
 
 @kl.kernel
-def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, trial: Trial):
+def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
     """List a request if its block has room for all up to it; the order of the list is free."""
-    v = trial.other_list[i]
+    v = sequence.other_list[i]
     block = moves.target[v]
-    offered = trial.keys[i + 1] - trial.keys[trial.buffer_begin[block]]
+    offered = sequence.keys[i + 1] - sequence.keys[sequence.buffer_begin[block]]
     if exceeds(blocks.weight[block] + offered, block, blocks, figures) == 0:
-        list_at(kl.atomic_next(trial.sequence, Sequence.made), v, moves)
+        list_at(kl.atomic_next(sequence.prefix, PrefixWords.made), v, moves)
     else:
         revoke_move(v, moves)

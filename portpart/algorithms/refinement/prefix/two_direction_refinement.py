@@ -19,7 +19,7 @@ from portpart.algorithms.refinement.prefix.independent_refinement import (
     record_legal_moves,
     refiner_by,
 )
-from portpart.algorithms.refinement.prefix.requests import record_requests, spare_source
+from portpart.algorithms.refinement.prefix.requests import protect_light_source, record_requests
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
@@ -41,7 +41,7 @@ class TwoDirections(IndependentSets):
         """Legal moves, requests for those in the direction of the round, and what is granted."""
         record_legal_moves(this)
         if self.spares:
-            this.program.launch(this.run.level.next_movable, spare_source)
+            this.program.launch(this.run.level.next_movable, protect_light_source)
         record_requests(this)
 
 

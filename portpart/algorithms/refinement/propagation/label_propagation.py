@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.blocks.homes import pull_of
+from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import is_for, keep_movable, movable_vertex
+from portpart.algorithms.refinement.gains.active_sets import (
+    keep_movable,
+    movable_vertex,
+    uses_lanes,
+)
 from portpart.algorithms.refinement.gains.gain_cache import Propagating
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.moves.list_moves import commit_move, lock_now
@@ -24,7 +28,7 @@ ONE_OF = 2
 
 
 @kl.device
-def wants_to_move(v, moves: Moves, cache: GainCache):
+def is_proposed(v, moves: Moves, cache: GainCache):
     """Whether v has a target, and did not move in the last propagation."""
     result = cache.best_target[v] >= 0
     if result:
@@ -33,7 +37,7 @@ def wants_to_move(v, moves: Moves, cache: GainCache):
 
 
 @kl.kernel
-def rest_by_chance(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures):
+def lock_random(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
     v = movable_vertex(i, active)
     if chance(global_id(v, graph), figures) % ONE_OF != 0:
@@ -58,13 +62,13 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
         other_gain = cache.gain[u]
         if other_gain > own_gain or (
                 other_gain == own_gain and global_id(u, graph) < global_id(v, graph)):
-            if wants_to_move(u, moves, cache):
+            if is_proposed(u, moves, cache):
                 block = cache.best_target[u]
         nearer = rules.distance(here, block, tables) - rules.distance(there, block, tables)
         if nearer != 0:
             total += kl.value_or(graph.weights, arc, 1) * nearer
     total = kl.team_sum(total)
-    total += pull_of(v, there, blocks) - pull_of(v, here, blocks)
+    total += migration_gain(v, there, blocks) - migration_gain(v, here, blocks)
     if kl.lane() == 0 and total >= 0:
         commit_move(v, there, moves, figures)
     return total
@@ -73,10 +77,10 @@ def move_if_it_pays(v, graph: Csr, moves: Moves, cache: GainCache, blocks: Block
 @kl.kernel
 def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lane, rules: Rules):
     """Move vertex i of the list if it wants to and still gains, unless it is a hub."""
-    if is_for(one_lane, state.active.movable, state.figures):
+    if uses_lanes(one_lane, state.active.movable, state.figures):
         v = movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
-        if not is_hub and wants_to_move(v, state.moves, state.cache):
+        if not is_hub and is_proposed(v, state.moves, state.cache):
             move_if_it_pays(v, graph, state.moves, state.cache, state.blocks, state.figures, tables,
                             rules)
 
@@ -85,7 +89,7 @@ def keep_paying_moves(i, graph: Csr, state: Propagating, tables: Tables, one_lan
 def keep_paying_moves_of_hubs(i, graph: Csr, state: Propagating, tables: Tables, rules: Rules):
     """Move a hub that wants to and still gains."""
     v = state.active.hub_list[i]
-    if wants_to_move(v, state.moves, state.cache):
+    if is_proposed(v, state.moves, state.cache):
         move_if_it_pays(v, graph, state.moves, state.cache, state.blocks, state.figures, tables,
                         rules)
 
@@ -123,5 +127,5 @@ class ThinningSteps(Piece):
     def move(self, this: Recording) -> None:
         """Before moves are chosen, most of those that want to move are locked."""
         if self.until_balanced:
-            with this.program.if_nonzero(this.run.level.thinned):
-                this.program.launch(this.run.level.movable, rest_by_chance)
+            with this.program.if_nonzero(this.run.level.subsampled):
+                this.program.launch(this.run.level.movable, lock_random)

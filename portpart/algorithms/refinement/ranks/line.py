@@ -13,12 +13,12 @@ import numpy as np
 
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.ranks.state import Totals
-from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import (
     FillingRooms,
+    evict_strongly,
     keep_those_above,
-    leave_strongly,
     stand_at,
 )
 from portpart.backends import language as kl
@@ -90,18 +90,18 @@ def layout_for(graph: DistributedGraph) -> Layout:
     return layout_of_types(graph.names.dtype, [np.dtype(weight)])
 
 
-def record_line(this: Recording, layout: Layout, relief: Relief) -> None:
+def record_line(this: Recording, layout: Layout, rule: RebalancingRule) -> None:
     """Record how those up to the thresholds leave, one block after the other."""
     program, level = this.program, this.run.level
     records: Any = program.records
     line, mail, totals = records["line"], records["line_mail"], records["totals"]
     sent: dict[str, Any] = {"mail": mail, "layout": layout}
-    program.launch(level.leavers, keep_those_above)
+    program.launch(level.candidates, keep_those_above)
     program.launch(line.count, clear_weight)
     program.launch(1, clear_parts, mail=mail)
-    program.launch(level.leavers, count_leaving, **sent)
+    program.launch(level.candidates, count_leaving, **sent)
     program.launch(1, place_parts, mail=mail)
-    program.launch(level.leavers, pack_leaving, **sent)
+    program.launch(level.candidates, pack_leaving, **sent)
     program.all_to_all(mail.parcel)
     program.launch(1, place_arrived, **sent)
     program.launch(mail.items[0], enter_weight, **sent)
@@ -111,7 +111,7 @@ def record_line(this: Recording, layout: Layout, relief: Relief) -> None:
     program.launch(mail.items[0], answer_place, **sent)
     program.all_to_all(Parcel(send=mail.recv, send_counts=mail.recv_counts, recv=mail.send,
                               recv_counts=mail.send_counts))
-    program.launch(level.leavers, leave_from_place, relief=relief, **sent)
+    program.launch(level.candidates, leave_from_place, rule=rule, **sent)
 
 
 @kl.kernel
@@ -167,10 +167,10 @@ def answer_place(i, line: Line, mail: Mail, totals: Totals, layout: Layout):
 
 @kl.kernel
 def leave_from_place(i, graph: Csr, state: FillingRooms, mail: Mail, layout: Layout,
-                     relief: Relief):
+                     rule: RebalancingRule):
     """A vertex that leaves goes to the block whose room covers its place in the line."""
     v = state.rebalancing.listed[i]
     item = kl.int64(state.rebalancing.slot_of[v])
     if item != STAYS:
-        leave_strongly(v, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
-                       got(mail.send, item * layout.width, ANSWER), state, relief)
+        evict_strongly(v, kl.int64(kl.value_or(graph.vertex_weights, v, 1)),
+                       got(mail.send, item * layout.width, ANSWER), state, rule)

@@ -14,8 +14,8 @@ from typing import Any
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.accounting import AccountingSteps
-from portpart.algorithms.refinement.blocks.homes import Homes
-from portpart.algorithms.refinement.evaluation import Coarser, go_back, project
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best
 from portpart.algorithms.refinement.gains.steps import GainSteps
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
@@ -142,7 +142,7 @@ class RankRefiner(Refiner):
     def restart(self, graph: Any) -> None:
         """Go back to the best partition of `graph`, which ghosts know, too."""
         run = self.run
-        self.space.parallel_for(room_for(graph), go_back, run.moves, run.cache, run.active,
+        self.space.parallel_for(room_for(graph), revert_to_best, run.moves, run.cache, run.active,
                                 run.incumbent)
         self._at_best = True
 
@@ -176,8 +176,8 @@ class RankRefiner(Refiner):
                 "halo": self._graph.halo, "totals": totals}
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
-                homes: Homes | None) -> Run:
-        run = super()._run_on(graph, filter_ratio, fixed, homes)
+                previous_blocks: PreviousBlocks | None) -> Run:
+        run = super()._run_on(graph, filter_ratio, fixed, previous_blocks)
         lengths = None if self._beside is None else self._totals.lengths
         return run.replaced(active=run.active.replaced(lengths=lengths))
 

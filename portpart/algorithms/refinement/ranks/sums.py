@@ -144,7 +144,7 @@ class RankRebalancingSteps(RebalancingSteps):
         if self.layout is None:
             super()._leave_strongly(this)
         else:
-            record_line(this, self.layout, self.relief)
+            record_line(this, self.layout, self.rule)
 
     def _place(self, this: Recording) -> None:
         """What leaves this rank stands behind what leaves the ranks before it."""

@@ -27,7 +27,7 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     scope_of,
 )
 from portpart.algorithms.refinement.rebalancing.plan import BATCH
-from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, all_may_leave
+from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT, RebalancingRule, evicts_all
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import let_stay
 from portpart.backends import language as kl
@@ -64,8 +64,9 @@ class Leaving(Scope):
 
 
 @kl.device
-def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
-              figures: Figures, relief: Relief):
+def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
+                          rebalancing: Rebalancing,
+                          figures: Figures, rule: RebalancingRule):
     """Whether v's block is too heavy, slightly or not as asked, and v not so heavy as to stay.
 
     Fixed vertices stay.
@@ -76,9 +77,9 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: 
               and kl.value_or(blocks.fixed, v, NONE) == NONE)
     if result:
         excess = here - blocks.means[block]
-        whole = all_may_leave(block, blocks, rebalancing, relief)
+        whole = evicts_all(block, blocks, rebalancing, rule)
         weight = kl.value_or(graph.vertex_weights, v, 1)
-        half_more = rebalancing.strong == 0 or not relief.doubled
+        half_more = rebalancing.strong == 0 or not rule.doubled
         heaviest = excess + excess // 2 if half_more else 2 * excess
         result = (whole != slight and weight > 0 and weight <= heaviest
                   and blocks.destinations > 0)
@@ -87,7 +88,7 @@ def may_leave(v, slight, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: 
 
 @kl.device
 def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figures,
-                 relief: Relief):
+                 rule: RebalancingRule):
     """Where v goes if its cache tells: its best block, or one by chance if it touches none.
 
     NONE if its best block has no room.
@@ -97,35 +98,36 @@ def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figur
         block = failed(block)
     if block == NONE:
         block = blocks.destination[chance(global_id(v, graph), figures) % blocks.destinations]
-    elif relief.rooms.room_of(block, blocks, figures) <= 0:
+    elif rule.target_capacity.free_capacity(block, blocks, figures) <= 0:
         block = kl.int32(NONE)
     return block
 
 
 @kl.device
-def rate_by_cache(v, graph: Csr, state: RatingByCache, relief: Relief):
+def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
     """Rate v if the cache tells what it loses, else list it.
 
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
-    block = cached_block(v, graph, state.cache, state.blocks, state.figures, relief)
+    block = cached_block(v, graph, state.cache, state.blocks, state.figures, rule)
     if block == NONE:
         list_unrated(v, graph, state.unrated, state.figures)
     else:
         set_target(v, block, state.moves)
         enter_bucket(v, -state.cache.gain[v], graph, state.moves, state.rebalancing, state.figures,
-                     relief)
+                     rule)
     return v
 
 
 @kl.kernel
-def list_movable_leavers(i, graph: Csr, state: Leaving, relief: Relief):
+def list_movable_candidates(i, graph: Csr, state: Leaving, rule: RebalancingRule):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
     v = movable_vertex(i, state.active)
-    if may_leave(v, True, graph, state.moves, state.blocks, state.rebalancing, state.figures,
-                 BY_WEIGHT):
-        state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.leavers)] = v
-        rate_by_cache(v, graph, state, relief)
+    if is_eviction_candidate(v, True, graph, state.moves, state.blocks, state.rebalancing,
+                             state.figures,
+                             BY_WEIGHT):
+        state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
+        rate_by_cache(v, graph, state, rule)
 
 
 @kl.device
@@ -140,25 +142,26 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
     if active.flags[v] & IS_MOVABLE != 0:
         result = False
     if result:
-        result = may_leave(v, True, graph, moves, blocks, rebalancing, figures, BY_WEIGHT)
+        result = is_eviction_candidate(v, True, graph, moves, blocks, rebalancing, figures,
+                                       BY_WEIGHT)
     return result
 
 
 @kl.device
-def looks_at_others(active: ActiveSets, rebalancing: Rebalancing):
+def rates_boundary_now(active: ActiveSets, rebalancing: Rebalancing):
     """Whether vertices that are not movable are looked at now."""
     return rebalancing.wide != 0 or rebalancing.short != 0 or are_few(active)
 
 
 @kl.kernel
-def list_other_leavers(i, graph: Csr, state: Leaving, relief: Relief):
+def list_other_candidates(i, graph: Csr, state: Leaving, rule: RebalancingRule):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
-    if looks_at_others(state.active, state.rebalancing) and i < state.active.on_boundary:
+    if rates_boundary_now(state.active, state.rebalancing) and i < state.active.on_boundary:
         v = boundary_vertex(i, state.active)
         if is_leaver(v, graph, state.moves, state.active, state.blocks, state.rebalancing,
                      state.figures):
-            state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.leavers)] = v
-            rate_by_cache(v, graph, state, relief)
+            state.rebalancing.listed[kl.atomic_next(state.rebalancing, Rebalancing.candidates)] = v
+            rate_by_cache(v, graph, state, rule)
 
 
 @kl.device
@@ -171,7 +174,7 @@ def append_leavers(chosen, first, active: ActiveSets, rebalancing: Rebalancing):
     total = kl.team_last(until)
     begin = kl.int64(0)
     if kl.lane() == 0 and total > 0:
-        begin = kl.atomic_add(rebalancing, Rebalancing.leavers, total)
+        begin = kl.atomic_add(rebalancing, Rebalancing.candidates, total)
     place = kl.team_sum(begin) + until
     left = chosen
     while left != 0:
@@ -185,10 +188,10 @@ def append_leavers(chosen, first, active: ActiveSets, rebalancing: Rebalancing):
 @kl.kernel
 def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
                          rebalancing: Rebalancing, figures: Figures):
-    """List those of batch i that `list_other_leavers` would, to be rated afterwards."""
+    """List those of batch i that `list_other_candidates` would, to be rated afterwards."""
     first = kl.int64(i) * BATCH
     end = min(first + BATCH, active.on_boundary)
-    while looks_at_others(active, rebalancing) and first < end:
+    while rates_boundary_now(active, rebalancing) and first < end:
         chosen = kl.int64(0)
         for j in range(ROUNDS):
             place = first + kl.lane() + j * kl.team_size()
@@ -201,20 +204,20 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
 
 
 @kl.kernel
-def rate_gathered(i, graph: Csr, state: Leaving, relief: Relief):
+def rate_gathered(i, graph: Csr, state: Leaving, rule: RebalancingRule):
     """Rate vertex i of those that may leave, if it has only been listed so far."""
     v = state.rebalancing.listed[i]
     if i >= state.rebalancing.rated and state.active.flags[v] & IS_MOVABLE == 0:
-        if not all_may_leave(state.moves.part[v], state.blocks, state.rebalancing, BY_WEIGHT):
-            rate_by_cache(v, graph, state, relief)
+        if not evicts_all(state.moves.part[v], state.blocks, state.rebalancing, BY_WEIGHT):
+            rate_by_cache(v, graph, state, rule)
 
 
 @kl.kernel
 def list_all_leavers(v, graph: Csr, moves: Moves, blocks: Blocks, unrated: UnratedList,
-                     rebalancing: Rebalancing, figures: Figures, relief: Relief):
+                     rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """List v if its block is heavily overloaded, or in strong rebalancing too heavy."""
     if rebalancing.strong != 0:
         let_stay(v, rebalancing)
-    if may_leave(v, False, graph, moves, blocks, rebalancing, figures, relief):
-        rebalancing.listed[kl.atomic_next(rebalancing, Rebalancing.leavers)] = kl.int32(v)
+    if is_eviction_candidate(v, False, graph, moves, blocks, rebalancing, figures, rule):
+        rebalancing.listed[kl.atomic_next(rebalancing, Rebalancing.candidates)] = kl.int32(v)
         list_unrated(v, graph, unrated, figures)

@@ -1,6 +1,6 @@
 """Buckets of the vertices that may leave a block that is too heavy (Jet, section 4.2).
 
-Vertices are sorted into buckets by what a move would lose (`relief.py`), and within a bucket into
+Vertices are sorted into buckets by what a move would lose (`rule.py`), and within a bucket into
 sub-buckets by a hash.  A block gives up its first sub-buckets, up to the one that brings it below
 the limit.
 """
@@ -13,7 +13,7 @@ from portpart.algorithms.refinement.gains.active_sets import are_few
 from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
 from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.rebalancing.relief import Relief, all_may_leave
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule, evicts_all
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
@@ -37,19 +37,20 @@ def chance(vertex_id, figures: Figures):
 
 
 @kl.device
-def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures, relief: Relief):
+def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures,
+             rule: RebalancingRule):
     """Slot of a vertex: its bucket and, by chance, a sub-bucket of it."""
-    bucket = relief.bucket_of(loss, weight, rebalancing)
+    bucket = rule.bucket_of(loss, weight, rebalancing)
     sub_bucket = (chance(vertex_id, figures) >> 20) & (rebalancing.sub_buckets - 1)
     return bucket * rebalancing.sub_buckets + sub_bucket
 
 
 @kl.device
 def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, figures: Figures,
-                 relief: Relief):
+                 rule: RebalancingRule):
     """Put v into its bucket and its slot; atomic, order-free."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
-    slot = slot_for(global_id(v, graph), loss, weight, rebalancing, figures, relief)
+    slot = slot_for(global_id(v, graph), loss, weight, rebalancing, figures, rule)
     rebalancing.slot_of[v] = kl.int32(slot)
     first = kl.int64(moves.part[v]) * BUCKETS
     kl.atomic_add(rebalancing.bucket_weight, first + slot // rebalancing.sub_buckets, weight)
@@ -118,7 +119,7 @@ def bucket_for(b, bucket_weight, blocks: Blocks, figures: Figures):
 
 @kl.kernel
 def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
-                  rebalancing: Rebalancing, figures: Figures, relief: Relief):
+                  rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
     If that takes vertices that lose something, all have to be in their buckets, beside those
@@ -137,12 +138,12 @@ def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
         within = first_reaching(rebalancing.slot_weight, first, rebalancing.sub_buckets,
                                 overload - before)
         slot = bucket * rebalancing.sub_buckets + within
-        if kl.lane() == 0 and not all_may_leave(b, blocks, rebalancing, relief):
+        if kl.lane() == 0 and not evicts_all(b, blocks, rebalancing, rule):
             rebalancing.scope[b] = scope_after(b, bucket, active, rebalancing)
     if kl.lane() == 0:
         rebalancing.threshold[b] = slot
         if rebalancing.scope[b] != ONLY_MOVABLE:
             rebalancing.next_wide = 1
         if b == 0:
-            rebalancing.rated = rebalancing.leavers
+            rebalancing.rated = rebalancing.candidates
             empty_unrated(unrated)

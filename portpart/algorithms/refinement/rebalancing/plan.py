@@ -6,7 +6,7 @@ from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import turn_on_boundary
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
-from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 
@@ -29,10 +29,10 @@ def ask_for_strong(rebalancing: Rebalancing):
 
 
 @kl.device
-def end_rebalancing(rebalancing: Rebalancing, relief: Relief):
+def end_rebalancing(rebalancing: Rebalancing, rule: RebalancingRule):
     """Vertices have left blocks that were too heavy."""
     rebalancing.rebalancings += 1
-    if relief.weak_again:
+    if rule.weak_again:
         if rebalancing.strong != 0:
             rebalancing.rebalancings = 0
     rebalancing.short = 0
@@ -65,7 +65,7 @@ def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancin
 @kl.device
 def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
     """Nobody is listed to leave yet."""
-    rebalancing.leavers = 0
+    rebalancing.candidates = 0
     rebalancing.rated = 0
     empty_unrated(unrated)
     rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
@@ -73,7 +73,7 @@ def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figure
 
 
 @kl.kernel
-def turn_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
+def swap_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
                   figures: Figures):
     """The first list that has been kept takes the place of the other."""
     turn_on_boundary(active, figures)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.connectivity import Ties
+from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -22,7 +22,7 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     empty_slot,
     enter_bucket,
 )
-from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Scope, Static
@@ -41,9 +41,9 @@ class RatingLeavers(Scope):
 
 
 @kl.device
-def has_room(v, block, graph: Csr, blocks: Blocks, figures: Figures, relief: Relief):
+def accepts(v, block, graph: Csr, blocks: Blocks, figures: Figures, rule: RebalancingRule):
     """Whether a block takes vertices of others."""
-    return relief.rooms.room_of(block, blocks, figures) > 0
+    return rule.target_capacity.free_capacity(block, blocks, figures) > 0
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,16 @@ class Rating(Static):
     ----------
     search : Search
         How their targets are found.
-    relief : Relief
+    rule : RebalancingRule
     """
 
     search: Search
-    relief: Relief
+    rule: RebalancingRule
 
 
 @kl.device
-def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found: Found, more: More,
+def rate(v, graph: Csr, state: RatingLeavers, connections: ConnectivityTable, tables: Tables,
+         found: Found, more: More,
          rating: Rating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
@@ -70,7 +71,7 @@ def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found:
     vertices can count on that go where there is room (equation 4.10).  A vertex that
     touches no block with room goes to one chosen by a hash.  All lanes of a team together.
     """
-    best_candidate(v, graph, state, ties, tables, found, rating.search)
+    best_candidate(v, graph, state, connections, tables, found, rating.search)
     if kl.lane() == 0:
         block = kl.int32(found.block)
         value = found.value
@@ -81,7 +82,7 @@ def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found:
             block = state.blocks.destination[drawn % state.blocks.destinations]
         set_target(v, block, state.moves)
         enter_bucket(v, found.here - value, graph, state.moves, state.rebalancing, state.figures,
-                     rating.relief)
+                     rating.rule)
     return v
 
 
@@ -89,16 +90,16 @@ def rate(v, graph: Csr, state: RatingLeavers, ties: Ties, tables: Tables, found:
 class Rated:
     """`rate` for a relief: a body, of an objective and a way to value blocks."""
 
-    relief: Relief
+    rule: RebalancingRule
 
     def __call__(self, rules: Rules, valuation: Valuation) -> DeviceFunction:
-        admits = has_room.bound(relief=self.relief)
+        admits = accepts.bound(rule=self.rule)
         return rate.bound(rating=Rating(Search(rules, valuation, admits, counts=rules.is_cut),
-                                        self.relief))
+                                        self.rule))
 
 
 @kl.kernel
-def leave_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
+def evict_weakly(i, moves: Moves, rebalancing: Rebalancing, figures: Figures):
     """Weak rebalancing: a vertex up to the threshold moves to its own best target.
 
     The buckets are emptied.

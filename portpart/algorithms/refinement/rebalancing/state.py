@@ -47,7 +47,7 @@ class Rebalancing(WorkRecord):
     tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices) + 1)
     sub_buckets: int = 1
 
-    leavers: int = kl.word()  # vertices that may leave a block that is too heavy
+    candidates: int = kl.word()  # vertices that may leave a block that is too heavy
     swept: int = kl.word()  # vertices that may leave heavily overloaded blocks: all or none
     rated: int = kl.word()  # so many of those that may leave have been rated
     single: int = kl.word()  # listed vertices that are looked at one by one; 0 if it gathers

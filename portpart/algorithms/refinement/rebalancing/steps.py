@@ -16,14 +16,18 @@ from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.rebalancing.eviction import (
     gather_other_leavers,
     list_all_leavers,
-    list_movable_leavers,
-    list_other_leavers,
+    list_movable_candidates,
+    list_other_candidates,
     rate_gathered,
 )
 from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
-from portpart.algorithms.refinement.rebalancing.plan import turn_boundary
-from portpart.algorithms.refinement.rebalancing.rebalance import Rated, leave_weakly
-from portpart.algorithms.refinement.rebalancing.relief import BY_WEIGHT, Relief, relief_of
+from portpart.algorithms.refinement.rebalancing.plan import swap_boundary
+from portpart.algorithms.refinement.rebalancing.rebalance import Rated, evict_weakly
+from portpart.algorithms.refinement.rebalancing.rule import (
+    BY_WEIGHT,
+    RebalancingRule,
+    rebalancing_rule,
+)
 from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weight_change
 
 GATHERING_TEAM = 32
@@ -39,34 +43,34 @@ class RebalancingSteps(Piece):
 
     Attributes
     ----------
-    relief : Relief
+    rule : RebalancingRule
         What it goes by.
     """
 
-    relief: Relief = BY_WEIGHT
+    rule: RebalancingRule = BY_WEIGHT
 
     def with_options(self, options: RefinementOptions) -> RebalancingSteps:
         """Rebalancing as the options of a level ask for it."""
-        return replace(self, relief=relief_of(options))
+        return replace(self, rule=rebalancing_rule(options))
 
     @property
     def statics(self) -> dict[str, Any]:
         """The relief, by which `evaluate` plans too."""
-        return {"relief": self.relief}
+        return {"rule": self.rule}
 
     def rebalance(self, this: Recording) -> None:
         """List and rate those that may leave, see who has to, and let these leave."""
         program, level = this.program, this.run.level
-        with program.if_nonzero(level.crowded):
+        with program.if_nonzero(level.needs_compaction):
             program.launch(level.on_boundary, keep_on_boundary)
-            program.launch(1, turn_boundary)
+            program.launch(1, swap_boundary)
         with program.side_by_side():
-            if self.relief.rates_boundary:
-                program.launch(level.movable, list_movable_leavers)
+            if self.rule.rates_boundary:
+                program.launch(level.movable, list_movable_candidates)
                 _list_others(this)
             program.launch(level.swept, list_all_leavers)
         self._rate(this)
-        if self.relief.rates_boundary:
+        if self.rule.rates_boundary:
             with program.if_nonzero(level.short):
                 with program.side_by_side():
                     _list_others(this)
@@ -76,11 +80,11 @@ class RebalancingSteps(Piece):
     def _rate(self, this: Recording) -> None:
         """Rate those that have only been listed so far, then see who has to leave."""
         program, level = this.program, this.run.level
-        if self.relief.rates_boundary:
+        if self.rule.rates_boundary:
             with program.if_nonzero(level.batches):
-                program.launch(level.leavers, rate_gathered)
+                program.launch(level.candidates, rate_gathered)
         launch_by_degree(this, level.unrated, level.unrated_hubs,
-                         ByDegree(Rated(self.relief), UNRATED, this.rules))
+                         ByDegree(Rated(self.rule), UNRATED, this.rules))
         self._set_thresholds(this)
 
     def _set_thresholds(self, this: Recording) -> None:
@@ -93,13 +97,13 @@ class RebalancingSteps(Piece):
         with program.if_nonzero(level.strong):
             self._leave_strongly(this)
         with program.otherwise():
-            program.launch(level.leavers, leave_weakly)
+            program.launch(level.candidates, evict_weakly)
 
     def _leave_strongly(self, this: Recording) -> None:
         """Find where in a row of all that leave each begins, and let them leave."""
         record_weight_change(this)
         self._place(this)
-        record_leaving(this, self.relief)
+        record_leaving(this, self.rule)
 
     def _place(self, this: Recording) -> None:
         """Find where tiles begin in the row of all that leave, from their sums."""
@@ -107,5 +111,5 @@ class RebalancingSteps(Piece):
 
 def _list_others(this: Recording) -> None:
     """List vertices of a boundary that are not movable, or gather them from a long list."""
-    this.program.launch(this.run.level.single, list_other_leavers)
+    this.program.launch(this.run.level.single, list_other_candidates)
     this.program.launch(this.run.level.batches, gather_other_leavers, team=GATHERING_TEAM)

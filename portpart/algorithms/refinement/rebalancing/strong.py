@@ -13,7 +13,7 @@ from portpart.algorithms.refinement.moves.list_moves import add_move_to
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
-from portpart.algorithms.refinement.rebalancing.relief import Relief
+from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language import Scope, StaticArray, StaticValue
@@ -42,24 +42,24 @@ class Weights(StaticArray, size=ROWS):
 def record_weight_change(this: Recording) -> None:
     """Record how it is found where those begin, of all that leave in a row, that leave a tile."""
     program, level, own = this.program, this.run.level, this.run.rebalancing
-    program.launch(level.leavers, keep_those_above)
+    program.launch(level.candidates, keep_those_above)
     program.launch(level.tiles, weigh_tile, team=TEAM)
     program.parallel_for(1, scan_tile_sums, own.tile_sums, level.tiles.slot, level.tiles.index,
                          team=256)
 
 
-def record_leaving(this: Recording, relief: Relief) -> None:
+def record_leaving(this: Recording, rule: RebalancingRule) -> None:
     """Record how those up to the thresholds leave for blocks with room, one block after the other.
 
-    `relief` tells whether vertices wait that do not fit.
+    `rule` tells whether vertices wait that do not fit.
     """
     program, level = this.program, this.run.level
-    if relief.waits:
-        program.launch(level.blocks, clear_waiting)
+    if rule.waits:
+        program.launch(level.blocks, clear_pending)
         program.launch(level.tiles, leave_tile, team=TEAM, leave=leave_where_it_fits)
-        program.launch(1, place_waiting, team=256)
+        program.launch(1, place_pending, team=256)
     else:
-        program.launch(level.tiles, leave_tile, team=TEAM, leave=leave_strongly)
+        program.launch(level.tiles, leave_tile, team=TEAM, leave=evict_strongly)
 
 
 @kl.device
@@ -144,13 +144,13 @@ def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def leave_strongly(v, weight, position, state: FillingRooms, relief: Relief):
+def evict_strongly(v, weight, position, state: FillingRooms, rule: RebalancingRule):
     """A leaving vertex goes to the block whose room covers its position among the leaving.
 
     That is where it begins, or its middle: then blocks come as near to their rooms as they can.
     """
     place = position
-    if relief.nearest:
+    if rule.nearest:
         place += weight // 2
     if place < end_of_rooms(state.blocks):
         enter_place(v, place_at(place, state.blocks), state.moves, state.blocks, state.figures)
@@ -158,7 +158,7 @@ def leave_strongly(v, weight, position, state: FillingRooms, relief: Relief):
 
 
 @kl.kernel
-def clear_waiting(b, rebalancing: Rebalancing):
+def clear_pending(b, rebalancing: Rebalancing):
     """No vertex waits behind the room of a block; thresholds have done their work."""
     rebalancing.threshold[b] = NONE
 
@@ -170,7 +170,7 @@ def fits(weight, place, position, blocks: Blocks):
 
 
 @kl.device
-def leave_where_it_fits(v, weight, position, state: FillingRooms, relief: Relief):
+def leave_where_it_fits(v, weight, position, state: FillingRooms, rule: RebalancingRule):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
 
     One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
@@ -186,16 +186,16 @@ def leave_where_it_fits(v, weight, position, state: FillingRooms, relief: Relief
 
 
 @kl.device
-def leave_row(v, weight, before, state: FillingRooms, relief: Relief, leave: StaticValue):
+def leave_row(v, weight, before, state: FillingRooms, rule: RebalancingRule, leave: StaticValue):
     """Vertices of a row leave one behind the other; returns where the last one ends."""
     until = before + kl.team_scan(weight)
     if weight != 0:
-        leave(v, weight, until - weight, state, relief)
+        leave(v, weight, until - weight, state, rule)
     return kl.team_last(until)
 
 
 @kl.kernel
-def leave_tile(tile, graph: Csr, state: FillingRooms, relief: Relief, leave: StaticValue):
+def leave_tile(tile, graph: Csr, state: FillingRooms, rule: RebalancingRule, leave: StaticValue):
     """Those that leave a tile go to blocks with room, as `leave` tells from where each begins.
 
     Several rows are loaded before the first one is gone through, so that their latencies overlap;
@@ -214,12 +214,12 @@ def leave_tile(tile, graph: Csr, state: FillingRooms, relief: Relief, leave: Sta
         for j in kl.static_range(ROWS):
             weights[j] = leaving_weight(v + j * width, end, graph, state.rebalancing)
         for j in kl.static_range(ROWS):
-            before = leave_row(v + j * width, weights[j], before, state, relief, leave)
+            before = leave_row(v + j * width, weights[j], before, state, rule, leave)
         base += ROWS * width
 
 
 @kl.kernel
-def place_waiting(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
+def place_pending(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
                   figures: Figures):
     """Those that wait follow behind all others, again and again while room is left.  One team.
 

@@ -1,0 +1,240 @@
+"""Who goes to the pseudo block of a hypergraph (iHyperG, dissertation, chapter 4, algorithm 16).
+
+New vertices do.  Then blocks that are too heavy lose vertices in a single pass: those with most
+weight of nets whose only pin they are there, less that of their other nets; no more than have to
+go.  Then, of each net that was edited, the pins that are alone in their block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.rewrite import begins_row
+from portpart.algorithms.incremental.edits import Counts
+from portpart.algorithms.incremental.net_changes import NET_TEAM, NetCounts
+from portpart.algorithms.incremental.pseudo import BLOCKS_TEAM
+from portpart.algorithms.incremental.pseudo_rounds import lay_out_entry
+from portpart.algorithms.incremental.pseudo_state import (
+    WAITS,
+    Pseudo,
+    PseudoWords,
+    free_capacity,
+    weigh_blocks,
+)
+from portpart.algorithms.objectives.pin_state import (
+    BITS,
+    NetRows,
+    has_words,
+    is_alone,
+    place_of_word,
+    size_of_net,
+)
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.local.local import Journal, count_activated
+from portpart.algorithms.refinement.moves.list_moves import (
+    NEVER,
+    keep_moves,
+    lock_once,
+    propose_move,
+)
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, weight_offered
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    MoveSequence,
+    fill_key,
+    note_gain,
+    order_by_gain_next,
+    order_by_vertex,
+    record_order,
+    sequence_of,
+)
+from portpart.backends import language as kl
+
+NONE = -1
+
+
+def record_leaving(this: Recording) -> None:
+    """Record who leaves."""
+    program, level, words = this.program, this.run.level, sequence_of(this).words
+    counts: Any = program.records["counts"]
+    program.launch(1, begin_leaving, team=BLOCKS_TEAM)
+    program.launch(words.asked, evict_if_new)
+    program.launch(1, find_overloaded, team=BLOCKS_TEAM)
+    with program.if_nonzero(words.overloaded):
+        program.launch(level.vertices, list_of_heavy, team=this.widths.team)
+        program.launch(level.moves, lift_score)
+        program.launch(1, begin_order)
+        record_order(this, fill_key, order_by_gain_next)
+        program.launch(level.moves, lay_out_entry)
+        program.launch(1, find_leavers, team=WIDEST)
+        program.launch(1, end_eviction)
+    program.launch(counts.changed, evict_if_critical, team=NET_TEAM)
+
+
+@kl.kernel
+def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+                  journal: Journal, sequence: Pseudo):
+    """Nobody has left; all that are woken are asked.  One team."""
+    weigh_blocks(moves, blocks, figures)
+    if kl.lane() == 0:
+        count_activated(cache, journal)
+        sequence.words.members = 0
+        sequence.words.asked = cache.marked
+        sequence.words.worst = 0
+
+
+@kl.device
+def evict(v, graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
+    """Let v wait in the pseudo block, unless it does or is fixed.  Atomic; one lane.
+
+    The order of the list is free.
+    """
+    if kl.value_or(blocks.fixed, v, NONE) < 0:
+        if lock_once(v, WAITS, moves):
+            sequence.members[kl.atomic_next(sequence.words, PseudoWords.members)] = kl.int32(v)
+            add_block_weight(moves.part[v], -kl.value_or(graph.vertex_weights, v, 1), blocks)
+    return v
+
+
+@kl.kernel
+def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
+                 journal: Journal, sequence: Pseudo):
+    """A vertex that is woken leaves if it is new."""
+    v = cache.dirty_list[i]
+    if journal.previous[v] == NONE:
+        evict(v, graph, moves, blocks, sequence)
+
+
+@kl.kernel
+def find_overloaded(_, net_counts: NetCounts, blocks: Blocks, figures: Figures, sequence: Pseudo):
+    """Whether a block is too heavy, if somebody may move.  One team."""
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if free_capacity(b, blocks, figures) < 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
+        sequence.words.overloaded = heavy * net_counts.activates
+
+
+@kl.device
+def score_of(v, graph: NetRows, part):
+    """Weight of nets that have v alone in its block, less that of its other nets.
+
+    All lanes of a team together.
+    """
+    score = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        net = graph.targets[place]
+        if size_of_net(net, graph.nets) > 1:
+            weight = kl.value_or(graph.nets.weights, net, 1)
+            score += weight if is_alone(net, part[v], graph) else -weight
+    return kl.team_sum(score)
+
+
+@kl.kernel
+def list_of_heavy(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+                  sequence: Pseudo):
+    """List v with its score if its block is too heavy and it may leave; the order is free."""
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    here = moves.part[v]
+    is_eviction_candidate = moves.locked_in[v] == NEVER and kl.value_or(blocks.fixed, v, NONE) < 0
+    if is_eviction_candidate and weight > 0 and free_capacity(here, blocks, figures) < 0:
+        score = score_of(v, graph, moves.part)
+        if kl.lane() == 0:
+            sequence.gain[v] = score
+            kl.atomic_max(sequence.words, PseudoWords.worst, -score)
+            propose_move(v, here, moves)
+
+
+@kl.kernel
+def lift_score(i, moves: Moves, sequence: Pseudo):
+    """Make a score positive."""
+    v = moves.listed[i]
+    note_gain(v, sequence.gain[v] + sequence.words.worst, sequence)
+
+
+@kl.kernel
+def begin_order(_, moves: Moves, figures: Figures, sequence: MoveSequence):
+    """Those that are listed are to be sorted, by vertex first."""
+    order_by_vertex(1, moves, figures, sequence)
+
+
+@kl.kernel
+def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+                 sequence: Pseudo):
+    """The first vertices of each block that is too heavy leave it, until it is not.  One team."""
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        sequence.block_weight[b] = blocks.weight[b]
+    kl.team_sync()
+    base = kl.int64(0)
+    while base < moves.moves:
+        i = base + kl.lane()
+        leaves = False
+        if i < moves.moves:
+            here = sequence.other_keys[i]
+            left = sequence.block_weight[here] + sequence.keys[i] - weight_offered(i, base,
+                                                                                   sequence)
+            leaves = left > blocks.limits[here] + figures.slack
+        kl.team_sync()
+        if leaves:
+            evict(moves.listed[i], graph, moves, blocks, sequence)
+            kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i], -sequence.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
+
+
+@kl.kernel
+def end_eviction(_, moves: Moves, sequence: Pseudo):
+    """Nobody moves yet."""
+    keep_moves(0, moves)
+    sequence.words.worst = 0
+
+
+@kl.device
+def has_lonely(net, graph: NetRows):
+    """Whether a net may have a pin that is alone in its block."""
+    result = size_of_net(net, graph.nets) > 1
+    if result and has_words(net, graph.sets):
+        result = False
+        for word in range(graph.sets.width):
+            place = place_of_word(net, word * BITS, graph.sets)
+            if graph.sets.bits[place + 1] != 0:
+                result = True
+    return result
+
+
+@kl.device
+def has_changed(i, number, pins: Changes):
+    """Whether the pins of a net are others than before, whose changes begin here."""
+    result = False
+    net = pins.keys[i] >> 32
+    for j in range(i, number):
+        if pins.keys[j] >> 32 != net:
+            break
+        if pins.was[j] != pins.will[j]:
+            result = True
+            break
+    return result
+
+
+@kl.kernel
+def evict_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, graph: NetRows,
+                      moves: Moves, blocks: Blocks, sequence: Pseudo):
+    """The pins of a net that are alone in their block leave, where the net's changes begin.
+
+    Nobody does where refinement is to look at none.
+    """
+    if net_counts.activates != 0 and begins_row(i, pins.keys):
+        net = kl.int32(pins.keys[i] >> 32)
+        if has_lonely(net, graph) and has_changed(i, counts.changed, pins):
+            for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
+                               kl.team_size()):
+                v = graph.nets.pins[place]
+                if is_alone(net, moves.part[v], graph):
+                    evict(v, graph, moves, blocks, sequence)

@@ -1,0 +1,140 @@
+"""iHyperG's way to follow edits: by a pseudo block (dissertation, chapter 4).
+
+Pins that are alone in their block, of nets that were edited, go to the pseudo block, and new
+vertices; before, who leaves blocks that are too heavy (`critical_leaving.py`).  From there they go
+where their nets lead, as in iG-kway (`pseudo_rounds.py`), with nets in place of arcs: vertices are
+adjacent that share a net of few pins.
+
+While a vertex waits its nets still count it where it was, so that their state stays that of a
+partition.  Blocks that are too heavy in the end are relieved as in Jet.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from portpart.algorithms.incremental.critical_leaving import record_leaving
+from portpart.algorithms.incremental.nets import EditedNetSteps
+from portpart.algorithms.incremental.pseudo import PseudoBlock
+from portpart.algorithms.incremental.pseudo_rounds import (
+    comes_first,
+    keep_pending,
+)
+from portpart.algorithms.incremental.pseudo_state import WAITS, Pseudo, PseudoWords
+from portpart.algorithms.objectives.net_ties import tie_of
+from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.dirty_list import empty_marked
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
+from portpart.algorithms.refinement.gains.unrated_list import add_unrated
+from portpart.algorithms.refinement.local.local import LOCAL, forget_dirty
+from portpart.algorithms.refinement.moves.list_moves import mark_moved, unlock
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    sequence_of,
+    set_top_gain,
+)
+from portpart.backends import language as kl
+from portpart.backends.language import Kernel, StaticValue
+
+
+@kl.kernel
+def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unrated: UnratedList,
+                       figures: Figures, sequence: Pseudo):
+    """List a vertex if it comes before all that wait and share a net with it, else it waits.
+
+    Nets of many pins do not count: of their pins one would move in each round.
+    """
+    v = active.movable_list[sequence.words.begin + i]
+    beaten = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        net = graph.targets[place]
+        if size_of_net(net, graph.nets) <= MAX_SMALL:
+            for pin in range(graph.nets.begin[net], graph.nets.end[net]):
+                u = graph.nets.pins[pin]
+                if moves.locked_in[u] == WAITS and comes_first(u, v, figures, sequence.words):
+                    beaten = kl.int64(1)
+    beaten = kl.team_max(beaten)
+    if kl.lane() == 0:
+        if beaten != 0:
+            keep_pending(v, active, figures, sequence)
+        else:
+            add_unrated(v, unrated)
+
+
+@kl.kernel
+def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, price: StaticValue):
+    """What a move costs: the ties of the vertex that lead to other blocks than its target."""
+    v = moves.listed[i]
+    here = kl.int64(moves.part[v])
+    total = kl.int64(0)
+    for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        total += tie_of(graph.targets[place], here, graph, price)
+    total = kl.team_sum(total)
+    if kl.lane() == 0:
+        sequence.gain[v] = total - sequence.gain[v]
+        kl.atomic_max(sequence.words, PseudoWords.worst, sequence.gain[v])
+
+
+@kl.kernel
+def turn_loss(i, moves: Moves, sequence: Pseudo):
+    """Moves that cost least gain most, of a number that is not negative."""
+    v = moves.listed[i]
+    sequence.gain[v] = sequence.words.worst - sequence.gain[v]
+    if i == 0:
+        set_top_gain(sequence.words.worst, sequence.prefix)
+
+
+@kl.kernel
+def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
+                 sequence: Pseudo):
+    """A vertex is to enter its block; atomic, order-free."""
+    v = moves.listed[i]
+    add_block_weight(moves.target[v], kl.value_or(graph.vertex_weights, v, 1), blocks)
+    unlock(mark_moved(v, moves, figures), moves)
+    if i == 0:
+        sequence.words.worst = 0
+
+
+@kl.kernel
+def plan_forgetting(_, cache: GainCache, sequence: Pseudo):
+    """Vertices that are out of date are looked at only where a block is too heavy."""
+    sequence.words.asked = 0
+    if sequence.words.overloaded == 0:
+        sequence.words.asked = cache.marked
+        empty_marked(cache)
+
+
+class CriticalPins(PseudoBlock):
+    """A pseudo block for pins around edits; later, while blocks are balanced, none moves."""
+
+    holds_heavy = True
+    list_first: ClassVar[Kernel] = list_first_on_nets
+
+    def leave(self, this: Recording) -> None:
+        """Record which vertices leave their blocks: critical pins, and others of heavy blocks."""
+        record_leaving(this)
+
+    def rate(self, this: Recording) -> None:
+        """Record that moves are sorted by what they cost."""
+        this.program.launch(this.run.level.moves, rate_loss, team=this.widths.team)
+        this.program.launch(this.run.level.moves, turn_loss)
+
+    def enter(self, this: Recording) -> None:
+        """Record how vertices enter blocks, which changes what is known of their nets."""
+        this.program.launch(this.run.level.moves, decide_entry)
+        record_accounts(this)
+        with this.program.side_by_side():
+            record_ends(this)
+
+    def settle(self, this: Recording) -> None:
+        """Record which vertices are looked at next."""
+        this.program.launch(1, plan_forgetting)
+        this.program.launch(sequence_of(this).words.asked, forget_dirty)
+
+
+CRITICAL_PINS: tuple[Piece, ...] = (*LOCAL, CriticalPins(), EditedNetSteps())
+"""Refinement around edits of hypergraphs by a pseudo block."""

@@ -1,0 +1,201 @@
+"""The edits of a round: new vertices, deleted ones, new weights, changed pairs.
+
+Kinds that a batch has not are empty arrays, so that one program does for every batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.edits.batch import InsertedIds
+from portpart.algorithms.edits.counters import OF_SECOND, OF_VERTICES, BatchCounters, EditCounters
+from portpart.algorithms.edits.id_table import DeletedIds, IdTable, WeightChanges
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.plan import PredictedOutcome
+from portpart.algorithms.edits.update import Update
+from portpart.backends import language as kl
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Record, Words
+
+FEW = 1024
+"""So many new vertices are placed by one team."""
+
+
+class NotReady(Exception):
+    """Raised if a batch must be complete before it can be followed."""
+
+
+class Counts(Words):
+    """How much there is of each kind.
+
+    Attributes
+    ----------
+    inserted, first : int
+        New vertices; the first, where their ids follow each other.
+    few, many : int
+        Whether these are few, or many.
+    deleted, weighed, changed : int
+    activated, active_pairs : int
+        New vertices and changed pairs that refinement is to look at: all, or none.  Without a batch
+        `activated` may be others, that are listed as if they were new.
+    go : int
+        Whether there is anything to follow.
+    unsure : int
+        1 if a batch is followed that is on its way.  Then those that have changed are at first
+        what is given, in so many `directions`, and the rest is learned from its outcome.
+    directions, stores, lost, activates : int
+        And what is expected of it: stores that it has written, the weight of deleted vertices;
+        and whether refinement is to look at pairs.
+    """
+
+    inserted: int
+    first: int
+    few: int
+    many: int
+    deleted: int
+    weighed: int
+    changed: int
+    activated: int
+    active_pairs: int
+    go: int
+    unsure: int
+    directions: int
+    stores: int
+    lost: int
+    activates: int
+
+
+class NewLimits(Words):
+    """Limits that all blocks get.
+
+    Attributes
+    ----------
+    limited : int
+        Number of blocks; 0 if there are no new limits, or others for each.
+    limit, mean, open_below : int
+        As in `Blocks`.
+    """
+
+    limited: int
+    limit: int
+    mean: int
+    open_below: int
+
+
+SAME_LIMITS = NewLimits.of()
+"""Blocks keep their limits."""
+
+
+class NewVertices(Record):
+    """New vertices, and which ids exist.
+
+    Attributes
+    ----------
+    ids : array of int32, or None
+        None where they follow each other.
+    deletions : array of int32
+        As `IdTable` has it.
+    """
+
+    ids: Array | None
+    deletions: Array
+
+
+@kl.device
+def new_vertex(i, inserted: NewVertices, counts: Counts):
+    """The i-th new vertex."""
+    return kl.value_or(inserted.ids, i, counts.first + i)
+
+
+@kl.kernel
+def learn_outcome(_, outcome: BatchCounters, counts: Counts):
+    """Learn how many pairs have changed; go on if the batch has come to what is expected."""
+    counts.changed += counts.directions * outcome[EditCounters.cleared]
+    counts.active_pairs = counts.activates * counts.changed
+    written = outcome[EditCounters.written] + outcome[OF_SECOND + EditCounters.written]
+    counts.go = kl.int64(written == counts.stores
+                      and outcome[OF_VERTICES + EditCounters.weight] == -counts.lost)
+
+
+class Nothing:
+    """Empty arrays of each kind, made once."""
+
+    def __init__(self, space: ExecutionSpace) -> None:
+        none, none32 = space.empty(0, np.int64), space.empty(0, np.int32)
+        self.deleted = DeletedIds(none32, none32, none32, none32, none)
+        self.weighed = WeightChanges(none32, none, none, 0)
+        self.changes = Changes(none, none, none, none32, none)
+        self.outcome = BatchCounters(none)
+        self._inserted: NewVertices | None = None
+
+    def inserted(self, deletions: Array) -> NewVertices:
+        """New vertices with consecutive ids; the same record until `deletions` changes."""
+        if self._inserted is None or self._inserted.deletions is not deletions:
+            self._inserted = NewVertices(None, deletions)
+        return self._inserted
+
+
+def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool,
+               limits: Balance | None, expected: PredictedOutcome | None,
+               activated: Array | None = None) -> dict[str, Any]:
+    """The records of an update for a program; new limits, if they are alike for all blocks.
+
+    `expected` is what the batch is expected to come to, if it is on its way; `activated` are
+    vertices that refinement looks at where there is no batch.
+    """
+    insertions = [insertion for insertion in update.insertions if insertion.table is vertices]
+    deleted, weighed = edits_of(update, vertices, nothing)
+    changes = update.changes[-1] if update.changes else nothing.changes
+    inserted, changed = sum(insertion.number for insertion in insertions), changes.length_of("keys")
+    unsure = {}
+    if expected is not None:
+        changed = expected.operations * expected.directions
+        unsure = {"unsure": 1, "directions": expected.directions, "stores": expected.stores,
+                  "lost": expected.deleted, "activates": int(refine)}
+    ids = _ids(vertices.space, insertions) if activated is None else activated
+    return {
+        "inserted": nothing.inserted(vertices.deletions) if ids is None
+        else NewVertices(ids, vertices.deletions),
+        "deleted": deleted, "weighed": weighed, "changes": changes,
+        "outcome": nothing.outcome if expected is None else expected.outcome,
+        "counts": Counts.of(
+            inserted=inserted, first=insertions[0].first if insertions else 0,
+            few=int(0 < inserted <= FEW),
+            many=int(inserted > FEW), deleted=deleted.length_of("effective"),
+            weighed=weighed.length, changed=changed,
+            activated=len(activated) if activated is not None else inserted if refine else 0,
+            active_pairs=changed if refine else 0, go=1, **unsure),
+        "new_limits": SAME_LIMITS if limits is None else NewLimits.of(
+            limited=limits.num_blocks, limit=limits.max_block_weight,
+            mean=limits.mean_block_weight, open_below=limits.one_open_below),
+    }
+
+
+def edits_of(update: Update, table: IdTable, nothing: Nothing) -> tuple[DeletedIds, WeightChanges]:
+    """Return the deleted ids of a kind, and those with new weights."""
+    deleted = next((each for kind, each in update.deleted if kind is table), nothing.deleted)
+    weighed = next((each for kind, each in update.weighed if kind is table), nothing.weighed)
+    return deleted, weighed
+
+
+def _ids(space: ExecutionSpace, insertions: Sequence[InsertedIds]) -> Array | None:
+    end = insertions[0].first if insertions else 0
+    for insertion in insertions:
+        if insertion.first != end:
+            return space.asarray(np.concatenate([
+                np.arange(insertion.first, insertion.first + insertion.number) for insertion
+                in insertions]), np.int32)
+        end += insertion.number
+    return None
+
+
+def touched(update: Update) -> int:
+    """How many pairs and vertices a batch is about."""
+    return (sum(changes.length_of("keys") for changes in update.changes)
+            + sum(insertion.number for insertion in update.insertions)
+            + sum(deleted.length_of("effective") for _, deleted in update.deleted)
+            + sum(weighed.length for _, weighed in update.weighed))

@@ -1,0 +1,378 @@
+"""A partition that follows the edits of a graph or hypergraph.
+
+After a batch, cost and weights of blocks are what they were and what the edits contribute; nothing
+is counted anew.  New vertices are placed, and refinement around what was edited does the rest.  All
+that takes time for the whole graph is done once, or when room for new vertices doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.edits.editable import Editable
+from portpart.algorithms.edits.plan import PredictedOutcome
+from portpart.algorithms.edits.update import Update
+from portpart.algorithms.incremental.edits import Nothing, NotReady, records_of, touched
+from portpart.algorithms.incremental.move_log import (
+    LivePartition,
+    Moves,
+    RoundResult,
+    write_existing_block,
+    write_left,
+)
+from portpart.algorithms.incremental.round import record_round
+from portpart.algorithms.incremental.updates import updates_of
+from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.refinement.local.local import (
+    SUM_TEAM,
+    LocalRefinement,
+    Report,
+    begin_report,
+    journal_for,
+    return_vertex,
+    write_report,
+)
+from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.piece import Piece
+from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.interface import Array
+from portpart.primitives.select import positions_of
+
+NONE = -1
+
+LEAST_ROOM = 1024
+
+HALF_MORE = 2**18
+"""Up to so many ids there is room for half as many again, beyond for an eighth."""
+
+OPTIONS = RefinementOptions(stall_limit=4, slack=0)
+FILTER_RATIO = 0.3
+
+
+def room_for(count: int) -> int:
+    """Ids for which there is room when there are so many."""
+    return max(LEAST_ROOM, count + max(count // 8, min(count, HALF_MORE) // 2))
+
+
+class PartitionFigures(NamedTuple):
+    """What is known of a partition.
+
+    Attributes
+    ----------
+    cost : int
+    weights : numpy.ndarray of int64, shape (k,)
+        Of the blocks.
+    """
+
+    cost: int
+    weights: np.ndarray
+
+
+class IncrementalRefiner:
+    """A partition of an edited graph, and how it follows batches.
+
+    Parameters
+    ----------
+    graph : EditableGraph or EditableHypergraph
+    part : array of int32
+        Of the ids given out so far; deleted ones may be in any block.
+    balance_of : callable
+        From the total weight of the vertices, the balance of the blocks.
+    objective : Objective
+    seed : int
+    price : int
+        What the move of a vertex of size 1 costs.
+    sizes : array of int64, or None
+        Sizes of the vertices; None means 1, which is that of new vertices.
+    fixed : array of int32, or None
+        Blocks of vertices that must not move, else -1.
+    pieces : tuple of Piece, optional
+        Refinement around edits; that with label propagation by default.
+    known : Known, optional
+        What the partition costs and its blocks weigh, if that is known.
+    """
+
+    def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
+                 objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
+                 fixed: Array | None = None, pieces: tuple[Piece, ...] | None = None,
+                 known: PartitionFigures | None = None) -> None:
+        self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
+        self.price, self.sizes, self.fixed = price, sizes, fixed
+        self.updates = updates_of(graph)
+        self.pieces = pieces or self.updates.pieces
+        self.rows, self.nothing = self.updates.rows(graph), Nothing(graph.space)
+        self._before: tuple[int, Balance] | None = None
+        graph.prepare()
+        self._begin(part, known)
+
+    def _begin(self, part: Array, known: PartitionFigures | None) -> None:
+        """Make room for more vertices, and count all that is not known."""
+        graph, space, count = self.graph, self.graph.space, self.graph.vertices.count
+        self.total = graph.vertices.total_weight
+        self.room = room_for(count)
+        roomy = self.updates.rows(graph, self.room)
+        refiner = self.refiner = Refiner(space, roomy, self.balance_of(self.total), OPTIONS,
+                                         self.seed, objective=self.objective, pieces=self.pieces)
+        refiner.reserve()
+        refiner.run.moves.part[:] = 0
+        sizes = self.sizes = self._with_room(self.sizes, 1)
+        self.fixed = self._with_room(self.fixed, -1)
+        self._numbers = space.zeros(len(Report.indices) + refiner.sizes.blocks, np.int64)
+        self.journal = journal_for(space, refiner.sizes, self.price, sizes, self._numbers)
+        connections = space.full(self.room, self.price,
+                                 np.int64) if sizes is None else sizes * self.price
+        self.previous_blocks = PreviousBlocks(self.journal.previous,
+                                              connections) if self.price else None
+        self.restart(part, known)
+
+    def _with_room(self, array: Array | None, value: int) -> Array | None:
+        if array is None or len(array) >= self.room:
+            return array
+        roomy = self.graph.space.full(self.room, value, array.dtype)
+        roomy[: len(array)] = array
+        return roomy
+
+    def restart(self, part: Array, known: PartitionFigures | None = None) -> None:
+        """Take another partition; all is counted, and of nets found, which cost what they touch.
+
+        Of graphs nothing is counted that is known.
+        """
+        refiner, space = self.refiner, self.graph.space
+        if known is None or self.objective.rules.price is not None:
+            whole = space.zeros(self.graph.vertices.count,
+                                np.int32)  # ids not in use may be anywhere
+            whole[: len(part)] = part
+            refiner.start(self.rows, whole)
+        else:
+            refiner.start_with(self.rows, part, known.cost, space.asarray(known.weights))
+        refiner.rest(self.updates.rows(self.graph, self.room), self.journal)
+        space.parallel_for(1, begin_report, self.journal)
+        self._write_report()
+        self.last = self._read()
+
+    @property
+    def part(self) -> Array:
+        """The block of each id; of those that are not alive any."""
+        return self.refiner.best[: self.graph.vertices.count]
+
+    def existing_part(self) -> Array:
+        """The same, -1 for those that are not alive."""
+        space, vertices = self.graph.space, self.graph.vertices
+        vertices.reserve(weighted=True)
+        part = space.empty(vertices.count, np.int32)
+        space.parallel_for(len(part), write_existing_block, self.refiner.best, vertices.deletions,
+                           part)
+        return part
+
+    def reserve(self) -> None:
+        """Have room for all ids that have been given out, and know the graph before a batch."""
+        self.rows.look()
+        if self.graph.vertices.count > self.room:
+            self._begin(self.graph.space.copy(self.refiner.best[: self.room]),
+                        PartitionFigures(self.last.cost, self.last.weights))
+
+    def follow(self, update: Update, refine: bool = True) -> RoundResult:
+        """Follow a batch that has been applied; without `refine` nobody moves."""
+        if self._before is None:
+            self._run(update, refine)
+        self._before = None
+        self.last = self._read()
+        return self.last
+
+    def follow_early(self, expected: PredictedOutcome, refine: bool) -> None:
+        """Begin to follow a batch that is on its way, if all is known that it takes.
+
+        What runs does nothing unless the batch comes to what is expected.  `follow` is next if it
+        does, `give_up` if not.
+        """
+        self._before = self.total, self.refiner.balance
+        try:
+            self._run(expected.update, refine, expected)
+        except (NotReady, MemoryError):
+            self.give_up()
+
+    def give_up(self) -> None:
+        """Be as before a batch was followed early that has not come to what was expected."""
+        if self._before is not None:
+            self.total, self.refiner.balance = self._before
+            self._before = None
+
+    def refine_near(self, wrong: Array) -> RoundResult:
+        """Refine around the vertices of a mask, which have been put into the blocks they are in.
+
+        What goes wrong meanwhile leaves all where they were put.
+        """
+        space, count = self.graph.space, self.graph.vertices.count
+        near = space.zeros(count, np.int32)
+        self.updates.flag_around(self.refiner, self.rows, positions_of(space, wrong), near)
+        try:
+            self._run(Update(), refine=True, activated=positions_of(space, near))
+        except BaseException:
+            self.restore_previous()
+            raise
+        self.last = self._read()
+        return self.last
+
+    def _run(self, update: Update, refine: bool, expected: PredictedOutcome | None = None,
+             activated: Array | None = None) -> None:
+        refiner, updates, early = self.refiner, self.updates, expected is not None
+        total = self.graph.vertices.total_weight
+        if expected is not None:
+            total += expected.inserted - expected.deleted
+        limits = self._new_balance(total)
+        if limits is not None and not limits.are_alike:
+            if early:
+                raise NotReady
+            refiner.set_balance(limits)
+            limits = None
+        records = {**records_of(update, self.graph.vertices, self.nothing, refine, limits,
+                                expected, activated),
+                   **updates.prepare(refiner, self.rows, update, refine, early),
+                   "journal": self.journal}
+        refiner.balance = limits or refiner.balance
+        costs = self.previous_blocks is not None
+        around = LocalRefinement(
+            lambda this: record_round(this, updates, costs), records,
+            (type(updates), records["inserted"].ids is None, self.sizes is None),
+            touched(update) if activated is None else len(activated))
+        refiner.refine_around(self.rows, around, FILTER_RATIO if refine else None, self.fixed,
+                              self.previous_blocks)
+
+    def fix(self, fixed: Array | None) -> None:
+        """Have other vertices that must not move; `refit` is next."""
+        self.fixed = self._with_room(fixed, NONE)
+
+    def refit(self) -> None:
+        """Learn the limits of blocks again, which are others though their sum is the same."""
+        self.refiner.set_balance(self.balance_of(self.total))
+
+    def existing_fixed(self) -> Array:
+        """The block that each id is fixed to, -1 for those that are free or not alive."""
+        space, part = self.graph.space, self.existing_part()
+        if self.fixed is None:
+            return space.full(len(part), NONE, np.int32)
+        fixed = space.copy(self.fixed[: len(part)])
+        fixed[part == NONE] = NONE
+        return fixed
+
+    def misplaced(self) -> Array | None:
+        """Which existing vertices are not in the blocks that they are fixed to; None if none is."""
+        if self.fixed is None:
+            return None
+        fixed = self.existing_fixed()
+        wrong = (fixed != NONE) & (fixed != self.part)
+        return wrong if bool(wrong.any()) else None
+
+    def live_partition(self) -> LivePartition:
+        """The partition of the existing vertices, in the order of their ids."""
+        ids = self.graph.vertices.alive()
+
+        def chosen(array: Array | None) -> Array | None:
+            if array is None:
+                return None
+            count = self.graph.vertices.count
+            return self.graph.space.copy(array[:count]) if ids is None else array[ids]
+
+        part = chosen(self.part)
+        assert part is not None
+        return LivePartition(part, chosen(self.sizes), chosen(self.fixed))
+
+    def of_all(self, part: Array) -> Array:
+        """A partition of the existing vertices as one of all ids."""
+        ids = self.graph.vertices.alive()
+        if ids is None:
+            return part
+        whole = self.graph.space.copy(self.part)
+        whole[ids] = part
+        return whole
+
+    def before(self, update: Update) -> Array:
+        """Blocks before the last round, -1 of those that are not alive or were not then."""
+        part, journal = self.existing_part(), self.journal
+        space, count = self.graph.space, self.last.journaled
+        space.parallel_for(count, write_left, journal.listed, journal.left, part)
+        for insertion in update.insertions:
+            if insertion.table is self.graph.vertices:
+                part[insertion.first : insertion.first + insertion.number] = NONE
+        return part
+
+    def away(self, old: Array) -> tuple[int, int]:
+        """How many vertices are elsewhere than they were, and their size."""
+        moved = (old >= 0) & (self.existing_part() != old)
+        number = int(moved.sum())
+        return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
+
+    def moves(self, last: RoundResult) -> Moves:
+        """What the last round has moved, to take it back; as long as there is no other round."""
+        count = last.journaled
+        return Moves(self.journal.listed[:count], self.journal.left[:count])
+
+    def undo(self, moves: Moves, undoing: bool = False) -> None:
+        """Take back the moves of the last round that has not been taken back.
+
+        `undoing` tells that its edits are undone next.
+        """
+        if undoing:
+            self.updates.undo(self.refiner, self.rows, moves)
+        run = self.refiner.run
+        self.graph.space.parallel_for(len(moves.listed), return_vertex, moves.listed, moves.left,
+                                      run.moves, run.incumbent, self.journal)
+
+    def write(self, part: Array) -> None:
+        """Have other blocks; accounts are to follow."""
+        run, count = self.refiner.run, len(part)
+        for array in (run.moves.part, run.incumbent.best, self.journal.previous):
+            array[:count] = part
+
+    def recount(self, before: RoundResult, undone: Sequence[Update] | None = None) -> None:
+        """Take the accounts of a round, to whose end all has gone back.
+
+        `undone` are the batches that have been undone since all moves have been taken back so.
+        """
+        space, run = self.graph.space, self.refiner.run
+        run.moves.weight_sums[:] = 0
+        run.moves.weight_sums[: len(before.weights)] = space.asarray(before.weights)
+        run.moves.cost_sums[:] = 0
+        run.moves.cost_sums[:1] = 2 * before.cost
+        if undone is None:
+            self.updates.recount(self.refiner, self.rows)
+        else:
+            self.updates.follow_back(self.refiner, self.rows, undone)
+        space.parallel_for(1, begin_report, self.journal)
+        self._write_report()
+        limits = self._new_balance(self.graph.vertices.total_weight)
+        if limits is not None:
+            self.refiner.set_balance(limits)
+        self.last = self._read()
+
+    def _write_report(self) -> None:
+        run = self.refiner.run
+        self.graph.space.parallel_for(1, write_report, run.moves.over(run.level), run.blocks,
+                                      run.level,
+                                      self.journal, team=SUM_TEAM)
+
+    def restore_previous(self) -> None:
+        """Go back to where all were when the round began that has been broken off."""
+        self.total = self.graph.vertices.total_weight
+        self.refiner.set_balance(self.balance_of(self.total))
+        previous = self.journal.previous[: self.graph.vertices.count]
+        self.restart(previous * (previous >= 0))  # those that are not alive are anywhere
+
+    def _new_balance(self, total: int) -> Balance | None:
+        """What blocks may weigh from now on that weigh so much together, if it is another sum."""
+        if total == self.total:
+            return None
+        self.total = total
+        return self.balance_of(total)
+
+    def _read(self) -> RoundResult:
+        words = len(Report.indices)
+        numbers = self.graph.space.to_host(self._numbers)
+        report = Report(numbers[:words].tolist())
+        return RoundResult(report.cost, report.iterations, report.affected, report.moved,
+                           report.migration, report.journaled, numbers[words:].copy())

@@ -1,0 +1,175 @@
+"""How the state of nets follows the edits of a hypergraph.
+
+Only nets are looked at that were edited.  What one costs more is what it costs now less what it
+cost by the spread that is known of it; its sets of blocks are made anew, from its pins or from its
+counters (`edited_nets.py`), and if they change its pins are woken.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.edits.id_table import ALIVE, DeletedIds, WeightChanges
+from portpart.algorithms.edits.operations import LOW_HALF, Changes
+from portpart.algorithms.edits.rewrite import begins_row
+from portpart.algorithms.objectives.edited_nets import find_large, find_small
+from portpart.algorithms.objectives.net_sets import write_list
+from portpart.algorithms.objectives.pin_counts import add_pins
+from portpart.algorithms.objectives.pin_state import (
+    MAX_SMALL,
+    SMALL_TEAM,
+    NetRows,
+    PinCounts,
+    is_alone,
+    size_of_net,
+)
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.moves.list_moves import add_cost
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.nets.net_update import (
+    NetUpdate,
+    concerns_few,
+    ties_pins,
+    update_net,
+)
+from portpart.algorithms.refinement.piece import Recording
+from portpart.backends import language as kl
+from portpart.backends.interface import Array
+from portpart.backends.language import Record, StaticValue, Words
+
+NONE = -1
+
+NET_TEAM = 32
+"""Lanes for a net that was edited, of any size."""
+
+
+class NetCounts(Words):
+    """How many nets there are of each kind; pins that have changed are as many as pairs.
+
+    Attributes
+    ----------
+    deleted, weighed : int
+        Nets that are deleted, and nets with new weights.
+    relisted : int
+        Nets that write again what they list.
+    activates : int
+        Whether refinement is to look at the pins that are concerned.
+    """
+
+    deleted: int
+    weighed: int
+    relisted: int
+    activates: int
+
+
+class NetDeletions(Record):
+    """When each net is deleted, as in `IdTable`."""
+
+    deletions: Array
+
+
+def record_pins(this: Recording) -> None:
+    """Record the accounts that need the nets as they were, and who is a pin now."""
+    program = this.program
+    counts: Any = program.records["net_counts"]
+    pins: Any = program.records["counts"]
+    program.launch(counts.relisted, relist_net, team=SMALL_TEAM)
+    program.launch(counts.deleted, account_deleted_net)
+    program.launch(counts.weighed, weigh_net, team=NET_TEAM)
+    program.launch(pins.changed, update_edited_pin)
+
+
+def record_nets(this: Recording) -> None:
+    """Record how the sets of edited nets are made anew, and whom that wakes."""
+    pins: Any = this.program.records["counts"]
+    this.program.launch(pins.changed, update_edited_net, team=SMALL_TEAM)
+
+
+@kl.kernel
+def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetCounts,
+              graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
+    """Account for the new weight of an existing net, and activate its pins.
+
+    Of a net of many pins those that were alone in their block.  Atomic, order-free.
+    """
+    heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
+    net = kl.int32(net_weighed.ids[i])
+    if heavier != 0 and net_deletions.deletions[net] == ALIVE:
+        spread = kl.int64(graph.sets.spread[net])
+        if kl.lane() == 0:
+            add_cost(net, 2 * heavier * price(spread), moves)
+        if net_counts.activates != 0 and ties_pins(spread, price):
+            for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
+                               kl.team_size()):
+                v = graph.nets.pins[place]
+                concerned = graph.sets.row[net] < 0
+                if not concerned:
+                    concerned = is_alone(net, moves.part[v], graph)
+                if concerned:
+                    mark_dirty(v, cache)
+
+
+@kl.kernel
+def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves,
+                        price: StaticValue):
+    """Account for a deleted net, whose weight is now 0; atomic, independent of order."""
+    net = kl.int64(net_deleted.effective[j])
+    if net >= 0:
+        cost = price(kl.int64(graph.sets.spread[net])) * kl.int64(net_deleted.weights[j])
+        add_cost(net, -2 * cost, moves)
+
+
+@kl.kernel
+def update_edited_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows,
+                      pin_counts: PinCounts,
+                      moves: Moves, cache: GainCache):
+    """Count a vertex that is a pin now or no longer, and wake it; atomic, order-free."""
+    if pins.was[i] != pins.will[i]:
+        v = pins.keys[i] & LOW_HALF
+        row = kl.int64(graph.sets.row[pins.keys[i] >> 32])
+        if net_counts.activates != 0:
+            mark_dirty(kl.int32(v), cache)
+        add_pins(row, moves.part[v], 1 if pins.will[i] >= 0 else -1, graph.sets, pin_counts)
+
+
+@kl.kernel
+def update_edited_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: NetUpdate,
+                      price: StaticValue):
+    """Make the sets of a net anew, where its changes begin, and account for what it costs.
+
+    Its pins are woken if sets change.
+    """
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
+    if begins_row(i, pins.keys):
+        net = kl.int32(pins.keys[i] >> 32)
+        size = size_of_net(net, graph.nets)
+        spread = kl.int64(graph.sets.spread[net])
+        kl.team_sync()
+        if size <= MAX_SMALL:
+            changed = find_small(net, size, blocks, graph, state.moves.part)
+        else:
+            changed = find_large(net, graph, state.pin_counts, state.moves.part)
+        update_net(net, spread, changed * net_counts.activates, graph, state, price, concerns_few)
+
+
+@kl.kernel
+def relist_net(net, graph: NetRows, moves: Moves):
+    """Write again what a net without counters lists; those that were edited are yet to follow."""
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
+    size = size_of_net(net, graph.nets)
+    if size <= MAX_SMALL:
+        begin = kl.int64(graph.nets.begin[net])
+        for j in range(kl.lane(), size, kl.team_size()):
+            blocks[j] = moves.part[graph.nets.pins[begin + j]]
+        kl.team_sync()
+        write_list(net, size, blocks, graph)
+
+
+@kl.kernel
+def find_newly_large(i, pins: Changes, graph: NetRows, found):
+    """Count a net that needs a row of counters and has none, where its changes begin; atomic."""
+    if begins_row(i, pins.keys):
+        net = kl.int64(pins.keys[i] >> 32)
+        if size_of_net(net, graph.nets) > MAX_SMALL and graph.sets.row[net] == NONE:
+            kl.atomic_add(found, 0, 1)

@@ -1,0 +1,244 @@
+"""The nets of an edited hypergraph as refinement sees them; their state follows edits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import is_not
+from typing import Any, ClassVar
+
+import numpy as np
+
+from portpart.algorithms.edits.operations import Changes
+from portpart.algorithms.edits.update import Update
+from portpart.algorithms.incremental.edits import Nothing, NotReady, edits_of
+from portpart.algorithms.incremental.move_log import Moves
+from portpart.algorithms.incremental.neighbours import TEAM, flag_pins
+from portpart.algorithms.incremental.net_changes import (
+    NET_TEAM,
+    NetCounts,
+    NetDeletions,
+    find_newly_large,
+    relist_net,
+)
+from portpart.algorithms.incremental.net_returns import find_listed, return_pins, revert_pin
+from portpart.algorithms.incremental.rows import EditedRows
+from portpart.algorithms.objectives.pin_state import (
+    MAX_SMALL,
+    SMALL_TEAM,
+    NetSizes,
+    NetWords,
+    PinSets,
+    net_words,
+    words_for,
+)
+from portpart.algorithms.objectives.total import find_sets
+from portpart.algorithms.refinement.moves import state
+from portpart.algorithms.refinement.nets.lists import empty_lists
+from portpart.algorithms.refinement.nets.net_update import concerns_few
+from portpart.algorithms.refinement.nets.state import (
+    NET_PIECES,
+    ListWords,
+    RefinedNets,
+    list_words,
+    refined,
+)
+from portpart.algorithms.refinement.nets.steps import NetSteps
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import DeviceFunction
+from portpart.backends.work import WorkRecord
+from portpart.graphs.hypergraph import Nets
+from portpart.graphs.row_store import extended
+from portpart.graphs.rows import Csr
+
+NONE = -1
+
+MAX_SPARE_ROWS, MAX_SPARE_COUNTERS = 1024, 2**20
+"""Rows of counters, and counters, for nets that need some later."""
+
+
+class EditedNets(EditedRows):
+    """The vertices of an edited hypergraph, and the nets of each."""
+
+    @property
+    def num_nets(self) -> int:
+        """Ids of nets that have been given out."""
+        return self.graph.nets.count
+
+    @property
+    def max_net_size(self) -> int:
+        """No fewer than the pins of any net."""
+        return self.graph.vertices.count
+
+    @property
+    def type_key(self) -> tuple[Any, ...]:
+        """The types of the arrays."""
+        return "edited nets", self.graph.nets_of.rows.begin.dtype, self.graph.pins.rows.begin.dtype
+
+    def _all_joints(self) -> tuple[int, int]:
+        return self.graph.nets.total_weight, self.graph.nets.num_alive
+
+
+class EditedNetSteps(NetSteps):
+    """What is known of the nets of an edited hypergraph, and stays so."""
+
+    concerns: ClassVar[DeviceFunction] = concerns_few
+
+    def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> NetsFollowed:
+        """The rows of the hypergraph with what is known of its nets."""
+        return NetsFollowed(space, finest, num_blocks)
+
+
+class NetsFollowed:
+    """The state of the nets of an edited hypergraph.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    edited : EditedNets
+        With room for as many vertices as there may be.
+    num_blocks : int
+    """
+
+    def __init__(self, space: ExecutionSpace, edited: EditedNets, num_blocks: int) -> None:
+        self.space, self.graph = space, edited.graph
+        self.graph.nets.reserve(weighted=True)
+        rows = self.graph.net_rows
+        self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
+        sizes = self.sizes = NetSizes(
+            edited.num_vertices, len(self.graph.nets.deletions), self.graph.pins.pool_length,
+            self.max_rows + spare_rows(num_blocks), num_blocks)
+        self.words, self.listed = net_words(space, 0, num_blocks), list_words(space)
+        self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
+        self.pieces["sets"] = PinSets.allocate(  # as of nets without pins
+            space, sizes, bits=space.zeros(2 * sizes.words, np.uint64),
+            spread=space.zeros(sizes.nets, np.int32), row=space.full(sizes.nets, NONE, np.int32))
+        self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
+        self._parts: tuple[Any, ...] = ()
+        self._rows: RefinedNets | None = None
+        self._deletions = NetDeletions(self.graph.nets.deletions)
+
+    def __call__(self, edited: EditedNets) -> RefinedNets:
+        """The rows as kernels take them, with room for the state of all nets.
+
+        The same record as long as the arrays are the same.
+        """
+        self._reserve(self.sizes.large)
+        graph = self.graph
+        graph.reserve_ids()
+        rows, pins = graph.nets_of.rows, graph.pins.rows
+        parts = rows, pins, graph.vertices.weights, graph.nets.weights, self.pieces
+        if self._rows is None or any(map(is_not, parts, self._parts)):
+            nets = Nets(pins.begin, pins.end, pins.elements, graph.nets.weights)
+            self._parts = parts
+            csr = Csr(rows.begin, rows.end, rows.elements, None, graph.vertices.weights, None)
+            self._rows = refined(csr, nets, self.pieces, self.words, self.listed)
+        return self._rows
+
+    def prepare(self, edited: EditedNets, update: Update, refine: bool,
+                early: bool) -> dict[str, Any]:
+        """Have room for what a batch has changed, and return the records of it.
+
+        Raises
+        ------
+        NotReady
+            If that is not known as long as the batch is on its way.
+        """
+        pins = update.changes[0] if update.changes else self.nothing.changes
+        if early and (self.graph.pins.rows.elements is not self._pool
+                      or self.max_rows + pins.length_of("keys") > self.sizes.large):
+            raise NotReady
+        deleted, weighed = edits_of(update, self.graph.nets, self.nothing)
+        self._reserve(self._rows_for(edited, pins))
+        relisted = self.graph.nets.count if self._pins_have_moved() else 0
+        if self._deletions.deletions is not self.graph.nets.deletions:
+            self._deletions = NetDeletions(self.graph.nets.deletions)
+        return {
+            "pins": pins, "net_deleted": deleted, "net_weighed": weighed,
+            "net_deletions": self._deletions,
+            "net_counts": NetCounts.of(deleted=deleted.length_of("effective"),
+                                       weighed=weighed.length,
+                                       relisted=relisted, activates=int(refine)),
+        }
+
+    def undo(self, edited: EditedNets, moves: Moves, where: state.Moves) -> None:
+        """Let counters follow vertices that are about to move back, and note their nets."""
+        rows = self(edited)
+        self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left, rows,
+                                rows.pin_counts, rows.lists, where, team=SMALL_TEAM)
+
+    def follow_back(self, edited: EditedNets, updates: Sequence[Update],
+                    where: state.Moves) -> None:
+        """Follow batches that have been undone, and those who have moved back before."""
+        space = self.space
+        for pins in (changes for update in updates for changes in update.changes[:1]):
+            self._reserve(self._rows_for(edited, pins))
+            rows = self(edited)
+            space.parallel_for(pins.length_of("keys"), revert_pin, pins, rows, rows.pin_counts,
+                               rows.lists, where)
+        rows = self(edited)
+        if self._pins_have_moved():
+            space.parallel_for(self.graph.nets.count, relist_net, rows, where, team=SMALL_TEAM)
+        counts, lists = ListWords(space.to_host(rows.list_words.array)), rows.lists
+        for listed, count in ((lists.small_list, counts.small_touched),
+                              (lists.large_list, counts.large_touched)):
+            space.parallel_for(int(count), find_listed, listed, rows, rows.pin_counts, lists, where,
+                               team=NET_TEAM)
+        space.parallel_for(1, empty_lists, lists)
+
+    def flag_around(self, edited: EditedNets, chosen: Array, near: Array,
+                    where: state.Moves) -> None:
+        """Flag vertices, and the pins of their nets whose gains follow from them."""
+        self.space.parallel_for(len(chosen), flag_pins, chosen, self(edited), where, near,
+                                team=TEAM)
+
+    def _pins_have_moved(self) -> bool:
+        """Whether nets that list blocks are to do so in other places."""
+        pool = self.graph.pins.rows.elements
+        moved = words_for(self.sizes.blocks) > 1 and pool is not self._pool
+        self._pool = pool
+        return moved
+
+    def recount(self, edited: EditedNets, part: Array) -> None:
+        """Find the state of all nets."""
+        find_sets(edited, part, self(edited))
+        self.max_rows = self.sizes.large
+
+    def _reserve(self, large: int) -> None:
+        """Have room for all nets and their pins, and so many rows of counters."""
+        sizes, nets, pins = self.sizes, self.graph.nets.count, self.graph.pins.pool_length
+        if nets > sizes.nets:
+            sizes = replace(sizes, nets=max(nets, len(self.graph.nets.deletions)))
+        if pins > sizes.pins or large > sizes.large:
+            sizes = replace(sizes, pins=max(sizes.pins, pins), large=large)
+        if sizes is not self.sizes:
+            self.pieces = {name: grown(self.space, piece, sizes)
+                           for name, piece in self.pieces.items()}
+            self.sizes = sizes
+
+    def _rows_for(self, edited: EditedNets, pins: Changes) -> int:
+        """Rows of counters to have room for: they are counted where there may be too few."""
+        space, large, number = self.space, self.sizes.large, pins.length_of("keys")
+        self.max_rows += number
+        if self.max_rows > large:
+            found = space.zeros(1, np.int64)
+            rows = self(edited)
+            space.parallel_for(number, find_newly_large, pins, rows, found)
+            taken = NetWords(space.to_host(rows.net_words.array)).large
+            self.max_rows = int(space.to_host(found)[0] + taken)
+        return large if self.max_rows <= large else max(self.max_rows, 2 * large)
+
+
+def spare_rows(num_blocks: int) -> int:
+    """Rows of counters for nets that need some later."""
+    return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
+
+
+def grown(space: ExecutionSpace, piece: WorkRecord, sizes: NetSizes) -> WorkRecord:
+    """A record of the state with room for more; nets that are new have no pins."""
+    longer = {}
+    for name, array in piece.declared.items():
+        old, length = getattr(piece, name), array.length(sizes)
+        if length > len(old):
+            longer[name] = extended(space, old, length, NONE if name == "row" else 0)
+    return piece.replaced(**longer)

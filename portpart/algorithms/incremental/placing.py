@@ -1,0 +1,193 @@
+"""Blocks for new vertices: where they are tied to most and fit, else the lightest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from portpart.algorithms.incremental.edits import Counts, NewVertices, new_vertex
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, set_move_cost
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.local.local import Journal, set_previous_block
+from portpart.algorithms.refinement.moves.list_moves import join_block, join_target, set_target
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, StaticValue
+from portpart.backends.program import Program
+from portpart.graphs.rows import Csr
+
+NONE = -1
+
+HEAVIEST = 2**62
+
+ROUNDS = 4
+"""A new vertex waits so often for a neighbour to be placed."""
+
+MAX_SEEN = 64
+"""Neighbours that are compared to place a vertex."""
+
+SHARE = 16
+"""A block may be too heavy by 1 / SHARE of its limit for a while."""
+
+TEAM, LIGHTEST_TEAM = 256, 32
+
+
+@kl.device
+def tie_of_arcs(v, block, begin, end, graph: Csr, moves: Moves):
+    """What ties v to a block, of the arcs begin ... end - 1."""
+    total = kl.int64(0)
+    for arc in range(begin, end):
+        if moves.part[graph.targets[arc]] == block:
+            total += kl.value_or(graph.weights, arc, 1)
+    return total
+
+
+@kl.device
+def may_enter(block, weight, blocks: Blocks, figures: Figures):
+    """Whether a block takes a new vertex: one that is a little too heavy is relieved afterwards.
+
+    That costs less than to place the vertex elsewhere, but only where refinement follows.
+    """
+    limit = kl.int64(blocks.limits[block])
+    if figures.iteration_limit > 0:
+        limit += limit // SHARE
+    return blocks.weight[block] + weight <= limit
+
+
+@kl.device
+def most_connected_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures):
+    """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
+    best = kl.int64(NONE)
+    most = kl.int64(0)
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    begin = kl.int64(graph.begin[v])
+    end = min(begin + MAX_SEEN, kl.int64(graph.end[v]))
+    for arc in range(begin, end):
+        block = kl.int64(moves.part[graph.targets[arc]])
+        if block >= 0:
+            if may_enter(block, weight, blocks, figures):
+                total = tie_of_arcs(v, block, begin, end, graph, moves)
+                if total > most or (total == most and block < best):
+                    most = total
+                    best = block
+    return best
+
+
+@kl.device
+def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
+    """Put v into the lightest block, of equal ones the first.  All lanes of a team."""
+    least = kl.int64(HEAVIEST)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        least = min(least, kl.int64(blocks.weight[b]))
+    least = kl.team_min(least)
+    block = kl.int64(figures.blocks)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if blocks.weight[b] == least:
+            block = min(block, kl.int64(b))
+    block = kl.team_min(block)
+    kl.team_sync()
+    if kl.lane() == 0:
+        join_block(v, block, moves)
+        add_block_weight(block, weight, blocks)
+    kl.team_sync()
+    return block
+
+
+@kl.device
+def place_in_lightest(inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves,
+                      blocks: Blocks,
+                      figures: Figures):
+    """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
+    for i in range(counts.inserted):
+        v = new_vertex(i, inserted, counts)
+        if moves.part[v] < 0:
+            place_lightest(v, kl.value_or(graph.vertex_weights, v, 1), moves, blocks, figures)
+    return 0
+
+
+@kl.kernel
+def begin_inserted(i, inserted: NewVertices, counts: Counts, moves: Moves, journal: Journal):
+    """A new vertex is in no block, and was in none."""
+    v = new_vertex(i, inserted, counts)
+    join_block(v, NONE, moves)
+    set_previous_block(v, NONE, journal)
+
+
+@kl.kernel
+def connect_inserted(i, inserted: NewVertices, counts: Counts, blocks: Blocks, price):
+    """Moving a new vertex costs so much."""
+    set_move_cost(new_vertex(i, inserted, counts), price, blocks)
+
+
+@kl.kernel
+def finish_inserted(i, inserted: NewVertices, counts: Counts, incumbent: Incumbent,
+                    journal: Journal):
+    """A new vertex is at home where it is."""
+    v = new_vertex(i, inserted, counts)
+    set_previous_block(v, incumbent.best[v], journal)
+
+
+@kl.device
+def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
+               most_connected: StaticValue):
+    """Choose a block for v if it has none."""
+    block = kl.int64(moves.part[v])
+    if block < 0:
+        block = kl.int64(most_connected(v, graph, moves, blocks, figures))
+    return set_target(v, block, moves)
+
+
+@kl.kernel
+def choose_block(i, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+                 figures: Figures, most_connected: StaticValue):
+    """Choose a block for a new vertex that has none."""
+    choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures, most_connected)
+
+
+@kl.kernel
+def place_few(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+              figures: Figures, most_connected: StaticValue):
+    """All rounds for a few new vertices.  One team."""
+    for _round in range(ROUNDS):
+        for i in range(kl.lane(), counts.inserted, kl.team_size()):
+            choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures,
+                       most_connected)
+        kl.team_sync()
+        for i in range(kl.lane(), counts.inserted, kl.team_size()):
+            join_target(new_vertex(i, inserted, counts), moves)
+        kl.team_sync()
+    place_in_lightest(inserted, counts, graph, moves, blocks, figures)
+
+
+@kl.kernel
+def take_block(i, inserted: NewVertices, counts: Counts, moves: Moves):
+    """Place a new vertex where it has chosen."""
+    join_target(new_vertex(i, inserted, counts), moves)
+
+
+@kl.kernel
+def place_rest(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
+               figures: Figures):
+    """Put those that are nowhere into the lightest blocks.  One team."""
+    place_in_lightest(inserted, counts, graph, moves, blocks, figures)
+
+
+def record_placing(program: Program, most_connected: DeviceFunction) -> None:
+    """Record how new vertices are placed, when `begin_inserted` is done.
+
+    Each goes where most of what it is tied to is, when that is placed; the weights of blocks are
+    those before the batch, and of what is left the lightest take one after the other.
+
+    Parameters
+    ----------
+    most_connected : DeviceFunction
+        ``most_connected(v, graph, moves, blocks, figures)``, such as `most_connected_block`.
+    """
+    counts: Any = program.records["counts"]
+    program.launch(counts.few, place_few, team=TEAM, most_connected=most_connected)
+    with program.if_nonzero(counts.many):
+        for _ in range(ROUNDS):
+            program.launch(counts.inserted, choose_block, most_connected=most_connected)
+            program.launch(counts.inserted, take_block)
+        program.launch(1, place_rest, team=LIGHTEST_TEAM)

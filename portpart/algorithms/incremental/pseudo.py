@@ -1,0 +1,193 @@
+"""iG-kway's way to follow edits: by a pseudo block (DAC 2025; dissertation, section 3.5).
+
+Vertices around edits go to a pseudo block (`pseudo_leaving.py`), and from there to the blocks that
+they are tied to most (`pseudo_rounds.py`).  Blocks that are too heavy in the end, as limits sink
+where vertices are deleted, are rebalanced as in Jet, which the paper does not have.  Nothing moves
+else.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from portpart.algorithms.incremental.pseudo_leaving import (
+    ask_vertex,
+    begin_passes,
+    begin_pseudo,
+    end_asking,
+    end_pass,
+    leave_block,
+    list_new,
+    tell_neighbours,
+)
+from portpart.algorithms.incremental.pseudo_rounds import (
+    begin_rounds,
+    drop_move,
+    end_round,
+    enter_block,
+    find_prefix,
+    keep_prefix,
+    lay_out_entry,
+    list_first,
+    list_pending,
+    strongest_tie,
+)
+from portpart.algorithms.incremental.pseudo_state import Pseudo, free_capacity, pseudo_for
+from portpart.algorithms.objectives.objective import Rules, Tables
+from portpart.algorithms.refinement.accounting import AccountingSteps
+from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.evaluation import allow_no_iteration
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.gains.steps import launch_by_degree
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
+from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.local.local import LOCAL
+from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, apply_all
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    fill_key,
+    order_by_gain_next,
+    record_order,
+    sequence_of,
+)
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends import language as kl
+from portpart.backends.interface import ExecutionSpace
+from portpart.backends.language import Kernel, Scope
+from portpart.backends.work import WorkRecord
+from portpart.graphs.rows import Csr
+
+BLOCKS_TEAM = 32
+"""Lanes that go through the blocks."""
+
+
+class Joining(Scope):
+    """What changes when vertices that were in no block join one."""
+
+    moves: Moves
+    cache: GainCache
+    incumbent: Incumbent
+    blocks: Blocks
+    figures: Figures
+
+
+class PseudoBlock(Piece):
+    """A pseudo block for vertices around edits; later, while blocks are balanced, none moves."""
+
+    list_first: ClassVar[Kernel] = list_first
+
+    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+        """The pseudo block."""
+        return {"sequence": pseudo_for(space, sizes, run)}
+
+    def activate(self, this: Recording) -> None:
+        """Vertices leave their blocks and come back in rounds."""
+        program, words = this.program, sequence_of(this).words
+        self.leave(this)
+        program.launch(1, begin_rounds, team=BLOCKS_TEAM)
+        program.launch(words.members, list_pending)
+        with program.while_loop(words.running):
+            self._record_round(this)
+        program.launch(1, find_overloaded, team=BLOCKS_TEAM)
+        self.settle(this)
+
+    def leave(self, this: Recording) -> None:
+        """Record which vertices leave their blocks."""
+        program, words, team = this.program, sequence_of(this).words, this.widths.team
+        program.launch(1, begin_pseudo, team=BLOCKS_TEAM)
+        program.launch(words.asked, list_new)
+        program.launch(words.members, leave_block)
+        program.launch(1, begin_passes)
+        with program.while_loop(words.passes):
+            program.launch(words.asked, ask_vertex, team=team)
+            program.launch(1, end_asking)
+            program.launch(words.leaving, leave_block)
+            program.launch(words.telling, tell_neighbours, team=team)
+            program.launch(1, end_pass)
+
+    def rate(self, this: Recording) -> None:
+        """Record what moves are sorted by, if that is not what they gain."""
+
+    def enter(self, this: Recording) -> None:
+        """Record how vertices enter the blocks that they have chosen."""
+        this.program.launch(this.run.level.moves, enter_block)
+
+    def settle(self, this: Recording) -> None:
+        """Record the accounts of all that have moved, and which vertices are looked at next."""
+        members = sequence_of(this).words.members
+        this.program.launch(members, account_member, team=this.widths.team)
+
+    def _record_round(self, this: Recording) -> None:
+        program, level, sequence = this.program, this.run.level, sequence_of(this)
+        program.launch(sequence.words.waiting, self.list_first, team=this.widths.team)
+        launch_by_degree(this, level.unrated, level.unrated_hubs,
+                         ByDegree(strongest_tie, UNRATED, this.rules), sequence)
+        program.launch(1, apply_all, team=WIDEST)
+        with program.if_nonzero(sequence.prefix.too_heavy):
+            self.rate(this)
+            record_order(this, fill_key, order_by_gain_next)
+            program.launch(level.moves, lay_out_entry)
+            program.launch(1, find_prefix, team=WIDEST)
+            program.launch(level.moves, drop_move)
+            program.launch(1, keep_prefix)
+        self.enter(this)
+        program.launch(1, end_round, team=BLOCKS_TEAM)
+
+
+PSEUDO_BLOCK: tuple[Piece, ...] = (*LOCAL, PseudoBlock(), AccountingSteps())
+"""Refinement around edits of graphs by a pseudo block."""
+
+
+@kl.kernel
+def find_overloaded(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
+    """Whether a block is too heavy, without which no iteration is to come.  One team."""
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if free_capacity(b, blocks, figures) < 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
+        sequence.words.overloaded = heavy
+        if heavy == 0:
+            allow_no_iteration(figures)
+
+
+@kl.kernel
+def account_member(i, graph: Csr, state: Joining, tables: Tables, sequence: Pseudo, rules: Rules):
+    """Account for the move of a vertex that has been in the pseudo block, and list it.
+
+    It and its neighbours are looked at next where a block is too heavy.  An arc to a vertex
+    that has moved too is seen from both ends and counts half.  Atomic, order-free.
+    """
+    v = sequence.members[i]
+    old = state.incumbent.best[v]
+    new = state.moves.part[v]
+    change = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        u = graph.targets[arc]
+        before = state.incumbent.best[u]
+        after = state.moves.part[u]
+        weight = kl.value_or(graph.weights, arc, 1)
+        weight *= 2 if before == after else 1
+        change += weight * (rules.distance(new, after, tables)
+                             - rules.distance(old, before, tables))
+        if sequence.words.overloaded != 0:
+            mark_dirty(u, state.cache)
+    change = kl.team_sum(change if new != old else kl.int64(0))
+    if kl.lane() == 0:
+        if sequence.words.overloaded != 0:
+            mark_dirty(v, state.cache)
+        if new != old:
+            weight = kl.value_or(graph.vertex_weights, v, 1)
+            shift_weight(v, old, new, weight, state.moves, state.figures)
+            change += 2 * (migration_gain(v, old, state.blocks)
+                           - migration_gain(v, new, state.blocks))
+            add_cost(v, change, state.moves)
+            list_unsaved(v, state.incumbent)

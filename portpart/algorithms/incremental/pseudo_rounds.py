@@ -1,0 +1,245 @@
+"""How vertices leave the pseudo block (iG-kway, dissertation 3.5, algorithm 13).
+
+In a round those move that have no neighbour with a smaller id in the pseudo block, each to the
+block that it is tied to most, of those with room; of equal ones that with most room, then the
+first.  If that is too much for a block, the longest prefix of moves is made that is not, in the
+order of ties, the strongest first, then of ids.  Where a round moves nobody, in the next one those
+go that fit nowhere, to the block with most room; what is too heavy then is left to rebalancing.
+
+A path of new vertices would take as many rounds as it is long: after `ROUNDS_BY_ID` smaller hashes
+come first, and few rounds are left.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.incremental.pseudo_state import (
+    LOWEST,
+    Pseudo,
+    PseudoWords,
+    find_most_capacity,
+    free_capacity,
+)
+from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
+from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.active_sets import list_movable_at
+from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
+from portpart.algorithms.refinement.gains.unrated_list import add_unrated, empty_unrated
+from portpart.algorithms.refinement.moves.list_moves import join_target, keep_moves, propose_move
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.moves.weight_copies import copy_for
+from portpart.algorithms.refinement.prefix.best_prefix import exceeds, weight_offered
+from portpart.algorithms.refinement.prefix.move_sequence import note_gain, set_top_gain
+from portpart.backends import language as kl
+from portpart.backends.language import DeviceFunction, Scope
+from portpart.graphs.rows import Csr
+from portpart.primitives.hashing import hash_of
+
+NONE = -1
+
+ROUNDS_BY_ID = 32
+
+
+class Entering(Scope):
+    """What tells which block a vertex may enter, and keeps those that wait."""
+
+    moves: Moves
+    active: ActiveSets
+    blocks: Blocks
+    figures: Figures
+
+
+@kl.kernel
+def begin_rounds(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
+    """All that have left wait.  One team."""
+    find_most_capacity(blocks, figures, sequence.words)
+    if kl.lane() == 0:
+        sequence.words.waiting = sequence.words.members
+        sequence.words.next_waiting = 0
+        sequence.words.begin = 0
+        sequence.words.relaxed = 0
+        sequence.words.rounds = 0
+        sequence.words.running = kl.int64(sequence.words.members > 0)
+        set_top_gain(0, sequence.prefix)
+
+
+@kl.kernel
+def list_pending(i, active: ActiveSets, sequence: Pseudo):
+    """Vertex i of those that have left waits."""
+    list_movable_at(i, sequence.members[i], active)
+
+
+@kl.device
+def keep_pending(v, active: ActiveSets, figures: Figures, sequence: Pseudo):
+    """Let v wait for the next round; the order of the list is free."""
+    begin = figures.vertices - sequence.words.begin
+    return list_movable_at(begin + kl.atomic_next(sequence.words, PseudoWords.next_waiting), v,
+                           active)
+
+
+@kl.device
+def comes_first(u, v, figures: Figures, words: PseudoWords):
+    """Whether u comes before v in this round: the smaller id does, or the smaller hash."""
+    first = u < v
+    if words.rounds >= ROUNDS_BY_ID:
+        first = hash_of(u, figures.seed) < hash_of(v, figures.seed)
+    return first
+
+
+@kl.kernel
+def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: UnratedList,
+               figures: Figures, sequence: Pseudo):
+    """List a vertex if it comes before all of its neighbours in the pseudo block, else it waits."""
+    v = active.movable_list[sequence.words.begin + i]
+    beaten = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        u = graph.targets[arc]
+        if moves.part[u] == figures.blocks and comes_first(u, v, figures, sequence.words):
+            beaten = kl.int64(1)
+    beaten = kl.team_max(beaten)
+    if kl.lane() == 0:
+        if beaten != 0:
+            keep_pending(v, active, figures, sequence)
+        else:
+            add_unrated(v, unrated)
+
+
+@kl.device
+def is_better(weight, room, block, most, most_room, best):
+    """Whether a block comes before the best so far: by the tie to it, its room, and its number."""
+    better = weight > most
+    if weight == most:
+        better = room > most_room or (room == most_room and block < best)
+    return better
+
+
+@kl.device
+def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
+    """Enter the move of v to a block, to the roomiest if that is -1; where it fits in none, wait.
+
+    Atomic; the order of the buffer is free.  One lane.
+    """
+    there = kl.int64(block)
+    if block == NONE:
+        there = sequence.words.most_capacity
+    if free_capacity(there, state.blocks, state.figures) >= size or sequence.words.relaxed != 0:
+        propose_move(v, there, state.moves)
+        note_gain(v, tie, sequence)
+        kl.atomic_add(sequence.weight_sums, copy_for(v, state.moves, state.figures) + there, size)
+    else:
+        keep_pending(v, state.active, state.figures, sequence)
+    return there
+
+
+@kl.device
+def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, tables: Tables,
+               found: Found,
+               sequence: Pseudo, ties_by: Connectivity):
+    """Find the block with room that v is tied to most, and enter the move there.
+
+    All lanes of a team together.
+    """
+    num_blocks = state.figures.blocks
+    size = kl.value_or(graph.vertex_weights, v, 1)
+    most = kl.int64(0)
+    most_room = kl.int64(LOWEST)
+    best = kl.int64(num_blocks)
+    first = kl.int64(0)
+    while first < num_blocks:
+        end = ties_by.bring(v, first, graph, state.moves.part, connections, num_blocks)
+        count = ties_by.number(v, first, end, graph, connections)
+        for j in range(kl.lane(), count, kl.team_size()):
+            block = kl.int64(ties_by.block_of(j, v, first, end, graph, state.moves.part,
+                                              connections))
+            weight = ties_by.weight_of(j, count, v, kl.int32(block), first, end, graph, connections)
+            if block < num_blocks and weight >= max(most, kl.int64(1)):
+                room = free_capacity(block, state.blocks, state.figures)
+                if room >= size and is_better(weight, room, block, most, most_room, best):
+                    most = weight
+                    most_room = room
+                    best = block
+        kl.team_sync()
+        first = end
+    top = kl.team_max(most)
+    top_room = kl.team_max(most_room if most == top else kl.int64(LOWEST))
+    wins = most == top and most_room == top_room
+    best = kl.team_min(best if wins else num_blocks)
+    if kl.lane() == 0:
+        enter_move(v, best if best < num_blocks else kl.int64(NONE), top, size, state, sequence)
+    return v
+
+
+def strongest_tie(rules: Rules, valuation: Valuation) -> DeviceFunction:
+    """`find_block` for a way to find the blocks that a vertex touches."""
+    return find_block.bound(ties_by=valuation.connectivity)
+
+
+@kl.kernel
+def lay_out_entry(i, graph: Csr, moves: Moves, sequence: Pseudo):
+    """The weight and the block of a move take the places of the keys, for the walk."""
+    v = moves.listed[i]
+    sequence.keys[i] = kl.value_or(graph.vertex_weights, v, 1)
+    sequence.other_keys[i] = kl.int64(moves.target[v])
+
+
+@kl.kernel
+def find_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Pseudo):
+    """Find the longest prefix of moves that no block is too heavy after.  One team."""
+    count = moves.moves
+    kept = count
+    base = kl.int64(0)
+    while base < kept:
+        i = base + kl.lane()
+        first = count
+        if i < count and sequence.words.relaxed == 0:
+            there = sequence.other_keys[i]
+            weight = sequence.block_weight[there] + weight_offered(i, base, sequence)
+            if exceeds(weight, there, blocks, figures) != 0:
+                first = i
+        kept = kl.team_min(first)
+        kl.team_sync()
+        if i < count:
+            kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i], sequence.keys[i])
+        kl.team_sync()
+        base += kl.team_size()
+    if kl.lane() == 0:
+        sequence.words.kept = kept
+
+
+@kl.kernel
+def drop_move(i, moves: Moves, active: ActiveSets, figures: Figures, sequence: Pseudo):
+    """A vertex whose move is behind the prefix waits."""
+    if i >= sequence.words.kept:
+        keep_pending(moves.listed[i], active, figures, sequence)
+
+
+@kl.kernel
+def keep_prefix(_, moves: Moves, sequence: Pseudo):
+    """The prefix is what is made."""
+    keep_moves(sequence.words.kept, moves)
+
+
+@kl.kernel
+def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
+    """A vertex enters its block; atomic, order-free."""
+    v = moves.listed[i]
+    add_block_weight(join_target(v, moves), kl.value_or(graph.vertex_weights, v, 1), blocks)
+
+
+@kl.kernel
+def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Figures,
+              sequence: Pseudo):
+    """Those that wait are next.  Where nobody has moved some will that fit nowhere.  One team."""
+    find_most_capacity(blocks, figures, sequence.words)
+    if kl.lane() == 0:
+        sequence.words.relaxed = kl.int64(moves.moves == 0)
+        sequence.words.rounds += 1
+        sequence.words.waiting = sequence.words.next_waiting
+        sequence.words.running = kl.int64(sequence.words.next_waiting > 0)
+        sequence.words.next_waiting = 0
+        sequence.words.begin = figures.vertices - sequence.words.begin
+        keep_moves(0, moves)
+        empty_unrated(unrated)
+        set_top_gain(0, sequence.prefix)

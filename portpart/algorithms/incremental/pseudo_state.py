@@ -1,0 +1,130 @@
+"""What is kept of vertices that are in no block for a while: in a pseudo block, the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.level import Run
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies
+from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, PrefixWords
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Words
+from portpart.primitives.recorded_sort import sort_arrays
+
+PASSES = 2
+"""Woken vertices leave their blocks, then neighbours of those that have left."""
+
+LOWEST = -(2**63)
+
+WAITS = -3
+"""What `Moves.locked_in` holds of vertices in the pseudo block where their blocks do not tell."""
+
+
+class PseudoWords(Words):
+    """Counts and flags of a run with a pseudo block.
+
+    Attributes
+    ----------
+    members : int
+        Vertices that have left their blocks, or are new.
+    settled : int
+        Those of them that had left before this pass.
+    passes : int
+        Passes in which vertices may leave that are still to come.
+    asked, leaving, telling : int
+        Vertices that are asked whether they leave; that do; whose neighbours are asked next.
+    waiting, next_waiting, begin : int
+        Vertices that are in no block, and will be after this round; where their list begins, of
+        two, the other one is filled.
+    most_capacity : int
+        The block with most room, of equal ones the first.
+    relaxed : int
+        Whether vertices that fit nowhere take the roomiest block all the same.
+    rounds : int
+        Rounds so far.
+    kept : int
+        Length of the balanced prefix.
+    worst : int
+        What is the most that a move costs, or a number that scores are made positive with.
+    overloaded : int
+        Whether a block is too heavy in the end.
+    running : int
+    """
+
+    members: Any
+    settled: Any
+    passes: Any
+    asked: Any
+    leaving: Any
+    telling: Any
+    waiting: Any
+    next_waiting: Any
+    begin: Any
+    most_capacity: Any
+    relaxed: Any
+    rounds: Any
+    kept: Any
+    worst: Any
+    overloaded: Any
+    running: Any
+
+
+class Pseudo(MoveSequence):
+    """The vertices of a pseudo block, and sequences of moves out of it that are tried out.
+
+    Attributes
+    ----------
+    words : PseudoWords
+    members : array of int32
+        All that have been in it, in any order.
+    """
+
+    words: PseudoWords  # type: ignore[misc]  # what has to be given comes first
+    members: Array = work(np.int32, lambda size: size.vertices)
+
+
+def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
+    """Allocate what a run needs; a list of rebalancing is free before."""
+    return Pseudo.allocate(
+        space, sizes, other_list=run.rebalancing.listed,
+        prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
+        words=PseudoWords(space.zeros(len(PseudoWords.indices), np.int64)),
+        sorting=sort_arrays(space, sizes.vertices), zero_gain=0, fill_rooms=0,
+        limits=run.blocks.limits)
+
+
+@kl.device
+def free_capacity(b, blocks: Blocks, figures: Figures):
+    """How much more block b may weigh."""
+    return blocks.limits[b] + figures.slack - blocks.weight[b]
+
+
+@kl.device
+def find_most_capacity(blocks: Blocks, figures: Figures, words: PseudoWords):
+    """Find the block with most room, of equal ones the first.  All lanes of a team together."""
+    most = kl.int64(LOWEST)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        most = max(most, free_capacity(b, blocks, figures))
+    most = kl.team_max(most)
+    first = kl.int64(figures.blocks)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if free_capacity(b, blocks, figures) == most:
+            first = min(first, kl.int64(b))
+    first = kl.team_min(first)
+    if kl.lane() == 0:
+        words.most_capacity = first
+    return first
+
+
+@kl.device
+def weigh_blocks(moves: Moves, blocks: Blocks, figures: Figures):
+    """Sum up the weights of all blocks.  All lanes of a team together."""
+    return sum_copies(moves.weight_sums, blocks.weight, moves, figures)

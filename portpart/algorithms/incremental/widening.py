@@ -1,0 +1,125 @@
+"""More vertices to choose from where a block is too heavy: those around the ones that are woken.
+
+Only vertices that have been woken may leave a block that is too heavy, and most of them belong
+there.  So those of such blocks wake others of the same block, hop by hop, until they are enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.algorithms.incremental.pseudo_state import free_capacity, weigh_blocks
+from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.local.local import Journal, count_activated
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.backends import language as kl
+from portpart.backends.language import Kernel, Words
+from portpart.graphs.rows import Csr
+
+BLOCKS_TEAM, TEAM = 32, 8
+
+MAX_HOPS = 8
+
+ENOUGH, TIMES = 256, 4
+"""No hop begins with more vertices, or with more than so many times those that edits have woken."""
+
+MAX_PINS, MAX_ARCS = 16, 64
+"""Pins of nets that lead on, and arcs of a vertex that do."""
+
+
+class Hops(Words):
+    """How far woken vertices have looked around."""
+
+    looking: int  # vertices that look around next
+    enough: int  # so many woken ones suffice
+    made: int
+
+
+@dataclass(frozen=True)
+class Widening(Piece):
+    """More active vertices where blocks are too heavy.
+
+    Attributes
+    ----------
+    activate_around : Kernel
+        Activates those beside an active vertex, along arcs or nets.
+    """
+
+    activate_around: Kernel
+
+    def activate(self, this: Recording) -> None:
+        """Active vertices activate others where blocks are too heavy."""
+        program = this.program
+        hops = program.zeros("hops", Hops)
+        program.launch(1, begin_hops, team=BLOCKS_TEAM)
+        with program.while_loop(hops.looking):
+            program.launch(hops.looking, self.activate_around, team=TEAM)
+            program.launch(1, plan_hop)
+
+
+@kl.kernel
+def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
+               journal: Journal, hops: Hops):
+    """Let all that are woken look around if a block is too heavy and any may move.  One team."""
+    weigh_blocks(moves, blocks, figures)
+    heavy = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if free_capacity(b, blocks, figures) < 0:
+            heavy = kl.int64(1)
+    heavy = kl.team_max(heavy)
+    if kl.lane() == 0:
+        count_activated(cache, journal)
+    if kl.lane() == 0 and heavy != 0 and figures.iteration_limit > 0:
+        hops.looking = cache.marked
+        hops.enough = max(kl.int64(ENOUGH), TIMES * cache.marked)
+
+
+@kl.kernel
+def activate_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks,
+                        figures: Figures):
+    """Wake the first neighbours of a woken vertex in its block, if that is too heavy.
+
+    Atomic, order-free.
+    """
+    v = cache.dirty_list[i]
+    here = moves.part[v]
+    if free_capacity(here, blocks, figures) < 0:
+        begin = kl.int64(graph.begin[v])
+        for arc in range(begin + kl.lane(), min(begin + MAX_ARCS, kl.int64(graph.end[v])),
+                         kl.team_size()):
+            if moves.part[graph.targets[arc]] == here:
+                mark_dirty(graph.targets[arc], cache)
+
+
+@kl.kernel
+def activate_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
+                         figures: Figures):
+    """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
+
+    Atomic, order-free.
+    """
+    v = cache.dirty_list[i]
+    here = moves.part[v]
+    if free_capacity(here, blocks, figures) < 0:
+        for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+            net = graph.targets[place]
+            if size_of_net(net, graph.nets) <= MAX_PINS:
+                for pin in range(graph.nets.begin[net], graph.nets.end[net]):
+                    if moves.part[graph.nets.pins[pin]] == here:
+                        mark_dirty(graph.nets.pins[pin], cache)
+
+
+@kl.kernel
+def plan_hop(_, cache: GainCache, hops: Hops):
+    """Let all that are woken by now look around, unless they are enough or no more than before."""
+    activated = cache.marked
+    hops.made += 1
+    ends = activated == hops.looking or hops.made == MAX_HOPS
+    if ends or activated > hops.enough:
+        activated = kl.int64(0)
+    hops.looking = activated

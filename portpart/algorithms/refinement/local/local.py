@@ -1,0 +1,308 @@
+"""Refinement around a few vertices: nothing in it takes time for the others.
+
+Between two runs the arrays of refinement are at rest: nobody is on a list, nobody's best target is
+known, and the partition is the best one, where all are at home.  A run begins with vertices that
+are woken, whose best targets are looked for; moves wake their neighbours.  In the end what has
+moved since the best partition moves back, all that was looked at is put to rest, and where a vertex
+is becomes its home.  Only where the vertices around do not suffice to relieve a block that is too
+heavy all vertices are looked at, as in other runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.active_sets import reset_flags
+from portpart.algorithms.refinement.gains.dirty_list import reset_gain, unmark
+from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
+from portpart.algorithms.refinement.gains.steps import GainSteps
+from portpart.algorithms.refinement.incumbent.state import Incumbent
+from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
+from portpart.algorithms.refinement.incumbent.unsaved_list import (
+    reset_saved,
+    save_block,
+    save_vertex,
+    set_best,
+    set_touched,
+)
+from portpart.algorithms.refinement.level import SIZE, Level
+from portpart.algorithms.refinement.moves.list_moves import (
+    add_cost,
+    commit_move,
+    join_block,
+    reset_move,
+)
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
+from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
+from portpart.algorithms.refinement.program import record_iterations
+from portpart.algorithms.refinement.propagation.label_propagation import ThinningSteps
+from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Words
+from portpart.backends.work import WorkRecord
+
+NONE = -1
+
+SUM_TEAM = 32
+
+
+class Report(Words):
+    """What a run around vertices came to.
+
+    Attributes
+    ----------
+    cost : int
+        Of the partition alone.
+    iterations : int
+    affected : int
+        Vertices that were woken.
+    moved, migration : int
+        Vertices that have left their home, and their size.
+    journaled : int
+        Vertices that the best partition has had elsewhere, if only for a while.
+    """
+
+    cost: int
+    iterations: int
+    affected: int
+    moved: int
+    migration: int
+    journaled: int
+
+
+class Journal(WorkRecord):
+    """Who has moved in a run around vertices.
+
+    Attributes
+    ----------
+    vertex_sizes : array of int64, shape (n,), or None
+        What is moved with a vertex; None means 1.
+    price : int
+        What the move of a vertex of size 1 costs.
+    report : Report
+    weights : array of int64, shape (k,)
+        What the blocks weigh in the end.
+    previous : array of int32, shape (n,)
+        Where vertices were when it began; -1 for those that are new.
+    listed, left : array of int32
+        Vertices of the best partitions, and which home each has left, -1 if none.
+    """
+
+    vertex_sizes: Array | None
+    price: int
+    report: Report
+    weights: Array
+    previous: Array = work(np.int32, lambda size: size.vertices)
+    listed: Array = work(np.int32, lambda size: size.vertices)
+    left: Array = work(np.int32, lambda size: size.vertices)
+
+
+class LocalRefinement(NamedTuple):
+    """A program around some vertices.
+
+    Attributes
+    ----------
+    record : callable
+        Records it, of which `record_local` is a part.
+    records : dict
+        Those that it has beside what refinement has; the journal is one, and `refine_around` adds
+        words that a run begins with, ``begun``.
+    key : tuple
+        What else its code depends on.
+    size : int
+        Vertices or edges that it begins with.
+    """
+
+    record: Callable[[Recording], None]
+    records: dict[str, Any]
+    key: tuple[Any, ...]
+    size: int
+
+
+@kl.device
+def reset_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+    """Nothing is known of v, which is on no list and not locked."""
+    reset_gain(v, cache)
+    reset_move(v, moves)
+    reset_flags(v, active)
+    reset_saved(v, incumbent)
+    set_touched(v, 0, incumbent)
+    return v
+
+
+@kl.device
+def set_previous_block(v, block, journal: Journal):
+    """Note which block v is at home in, -1 if in none."""
+    journal.previous[v] = kl.int32(block)
+    return block
+
+
+@kl.kernel
+def reset_each_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+                      previous):
+    """Put v to rest, in the block where it is."""
+    reset_vertex(v, moves, cache, active, incumbent)
+    set_best(v, moves.part[v], incumbent)
+    previous[v] = moves.part[v]
+
+
+@kl.kernel
+def begin_level(word, begun: Level, level: Level):
+    """A word is what a run begins with."""
+    level[word] = begun[word]
+
+
+@kl.kernel
+def begin_report(_, journal: Journal):
+    """Nobody is woken and nobody has moved."""
+    journal.report.affected = 0
+    journal.report.moved = 0
+    journal.report.migration = 0
+    journal.report.journaled = 0
+
+
+@kl.device
+def count_activated(cache: GainCache, journal: Journal):
+    """So many vertices are woken.  For one lane."""
+    journal.report.affected = cache.marked
+    return 0
+
+
+@kl.kernel
+def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal: Journal):
+    """Keep vertex and block i if this partition is the best, and list the vertex once."""
+    if i < incumbent.saved_vertices:
+        v = save_vertex(i, moves, incumbent)
+        if incumbent.touched[v] == 0:
+            set_touched(v, 1, incumbent)
+            journal.listed[kl.atomic_next(journal.report, Report.journaled)] = v
+    save_block(i, moves, incumbent, blocks)
+
+
+@kl.kernel
+def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
+    """A vertex that has moved since the best partition is to move back."""
+    v = incumbent.unsaved_list[i]
+    there = incumbent.best[v]
+    if moves.part[v] != there:
+        commit_move(v, there, moves, figures)
+
+
+@kl.kernel
+def rest_listed(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+    """Put vertex i of those on a boundary to rest."""
+    reset_vertex(active.boundary[active.boundary_begin + i], moves, cache, active, incumbent)
+
+
+@kl.kernel
+def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
+    """Put vertex i of those that were to move back to rest."""
+    reset_vertex(incumbent.unsaved_list[i], moves, cache, active, incumbent)
+
+
+@kl.kernel
+def forget_dirty(i, cache: GainCache):
+    """Vertex i of those that are out of date is to be left alone; others know nothing of it."""
+    unmark(cache.dirty_list[i], cache)
+
+
+@kl.kernel
+def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+                journal: Journal):
+    """Put vertex i of the journal to rest where it is; that is its home from now on."""
+    v = journal.listed[i]
+    reset_vertex(v, moves, cache, active, incumbent)
+    there = incumbent.best[v]
+    left = journal.previous[v]
+    if left == there:
+        left = kl.int32(NONE)
+    if left >= 0:
+        size = kl.value_or(journal.vertex_sizes, v, 1)
+        kl.atomic_add(journal.report, Report.moved, 1)
+        kl.atomic_add(journal.report, Report.migration, size)
+        add_cost(i, -2 * journal.price * size, moves)
+    journal.left[i] = left
+    journal.previous[v] = there
+
+
+@kl.kernel
+def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: Journal):
+    """Vertex i of a list goes back to the block that it has left, and is at home there."""
+    v = listed[i]
+    if left[i] >= 0:
+        join_block(v, left[i], moves)
+        set_best(v, left[i], incumbent)
+        set_previous_block(v, left[i], journal)
+
+
+@kl.kernel
+def write_report(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
+    """Write what has come of it.  One team."""
+    sum_copies(moves.weight_sums, blocks.weight, moves, figures)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        journal.weights[b] = blocks.weight[b]
+    twice = twice_the_cost(moves)
+    if kl.lane() == 0:
+        journal.report.cost = twice // 2
+        journal.report.iterations = figures.iteration
+
+LOCAL: tuple[Piece, ...] = (
+    IncumbentSteps(save_and_note), GainSteps(), RebalancingSteps(), ThinningSteps())
+"""Pieces of all runs around some vertices."""
+
+
+def record_begin(this: Recording) -> None:
+    """Record, side by side with what else begins, the words of a run and of its report."""
+    this.program.launch(SIZE, begin_level)
+    this.program.launch(1, begin_report)
+
+
+def record_local(this: Recording) -> None:
+    """Record a run around vertices that are marked already; then `record_end` is to come.
+
+    A piece that activates more of them tells the report how many they are, by `count_activated`.
+    """
+    for piece in this.pieces:
+        piece.activate(this)
+    record_iterations(this)
+    _record_rest(this)
+
+
+def record_end(this: Recording) -> None:
+    """Record, side by side with what else ends, what has come of a run."""
+    this.program.launch(1, write_report, team=SUM_TEAM)
+
+
+def _record_rest(this: Recording) -> None:
+    program, level = this.program, this.run.level
+    journal: Any = program.records["journal"]
+    with program.if_nonzero(level.unsaved):
+        with program.side_by_side():
+            program.launch(level.dirty, forget_dirty)
+            program.launch(level.unsaved, move_back)
+        record_accounts(this)
+        with program.side_by_side():
+            record_ends(this)
+    with program.side_by_side():
+        program.launch(level.on_boundary, rest_listed)
+        program.launch(level.dirty, forget_dirty)
+        program.launch(level.marked, forget_dirty)
+        program.launch(level.unsaved, rest_unsaved)
+        program.launch(journal.report.journaled, settle_down)
+
+
+def journal_for(space: ExecutionSpace, sizes: Sizes, price: int, vertex_sizes: Array | None,
+                numbers: Array) -> Journal:
+    """Allocate a journal; its report and the weights are views of `numbers`."""
+    words = len(Report.indices)
+    return Journal.allocate(space, sizes, vertex_sizes=vertex_sizes, price=price,
+                            report=Report(numbers[:words]), weights=numbers[words:])

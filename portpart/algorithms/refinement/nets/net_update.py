@@ -1,0 +1,177 @@
+"""NetUpdate nets whose pins have moved: their sets of blocks, their costs, and whom that concerns.
+
+The sets of blocks of a net are made anew; if they change, the gains of its pins are out of date.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.objectives.net_sets import store_large, store_small
+from portpart.algorithms.objectives.pin_state import (
+    ALONE_CHANGED,
+    MAX_SMALL,
+    NetRows,
+    PinCounts,
+    size_of_net,
+)
+from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
+from portpart.algorithms.refinement.gains.state import GainCache
+from portpart.algorithms.refinement.moves.list_moves import add_cost
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.nets.lists import unlist
+from portpart.algorithms.refinement.nets.state import NetLists
+from portpart.backends import language as kl
+from portpart.backends.language import Scope, StaticValue
+
+
+class NetUpdate(Scope):
+    """What changes for a net and vertices beside it when its pins have moved."""
+
+    moves: Moves
+    cache: GainCache
+    lists: NetLists
+    pin_counts: PinCounts
+    figures: Figures
+
+
+@kl.device
+def block_after(v, moves: Moves, figures: Figures):
+    """The block of v after the moves; both loads are issued together."""
+    stays = moves.part[v]
+    goes = moves.target[v]
+    return goes if kl.int64(moves.moved_in[v]) == figures.iteration else stays
+
+
+@kl.device
+def concerns_some(changed):
+    """Whether the sets of a net with counters change so that it concerns some of its pins only.
+
+    That is so if only the blocks with one pin change.
+    """
+    return changed == ALONE_CHANGED
+
+
+@kl.device
+def concerns_few(changed):
+    """The same where few vertices are to be looked at: only pins in blocks that the net may come
+    to or leave by a move.
+    """
+    return True
+
+
+@kl.device
+def ties_pins(spread, price: StaticValue):
+    """Whether a net that touches so many blocks ties a pin to any of them."""
+    below = max(kl.int64(0), spread - 1)
+    return price(spread + 1) != price(spread) or price(spread) != price(below)
+
+
+@kl.device
+def asks_for_all(place, end, first, graph: NetRows, state: NetUpdate):
+    """1 if a pin is there that is not marked yet, else 0."""
+    v = pin_at(place, end, graph)
+    return kl.int64(place < end) * kl.int64(kl.atomic_load(state.cache.is_dirty, v) == 0)
+
+
+@kl.device
+def asks_for_some(place, end, first, graph: NetRows, state: NetUpdate):
+    """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
+    the one that is alone there now, or those of which one was.
+    """
+    v = pin_at(place, end, graph)
+    count = state.pin_counts.counts[first + block_after(v, state.moves, state.figures)]
+    return asks_for_all(place, end, first, graph, state) * kl.int64(count <= 2)
+
+
+@kl.device
+def pin_at(place, end, graph: NetRows):
+    """The pin at a place of a net that ends at `end`; behind it the last one, for no branch."""
+    return graph.nets.pins[min(place, end - 1)]
+
+
+@kl.device
+def mark_if(asks, place, graph: NetRows, cache: GainCache):
+    """Mark the pin there if it asks for it."""
+    if asks != 0:
+        mark_dirty(graph.nets.pins[place], cache)
+    return asks
+
+
+@kl.device
+def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: StaticValue):
+    """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
+
+    Several pins of a lane ask at once.
+    """
+    end = kl.int64(graph.nets.end[net])
+    width = kl.team_size()
+    asked = AtOnce()
+    for place in range(graph.nets.begin[net] + kl.lane(), end, AT_ONCE * width):
+        for j in kl.static_range(AT_ONCE):
+            asked[j] = asks(place + j * width, end, first, graph, state)
+        for j in kl.static_range(AT_ONCE):
+            mark_if(asked[j], place + j * width, graph, state.cache)
+    return net
+
+
+@kl.device
+def mark_few(net, graph: NetRows, cache: GainCache):
+    """Put all pins of a net of few on that list."""
+    for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
+        mark_dirty(graph.nets.pins[place], cache)
+    return net
+
+
+@kl.device
+def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, price: StaticValue,
+               concerns: StaticValue):
+    """Account for what a net costs more, and mark its pins if their gains are out of date.
+
+    All lanes of a team together.
+    """
+    kl.team_sync()
+    spread = kl.int64(graph.sets.spread[net])
+    if kl.lane() == 0:
+        unlist(net, state.lists)
+        change = price(spread) - price(spread_before)
+        if change != 0:
+            change *= 2 * kl.value_or(graph.nets.weights, net, 1)
+            add_cost(net, change, state.moves)
+    if changed != 0 and (ties_pins(spread_before, price) or ties_pins(spread, price)):
+        row = kl.int64(graph.sets.row[net])
+        first = row * graph.sets.blocks
+        if row < 0:
+            mark_few(net, graph, state.cache)
+        elif concerns(changed):
+            mark_pins(net, first, graph, state, asks_for_some)
+        else:
+            mark_pins(net, first, graph, state, asks_for_all)
+    return changed
+
+
+@kl.kernel
+def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
+                     concerns: StaticValue):
+    """Make the sets of net i of the list anew, from the blocks of its pins."""
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
+    net = state.lists.small_list[i]
+    size = size_of_net(net, graph.nets)
+    begin = kl.int64(graph.nets.begin[net])
+    spread = kl.int64(graph.sets.spread[net])
+    for j in range(kl.lane(), size, kl.team_size()):
+        blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
+    kl.team_sync()
+    changed = store_small(net, size, blocks, graph)
+    update_net(net, spread, changed, graph, state, price, concerns)
+
+
+@kl.kernel
+def settle_large_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
+                     concerns: StaticValue):
+    """Make the sets of net i of the list anew, from its counters."""
+    net = state.lists.large_list[i]
+    spread = kl.int64(graph.sets.spread[net])
+    kl.team_sync()
+    changed = store_large(net, graph.sets, state.pin_counts)
+    update_net(net, spread, changed, graph, state, price, concerns)

@@ -1,0 +1,163 @@
+"""A sequence of moves that is tried out: what is kept of it, and how it is sorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.level import More, Run
+from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement.sizes import Sizes
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language import Kernel, Words
+from portpart.primitives.recorded_sort import (
+    SortArrays,
+    SortSlots,
+    record_sort,
+    set_largest,
+    sort_arrays,
+    sort_keys,
+)
+
+
+class PrefixWords(Words):
+    """What a sequence of moves comes to."""
+
+    too_heavy: Any  # whether all moves together are too many
+    top_gain: Any
+    ordering: Any  # whether they are being sorted,
+    by_gain: Any  # and by what: the gain, or the vertex
+    kept: Any  # length of the prefix
+    made: Any  # moves that are made
+
+
+class MoveSequence(More):
+    """Legal moves, and a sequence of them that is tried out.
+
+    Attributes
+    ----------
+    legal : array of int32, shape (n,)
+        Where a vertex may move; -1 if nowhere.
+    gain : array of int64, shape (n,)
+    keys, other_keys : array of int64, shape (n + 1,) and (n,)
+        What moves are sorted by; then their weights and their blocks, or the sums of the weights.
+    other_list : array of int32, shape (n,)
+    weight_sums : array of int64
+        What all moves together add to the block weights, in several copies.
+    block_weight : array of int64, shape (k,)
+    prefix : PrefixWords
+    zero_gain : int
+        Whether moves without gain are legal that even out the weights of two blocks.
+    fill_rooms : int
+        Whether moves behind the prefix are made where their blocks have room.
+    limits : array of int64, shape (k,)
+        What blocks may weigh, where `Blocks.limits` changes from round to round.
+    """
+
+    other_list: Array
+    prefix: PrefixWords
+    sorting: SortArrays
+    zero_gain: int
+    fill_rooms: int
+    limits: Array
+    legal: Array = work(np.int32, lambda size: size.vertices)
+    gain: Array = work(np.int64, lambda size: size.vertices)
+    keys: Array = work(np.int64, lambda size: size.vertices + 1)
+    other_keys: Array = work(np.int64, lambda size: size.vertices)
+    weight_sums: Array = work(np.int64, lambda size: size.blocks * size.stripes, zeros=True)
+    block_weight: Array = work(np.int64, lambda size: size.blocks)
+    buffer_begin: Array = work(np.int64, lambda size: size.blocks)
+
+
+def sequence_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
+                 fill_rooms: bool) -> MoveSequence:
+    """Allocate what a run needs; a list of rebalancing is free while moves are made."""
+    return MoveSequence.allocate(
+        space, sizes, other_list=run.rebalancing.listed,
+        prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
+        sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
+        fill_rooms=int(fill_rooms), limits=run.blocks.limits)
+
+
+def sequence_of(this: Recording) -> Any:
+    """The sequence, as slots."""
+    return this.program.records["sequence"]
+
+
+def record_order(this: Recording, fill: Kernel, order_next: Kernel) -> None:
+    """Record how the list of moves is sorted by one key after the other, the last one decides.
+
+    Parameters
+    ----------
+    fill, order_next : Kernel
+        Fills in the keys; says by what to sort next, if there is more, and how many bits that has.
+    """
+    program, run, sequence = this.program, this.run, sequence_of(this)
+    with program.while_loop(sequence.prefix.ordering):
+        program.launch(run.level.moves, fill)
+        record_sort(program, sequence.sorting, SortSlots(sequence.keys, run.moves.listed,
+                                                         sequence.other_keys, sequence.other_list))
+        program.launch(1, order_next)
+
+
+@kl.device
+def note_gain(v, gain, sequence: MoveSequence):
+    """Keep what a move of v gains, and the most that one does.  Atomic, order-free."""
+    sequence.gain[v] = gain
+    kl.atomic_max(sequence.prefix, PrefixWords.top_gain, gain)
+    return gain
+
+
+@kl.device
+def set_gain(v, gain, sequence: MoveSequence):
+    """Set what the move of v gains."""
+    sequence.gain[v] = gain
+    return gain
+
+
+@kl.device
+def begin_weights(blocks: Blocks, figures: Figures, sequence: MoveSequence):
+    """Blocks weigh what they do before any move.  All lanes of a team together."""
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        sequence.block_weight[b] = blocks.weight[b]
+    return figures.blocks
+
+
+@kl.device
+def set_top_gain(gain, prefix: PrefixWords):
+    """Set what moves gain at most; 0 before any is found."""
+    prefix.top_gain = gain
+    return gain
+
+
+@kl.device
+def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequence):
+    """The moves are to be sorted, by vertex first, if that is needed."""
+    sequence.prefix.ordering = needed
+    sequence.prefix.by_gain = 0
+    sort_keys(moves.moves, figures.vertices, sequence.sorting.words)
+    return needed
+
+
+@kl.kernel
+def fill_key(i, moves: Moves, sequence: MoveSequence):
+    """Key of a move: its vertex, or how much less it gains than the best one."""
+    v = moves.listed[i]
+    key = kl.int64(v)
+    if sequence.prefix.by_gain != 0:
+        key = sequence.prefix.top_gain - sequence.gain[v]
+    sequence.keys[i] = key
+
+
+@kl.kernel
+def order_by_gain_next(_, sequence: MoveSequence):
+    """After the vertices come the gains, and then the order is found."""
+    sequence.prefix.ordering = 1 - sequence.prefix.by_gain
+    sequence.prefix.by_gain = 1
+    set_largest(sequence.prefix.top_gain, sequence.sorting.words)
