@@ -39,7 +39,7 @@ LIMITS = {
     "algorithms/test_grown_around.py": "the same",
     "algorithms/test_last_resort.py": "what the last resort is given",
     "algorithms/test_population.py": "what a search is given",
-    "algorithms/test_following_nets.py": "what a partition that follows edits is given",
+    "algorithms/test_incremental_nets.py": "what a partition that follows edits is given",
     "algorithms/test_pseudo.py": "the same",
     "mapping/test_map_processes.py": "what a mapper is given",
 }
