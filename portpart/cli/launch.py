@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from portpart.cli.options import Function
+from portpart.cli.options import gathered
 
 if TYPE_CHECKING:
     from portpart.cli.machines import Machine
@@ -57,17 +55,7 @@ class Launch:
         return {what: name for what, name in named.items() if name is not None}
 
 
-def launch_options(function: Function) -> Callable[..., Any]:
-    """Add the options; the command gets them as one `launch`."""
-
-    @functools.wraps(function)
-    def command(**given: Any) -> Any:
-        own = {field.name: given.pop(field.name) for field in dataclasses.fields(Launch)}
-        return function(launch=Launch(**own), **given)
-
-    for option in reversed(_LAUNCH):
-        option(command)
-    return command
+launch_options = gathered("launch", Launch, _LAUNCH)
 
 
 def checked_hosts(launch: Launch, machine: Machine) -> list[str] | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from portpart.cli.options import Function
+from portpart.cli.options import gathered
 
 if TYPE_CHECKING:
     from portpart.graphs.topology import Topology
@@ -55,17 +54,7 @@ class Machine:
     cpus: Sequence[int] | None = None
 
 
-def machine_options(function: Function) -> Callable[..., Any]:
-    """Add the options that describe a machine; the command gets them as one `told`."""
-
-    @functools.wraps(function)
-    def command(**given: Any) -> Any:
-        own = {field.name: given.pop(field.name) for field in dataclasses.fields(Told)}
-        return function(told=Told(**own), **given)
-
-    for option in reversed(_MACHINE):
-        option(command)
-    return command
+machine_options = gathered("told", Told, _MACHINE)
 
 
 def topology_if_told(told: Told) -> Topology | None:

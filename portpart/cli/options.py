@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +14,23 @@ from portpart.cli import files
 from portpart.options import exact_fraction, shown
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def gathered(name: str, record: type, each: Sequence[Callable[[Any], Any]]) -> Callable[..., Any]:
+    """A decorator that adds some options; the command gets their values as one record `name`."""
+
+    def decorator(function: Function) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(**given: Any) -> Any:
+            own = {field.name: given.pop(field.name) for field in dataclasses.fields(record)}
+            return function(**{name: record(**own)}, **given)
+
+        for option in reversed(each):
+            option(command)
+        return command
+
+    return decorator
+
 
 graph_argument = click.argument("graph", metavar="GRAPH")
 
@@ -180,17 +197,8 @@ _READING = (
 )
 
 
-def reading_options(function: Function) -> Callable[..., Any]:
-    """Add the options that say how GRAPH is read; the command gets them as one `reading`."""
-
-    @functools.wraps(function)
-    def command(**given: Any) -> Any:
-        own = {field.name: given.pop(field.name) for field in dataclasses.fields(files.Reading)}
-        return function(reading=files.Reading(**own), **given)
-
-    for option in reversed(_READING):
-        option(command)
-    return command
+reading_options = gathered("reading", files.Reading, _READING)
+"""How GRAPH is read."""
 
 
 def checked_shares(text: str | None) -> str | None:

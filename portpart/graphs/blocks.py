@@ -73,6 +73,8 @@ def blocks_of(part: Any, n: int, k: int | None = None,
 def blocks_of_elements(part: Any, num_elements: int, num_nodes: int,
                        k: int | None = None) -> tuple[np.ndarray, int]:
     """The block of each element of a mesh, as of :func:`blocks_of`."""
+    if part is None:
+        raise InputError(f"part is None; the blocks of {num_elements} elements are needed")
     held = held_blocks(part)
     count = len(held) if hasattr(held, "__len__") else num_elements
     if count != num_elements:

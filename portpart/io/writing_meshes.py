@@ -92,10 +92,10 @@ def mesh_suffix(file: str) -> str:
     """
     suffix = os.path.splitext(bare_name(file.lower()))[1]
     if suffix not in ("", VTU, *FORMATS["metis-mesh"].suffixes):
-        hint = (": portpart.io.write_submeshes writes these" if suffix == PVTU else
-                f" and not as {suffix}: meshio writes other formats")
+        hint = ("portpart.io.write_submeshes writes .pvtu files" if suffix == PVTU else
+                "meshio writes other formats")
         raise InputError(f"{file}: meshes are written as METIS mesh files, whose names end in "
-                         f".mesh, or as VTK files, .vtu,{hint}")
+                         f".mesh, or as VTK files, .vtu; {hint}")
     return suffix
 
 
@@ -128,8 +128,8 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     Raises
     ------
     InputError
-        If the suffix is another, the mesh has no points or no kinds of cells, or a file cannot be
-        written.
+        If the suffix is another, two pieces are of one block, the mesh has no points or no kinds of
+        cells, or a file cannot be written.
 
     Notes
     -----
@@ -153,6 +153,10 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
                          f"ends in {PVTU}")
     if not all(isinstance(piece, Submesh) for piece in pieces):
         raise InputError("the pieces are no sub-meshes: mesh.submeshes(part) makes them")
+    blocks = [piece.block for piece in pieces]
+    if len(set(blocks)) < len(blocks):
+        twice = next(block for block in blocks if blocks.count(block) > 1)
+        raise InputError(f"two of the pieces are of block {twice}, and a block has one file")
     names = [f"{file[: -len(PVTU)]}_{piece.block}{VTU}" for piece in pieces]
     ghosts = any(len(piece.owners) for piece in pieces)
     inside = [os.path.basename(name) for name in names]

@@ -122,6 +122,7 @@ def test_the_remedy_of_mixed_dimensions_is_one() -> None:
 @pytest.mark.parametrize(("part", "words"), [
     ([0, 1], "has 2 blocks for a mesh of 3 elements and 5 nodes; a block for each element"),
     ([0, 0, 1, 1, 1], "mesh.element_part makes blocks of elements"),
+    (None, "part is None; the blocks of 3 elements are needed"),
     ([0, -1, 0], r"part\[1\] is -1"), ([0, 0.5, 1], "block numbers must be integers"),
 ])
 def test_parts_that_do_not_fit_are_refused(part: Any, words: str) -> None:

@@ -142,6 +142,7 @@ def points_and_cells(mesh: Mesh) -> tuple[np.ndarray, list[tuple[str, np.ndarray
         raise InputError("the mesh has no kinds of cells, which .vtu files have: "
                          "as_mesh({'tetra': elements}) for example says what the elements are")
     if any(cells.kind.startswith("polyhedron") for cells in mesh.cells):
-        raise InputError("a Mesh has no faces of polyhedra, which .vtu files have: write the mesh "
-                         "of meshio that it was made of")
+        raise InputError("a Mesh has no faces of polyhedra, which VTK files have; a .vtu file of "
+                         "all cells with their blocks is written of a meshio.Mesh that has "
+                         "them: portpart.io.write_mesh(meshio.read(file), 'blocks.vtu', part)")
     return mesh.points, [(cells.kind, cells.nodes) for cells in mesh.cells]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import re
@@ -209,7 +210,7 @@ def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
 
     They are complete, in a temporary folder there, before the first is renamed.
     """
-    folder = os.path.dirname(os.path.realpath(path))
+    folder, name = os.path.dirname(os.path.realpath(path)), os.path.basename(path)
     names = []
     try:
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as made:
@@ -218,10 +219,13 @@ def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
                 with open(os.path.join(made, name), "wb") as file:
                     file.write(data)
             for name in names:
+                if os.path.isdir(os.path.join(folder, name)):
+                    raise IsADirectoryError(errno.EISDIR, "a folder has this name")
+            for name in names:
                 put_in_place(os.path.join(made, name), os.path.join(folder, name))
     except OSError as problem:
-        name = os.path.join(folder, names[-1]) if names else os.fspath(path)
-        raise InputError(f"{name} cannot be written: {problem.strerror or problem}") from problem
+        raise InputError(f"{os.path.join(folder, name)} cannot be written: "
+                         f"{problem.strerror or problem}") from problem
 
 
 def _write_stream(chunks: Iterable[Any]) -> None:
