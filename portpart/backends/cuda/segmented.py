@@ -68,6 +68,9 @@ class SegmentedExecutable:
         self.exchanged = list(slots_of(program.communication()))[:1]
         self.wanted = sorted(self.segments.read_by_host,
                              key=lambda each: (each.slot.name, each.index))
+        counts = [part.step.count for part in self.segments.line
+                  if isinstance(part, Exchange) and isinstance(part.step, AllReduce)]
+        self.are_counts = [each in counts for each in self.wanted]
         self._scratch = [slot for slot in self.segments.own if slot.scratch]
         self._words = [slot for slot in self.segments.own if slot.words]
 
@@ -151,15 +154,15 @@ class SegmentedRun:
         self._wait = wait
         self.line = executable.segments.line
         self._given, self._bound, self._wanted = given, bound, executable.wanted
-        self._counts = {each.step.count for each in self.line
-                        if isinstance(each, Exchange) and isinstance(each.step, AllReduce)}
-        self.known: Known = tuple(None if each not in known else self._value(each, known[each])
-                                  for each in self._wanted)
+        self._are_counts = executable.are_counts
+        self.known: Known = tuple(
+            None if each not in known else self._value(number, known[each])
+            for number, each in enumerate(self._wanted))
         self.arrays: Sequence[Array] = [bound[slot.name] for slot in executable.exchanged]
 
-    def _value(self, element: Element, number: int) -> int:
+    def _value(self, place: int, number: int) -> int:
         """Of a number of words that; of other flags whether they are set."""
-        return int(number) if element in self._counts else int(number != 0)
+        return int(number if self._are_counts[place] else number != 0)
 
     def alone(self, prepared: Callable[[Call], Callable[[], object]]) -> None:
         """Run while other processes do."""
@@ -246,5 +249,5 @@ class SegmentedRun:
 
     def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
         """What these elements tell."""
-        return [self._value(self._wanted[place], number)
+        return [self._value(place, number)
                 for place, number in zip(unknown, numbers)]
