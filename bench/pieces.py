@@ -27,7 +27,7 @@ from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_mat
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_grouping import group_by_nets
-from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
     CommunityOptions,
@@ -36,7 +36,7 @@ from portpart.algorithms.coarsening.options import (
 )
 from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.multilevel.grown import grown_parts
+from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import net_objective
@@ -223,7 +223,7 @@ def test_communities(benchmark: Any, space: ExecutionSpace) -> None:
 
 def net_clusters(space: ExecutionSpace) -> Clusters:
     nets = netlist_in(space)
-    return cluster(space, nets, 8, 1, ClusteringOptions(), wishing=NetWishes(NetOptions()))
+    return cluster(space, nets, 8, 1, ClusteringOptions(), wishing=NetProposals(NetOptions()))
 
 
 def test_net_clustering(benchmark: Any, space: ExecutionSpace) -> None:

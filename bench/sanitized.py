@@ -263,7 +263,7 @@ def _grow_on_nets(hypergraph: Any) -> None:
     from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.balance.overload import with_heavy_apart
     from portpart.algorithms.initial.options import GrowingOptions
-    from portpart.algorithms.multilevel.grown import grown_parts
+    from portpart.algorithms.multilevel.greedy_start import grown_parts
     from portpart.algorithms.objectives.candidates import costs_and_weights
     from portpart.algorithms.objectives.net_cost import net_objective
 
@@ -277,19 +277,19 @@ def _grow_on_nets(hypergraph: Any) -> None:
 def _coarsen_nets(hypergraph: Any) -> None:
     from portpart.algorithms.coarsening.cluster_size import cluster_rule
     from portpart.algorithms.coarsening.communities import communities
-    from portpart.algorithms.coarsening.fewer_nets import fewer_nets
     from portpart.algorithms.coarsening.hierarchy import coarsen
     from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-    from portpart.algorithms.coarsening.net_wishes import NetWishes
+    from portpart.algorithms.coarsening.net_proposals import NetProposals
     from portpart.algorithms.coarsening.options import (
         ClusteringOptions,
         CommunityOptions,
         NetOptions,
     )
+    from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 
-    finest = merged_nets(fewer_nets(hypergraph, NetOptions()), NetOptions())
+    finest = merged_nets(reduced_nets(hypergraph, NetOptions()), NetOptions())
     rule = cluster_rule(finest, 48, finest.total_vertex_weight, ClusteringOptions(),
-                        NetWishes(NetOptions()))
+                        NetProposals(NetOptions()))
     coarsen(finest.space, finest, rule, stop_at=48, max_kept=0.95, contraction=contract_nets,
             labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
 
@@ -343,10 +343,10 @@ def _partition(space: Any, graph: Any, **options: Any) -> None:
 
 def _partition_with_little_scratch(space: Any, graph: Any) -> None:
     """Coarsen as if the graph were very large: coarse rows are made piece by piece."""
-    from portpart.algorithms.coarsening import arc_wishes, row_pieces
+    from portpart.algorithms.coarsening import arc_proposals, row_pieces
 
     with (mock.patch.object(row_pieces, "MAX_SCRATCH", 2**14),
-          mock.patch.object(arc_wishes, "MAX_UNCOUNTED", 0)):
+          mock.patch.object(arc_proposals, "MAX_UNCOUNTED", 0)):
         _partition(space, graph, preset="fast")
 
 

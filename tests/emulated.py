@@ -25,29 +25,29 @@ from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_grouping import group_by_nets
-from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
     CommunityOptions,
     NetOptions,
 )
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
+from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 from portpart.algorithms.incremental import edits
 from portpart.algorithms.incremental import nets as nets_followed
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
-from portpart.algorithms.multilevel.grown import grown_parts
+from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.nearby_owners import MoveRule
 from portpart.algorithms.objectives import communication, cut, net_cost
-from portpart.algorithms.objectives.candidates import Parts, costs_and_weights
+from portpart.algorithms.objectives.candidates import CandidateParts, costs_and_weights
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import lookup
@@ -124,12 +124,12 @@ class Case:
 
     graph: str
     algorithm: str
-    wish: str = ""
+    proposal: str = ""
     changes: tuple[tuple[str, Any], ...] = ()
     machine: str = ""
 
     def __str__(self) -> str:
-        return " ".join(filter(None, [self.graph, self.algorithm, self.wish, self.machine,
+        return " ".join(filter(None, [self.graph, self.algorithm, self.proposal, self.machine,
                                       *(name for name, _ in self.changes)]))
 
 
@@ -190,7 +190,7 @@ def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
         return run(reference(), case), {}
     space = Recording(lanes)
     with ExitStack() as changed:
-        for module, name, value in SIZES.get(case.wish, []):
+        for module, name, value in SIZES.get(case.proposal, []):
             changed.enter_context(mock.patch.object(module, name, value))
         return run(space, case), space.kernels
 
@@ -215,7 +215,7 @@ class Recording(LanesSpace):
 
 def preset_of(case: Case) -> str:
     """The preset that `changes` are made to."""
-    return next((name for name in ("paper", "code") if name in case.wish), "default")
+    return next((name for name in ("paper", "code") if name in case.proposal), "default")
 
 
 def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
@@ -224,10 +224,11 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     some = space.asarray(random.integers(0, k, graph.num_vertices), np.int32)
     few = space.asarray(np.where(random.random(graph.num_vertices) < 0.1, 1, -1), np.int32)
     ties = space.asarray(random.integers(0, 4, graph.num_vertices))
-    constraints = Constraints(few if "fixed" in case.wish else None,
-                              some if "initial" in case.wish else None,
-                              homes=PreviousBlocks(some, ties) if "homes" in case.wish else None)
-    target = [1, 2, 2] if "target" in case.wish else None
+    constraints = Constraints(few if "fixed" in case.proposal else None,
+                              some if "initial" in case.proposal else None,
+                              homes=PreviousBlocks(some, ties) if "homes" in case.proposal
+                              else None)
+    target = [1, 2, 2] if "target" in case.proposal else None
     bounds = bounds_for(graph, k, 0.03, target, constraints.fixed, 0)
     run, config = lookup(case.algorithm, preset_of(case))
     config = changed(config, {**SMALL, **dict(case.changes)})
@@ -237,13 +238,14 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
 
 def _coarsened(space: ExecutionSpace, case: Case) -> np.ndarray:
     """All rows of the coarser hypergraphs."""
-    finest = fewer_nets(HYPERGRAPHS[case.graph]().to(space), NetOptions())
+    finest = reduced_nets(HYPERGRAPHS[case.graph]().to(space), NetOptions())
     finest = merged_nets(finest, NetOptions())
-    rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED, NetWishes(NetOptions(40)))
+    rule = cluster_rule(finest, 20, finest.total_vertex_weight, IMPROVED,
+                        NetProposals(NetOptions(40)))
     levels = coarsen(space, finest, rule, stop_at=20, max_kept=0.9, contraction=contract_nets,
                      labels=(communities(finest, 1, CommunityOptions(max_net_size=9)),))
-    wide = fewer_nets(hypergraph_of([list(range(v, v + 6)) for v in (0, 1, 0)], 7).to(space),
-                      NetOptions())
+    wide = reduced_nets(hypergraph_of([list(range(v, v + 6)) for v in (0, 1, 0)], 7).to(space),
+                        NetOptions())
     graphs = [*(level.graph for level in levels), wide]
     return np.concatenate([oracles.host(array) for graph in graphs
                            for array in graph.arrays.values() if array is not None])
@@ -266,7 +268,7 @@ def _coarsened_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
     def main(comm: Communicator) -> list[np.ndarray]:
         rows = rows_of(graph, first[comm.rank], first[comm.rank + 1], space)
         made = distributed(comm, rows)
-        if case.wish == "moved":
+        if case.proposal == "moved":
             made = move_anywhere(made, 1).graph
         ids = made.local.global_ids[: made.local.num_vertices]
         labels = space.asarray((oracles.host(ids) // 9).astype(np.int32))
@@ -282,7 +284,7 @@ def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
     """The blocks of a graph that belongs to three ranks, within limits that are hard to keep."""
     graph = GRAPHS[case.graph]()
     first = borders(graph.num_vertices, 3, 1)
-    rule = EAGER if case.wish == "moved" else None
+    rule = EAGER if case.proposal == "moved" else None
     config = changed(PortpartConfig(), {
         "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
         "refinement.coarse": RefinementOptions(weak_limit=1, iteration_limit=6),
@@ -315,7 +317,7 @@ def _valued(space: ExecutionSpace, case: Case) -> np.ndarray:
     """What several partitions of a hypergraph cost and weigh, and where macros should be."""
     hypergraph = HYPERGRAPHS[case.graph]().to(space)
     drawn = np.random.default_rng(1).integers(0, 3, 4 * hypergraph.num_vertices).astype(np.int32)
-    parts = Parts(space.asarray(drawn), 4)
+    parts = CandidateParts(space.asarray(drawn), 4)
     found = costs_and_weights(hypergraph, parts, 3, net_objective("km1"))
     apart = with_heavy_apart(hypergraph, parts, balance_of(hypergraph, 3))
     return np.concatenate([each.ravel() for each in (*found, oracles.host(apart.joined))])
@@ -327,7 +329,7 @@ def _refined(space: ExecutionSpace, case: Case) -> np.ndarray:
     start = (np.random.default_rng(1).random(hypergraph.num_vertices) ** 2 * 3).astype(np.int32)
     pieces = sequence_pieces(SequenceOptions()) if case.algorithm == "sequences" else None
     refiner, here = refiner_at(space, hypergraph, start, 3, objective=net_objective("km1"),
-                               pieces=pieces, until_balanced=case.wish == "until balanced")
+                               pieces=pieces, until_balanced=case.proposal == "until balanced")
     outcome = refiner.refine(here, 0.75)
     return np.append(oracles.host(refiner.best), outcome["cut"])
 
@@ -357,7 +359,8 @@ MACHINES = {"tree": Topology("2:3", "1:10"),
 def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
     graph, machine = GRAPHS[case.graph]().to(space), MACHINES[case.machine]
     few = np.where(np.arange(graph.num_vertices) % 10 == 0, 1, -1)
-    wanted = Constraints(space.asarray(few, np.int32)) if "fixed" in case.wish else UNCONSTRAINED
+    wanted = Constraints(space.asarray(few,
+                                       np.int32)) if "fixed" in case.proposal else UNCONSTRAINED
     mapper, config = mapper_of(case.algorithm, preset_of(case), machine.is_hierarchy)
     config = changed(config, dict(case.changes))
     problem = MappingProblem(

@@ -37,7 +37,7 @@ METRICS = {
 LIMITS = {
     "algorithms/test_growing.py": "what starts are given",
     "algorithms/test_grown_around.py": "the same",
-    "algorithms/test_last_resort.py": "what the last resort is given",
+    "algorithms/test_exact_packing.py": "what the last resort is given",
     "algorithms/test_population.py": "what a search is given",
     "algorithms/test_incremental_nets.py": "what a partition that follows edits is given",
     "algorithms/test_pseudo.py": "the same",

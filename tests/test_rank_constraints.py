@@ -113,23 +113,23 @@ WISHES: dict[str, Any] = {
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.usefixtures("fold")
-@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("proposal", WISHES)
 @pytest.mark.parametrize(("name", "size"), [("mesh", 2), ("weighted", 3)])
-def test_blocks_that_are_given_move_with_their_vertices(name, wish, size, monkeypatch):
+def test_blocks_that_are_given_move_with_their_vertices(name, proposal, size, monkeypatch):
     monkeypatch.setattr("portpart.algorithms.portpart_ranks.rule_for",
                         lambda space: MoveRule(0, 10.0, spacing=20))
     graph = WHOLE[name]
-    check(graph, borders(graph.num_vertices, size, size), 6, **WISHES[wish](graph.num_vertices))
+    check(graph, borders(graph.num_vertices, size, size), 6, **WISHES[proposal](graph.num_vertices))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.usefixtures("fold")
-@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("proposal", WISHES)
 @pytest.mark.parametrize(("name", "size"), [("mesh", 2), ("skewed", 5), ("weighted", 3)])
-def test_blocks_that_are_given_lead_to_the_partition_of_one_device(name, wish, size):
+def test_blocks_that_are_given_lead_to_the_partition_of_one_device(name, proposal, size):
     graph = WHOLE[name]
     n = graph.num_vertices
-    check(graph, borders(n, size, size), 6, **WISHES[wish](n))
+    check(graph, borders(n, size, size), 6, **WISHES[proposal](n))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -138,8 +138,8 @@ def test_blocks_that_are_given_lead_to_the_partition_of_one_device(name, wish, s
 def test_where_levels_fold_does_not_matter(fold):
     graph = WHOLE["weighted"]
     n = graph.num_vertices
-    for wish in ("initial", "all"):
-        check(graph, borders(n, 3, 1), 6, **WISHES[wish](n))
+    for proposal in ("initial", "all"):
+        check(graph, borders(n, 3, 1), 6, **WISHES[proposal](n))
     check(graph, borders(n, 3, 1), 6, preset=SEARCHES["best"])
 
 
@@ -199,12 +199,12 @@ def test_a_good_initial_partition_is_kept():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.usefixtures("fold")
-@pytest.mark.parametrize("wish", ["initial", "fixed", "all"])
-def test_vertices_too_heavy_for_any_block_have_their_own_beside_those_that_are_fixed(wish):
+@pytest.mark.parametrize("proposal", ["initial", "fixed", "all"])
+def test_vertices_too_heavy_for_any_block_have_their_own_beside_those_that_are_fixed(proposal):
     weights = np.ones(1500, int)
     weights[[7, 900]] = 1000
     graph = portpart.as_graph(WHOLE["mesh"], vertex_weights=weights)
-    check(graph, borders(1500, 3, 1), 6, **WISHES[wish](1500))
+    check(graph, borders(1500, 3, 1), 6, **WISHES[proposal](1500))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -219,13 +219,13 @@ def test_blocks_that_fixed_vertices_leave_empty():
 @given(cut_graphs(graphs(60, loops=False).filter(lambda graph: graph.num_vertices > 5)),
        st.integers(2, 5), st.sampled_from([0.0, 0.03, 0.5]), st.integers(0, 2**30),
        st.sampled_from(["search", "initial", "fixed", "both"]))
-def test_any_graph_is_divided_as_by_one_device(drawn, k, imbalance, seed, wish):
+def test_any_graph_is_divided_as_by_one_device(drawn, k, imbalance, seed, proposal):
     graph, first = drawn
     n = graph.num_vertices
-    runs = 2 if wish in ("search", "fixed") else 1
+    runs = 2 if proposal in ("search", "fixed") else 1
     preset = changed(PRESETS["default"], {**SMALL, "search.runs": runs, "search.cycles": 1})
-    given_blocks = {} if wish in ("search", "initial") else {"fixed": few_fixed(n, k, seed)}
-    if wish in ("initial", "both"):
+    given_blocks = {} if proposal in ("search", "initial") else {"fixed": few_fixed(n, k, seed)}
+    if proposal in ("initial", "both"):
         given_blocks["initial"] = anywhere(n, k, seed)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # limits that no partition keeps

@@ -294,17 +294,19 @@ def wishes(graph: Graph, k: int) -> dict[str, dict[str, Any]]:
     }
 
 
-def in_space(space: ExecutionSpace, graph: Graph, k: int, wish: dict[str, Any],
+def in_space(space: ExecutionSpace, graph: Graph, k: int, proposal: dict[str, Any],
              algorithm: str) -> np.ndarray:
     """What `portpart.partition` does, in any space."""
     here = graph.to(space)
-    fixed, initial = (None if wish.get(name) is None else space.asarray(wish[name], np.int32)
+    fixed, initial = (None if proposal.get(name) is None
+                      else space.asarray(proposal[name], np.int32)
                       for name in ("fixed", "initial"))
     if fixed is not None and initial is not None:
-        initial = space.asarray(np.where(wish["fixed"] >= 0, wish["fixed"], wish["initial"]),
+        initial = space.asarray(np.where(proposal["fixed"] >= 0, proposal["fixed"],
+                                         proposal["initial"]),
                                 np.int32)
-    bounds = bounds_for(here, k, 0.03, wish.get("target"), fixed,
-                        wish.get("min_block_weight", 0))
+    bounds = bounds_for(here, k, 0.03, proposal.get("target"), fixed,
+                        proposal.get("min_block_weight", 0))
     problem = Problem(here, bounds.balance, 4, Trace(space, here, None),
                       Constraints(fixed, initial))
     run, config = lookup(algorithm, "default")
@@ -320,10 +322,10 @@ def weighted_rmat() -> Graph:
 @functools.cache
 def public_part(graph: Graph, name: str, algorithm: str) -> np.ndarray:
     """What `portpart.partition` finds, and so the reference too."""
-    wish = wishes(graph, 7)[name]
-    public = checked.partition(graph, 7, seed=4, algorithm=algorithm, **wish)
+    proposal = wishes(graph, 7)[name]
+    public = checked.partition(graph, 7, seed=4, algorithm=algorithm, **proposal)
     assert public.feasible
-    assert np.array_equal(public.part, in_space(reference(), graph, 7, wish, algorithm))
+    assert np.array_equal(public.part, in_space(reference(), graph, 7, proposal, algorithm))
     return public.part
 
 

@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.grown import grown_parts
+from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.refiner import jet_refiner

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
-from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.net_contraction import contract_in_walk
-from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
     CoarseningOptions,
     CommunityOptions,
     NetOptions,
 )
+from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
 from portpart.algorithms.initial.options import GROWING_ON_NETS, InitialOptions
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
@@ -103,7 +103,7 @@ def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
 
     Values of results are those of all nets.
     """
-    fewer = fewer_nets(problem.graph, config.nets)
+    fewer = reduced_nets(problem.graph, config.nets)
     if fewer is problem.graph:
         return problem
     problem.trace.left_out(problem.graph, fewer)
@@ -118,7 +118,7 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
     return Recipe(
         config.coarsening,
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                     config.clustering, NetWishes(config.nets)),
+                     config.clustering, NetProposals(config.nets)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=communities_of(problem, config))

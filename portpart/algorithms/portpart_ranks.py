@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.balance.finish import enforce_limits
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks, fold_for
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.over_ranks import OverRanks, own_values
-from portpart.algorithms.multilevel.own_blocks import with_own_blocks
+from portpart.algorithms.multilevel.oversized_vertices import with_own_blocks
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel, search_multilevel
@@ -165,7 +165,7 @@ def _of_whole(graph: DistributedGraph, problem: Problem[Any],
                                       constraints=Constraints(fixed, initial)))
         part = partition_multilevel(own, portpart(own, config))
         with trace.phase("finish"):
-            kept, weights = bounded(whole, part, problem.balance, 0, fixed)
+            kept, weights = enforce_limits(whole, part, problem.balance, 0, fixed)
             trace.repaired(part, kept)
         return kept, weights
 
@@ -181,7 +181,7 @@ def _finished(graph: DistributedGraph, problem: Problem[Any],
         return part, weights
     found, whole = graph.gather_values(part), graph.gather()
     fixed = _gathered(graph, problem.constraints.fixed)
-    kept, weights = planned(graph.comm, lambda: bounded(whole, found, balance, 0, fixed))
+    kept, weights = planned(graph.comm, lambda: enforce_limits(whole, found, balance, 0, fixed))
     problem.trace.repaired(found, kept)
     return own_values(graph, kept), weights
 

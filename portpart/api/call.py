@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.multilevel.own_blocks import with_own_blocks
+from portpart.algorithms.balance.finish import enforce_limits
+from portpart.algorithms.multilevel.oversized_vertices import with_own_blocks
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.total import total_cost
@@ -160,7 +160,7 @@ def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.
     """The partition within its bounds, or the initial one if that is better, and block weights."""
     graph, wanted = problem.graph, problem.constraints
     found = part
-    part, weights = bounded(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
+    part, weights = enforce_limits(graph, found, problem.balance, bounds.min_weight, wanted.fixed)
     problem.trace.repaired(found, part)
     if wanted.initial is not None:
         cost = cost_of(problem, part)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.balance.finish import enforce_limits
 from portpart.algorithms.mappers import Mapper, mapper_of, with_starts
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Progress, Trace
@@ -209,7 +209,7 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
     rehearse(problem, mapper.map, config)
     found = mapper.map(problem, config)
     with problem.trace.phase("finish"):
-        part, weights = bounded(graph, found, balance, fixed=problem.constraints.fixed)
+        part, weights = enforce_limits(graph, found, balance, fixed=problem.constraints.fixed)
         problem.trace.repaired(found, part)
         traffic = traffic_of(graph, part, k)
     if swapped and not problem.constraints.out_of_time():

@@ -19,7 +19,7 @@ from portpart.algorithms.mappers import mapper_of
 from portpart.algorithms.objectives.distances import MAX_COUNTED
 from portpart.algorithms.partitioners import find
 from portpart.algorithms.placement.sections import MIN_OF_SECTION, coarsest_of_sections
-from portpart.algorithms.placement.swap_rounds import Places, Proposals
+from portpart.algorithms.placement.swap_rounds import BlockPlaces, Proposals
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
@@ -96,7 +96,7 @@ def distance_bytes(machine: Topology) -> int:
 
 def swap_bytes(num_elements: int) -> int:
     """Bytes of what swaps work on."""
-    return bytes_of((Places, Proposals), num_elements) if num_elements <= MAX_SWAPPED else 0
+    return bytes_of((BlockPlaces, Proposals), num_elements) if num_elements <= MAX_SWAPPED else 0
 
 
 def _kept_bytes(graph: LevelSize, config: Any) -> int:

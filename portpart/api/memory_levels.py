@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.arc_wishes import slots_for
+from portpart.algorithms.coarsening.arc_proposals import slots_for
 from portpart.algorithms.coarsening.hierarchy import Level, end_for
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE
-from portpart.algorithms.multilevel.grown import levels_below
+from portpart.algorithms.multilevel.greedy_start import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import levels_of

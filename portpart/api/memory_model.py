@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_wishes import slots_for
+from portpart.algorithms.coarsening.arc_proposals import slots_for
 from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
 from portpart.algorithms.coarsening.constrained import JOINING_WORK
@@ -23,7 +23,7 @@ from portpart.algorithms.coarsening.contraction import (
     Clusters,
 )
 from portpart.algorithms.coarsening.grouping import GROUPING_WORK
-from portpart.algorithms.coarsening.joined_groups import BROKEN_UP_WORK
+from portpart.algorithms.coarsening.linked_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is_one_piece
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.fewer_nets import fewer_nets
 from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.multilevel.grown import levels_below
+from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
+from portpart.algorithms.multilevel.greedy_start import levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import levels_of
@@ -80,7 +80,7 @@ def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any
     if like is None or (like.num_vertices, like.num_nets, like.num_pins) != (
             given.num_vertices, given.num_nets, given.num_arcs):
         return search.estimate(net_levels_for(given, search, like))
-    fewer = fewer_nets(like, config.nets) if search.spares_nets else like
+    fewer = reduced_nets(like, config.nets) if search.spares_nets else like
     estimate = search.estimate(net_levels_for(size_of_nets(fewer), search, fewer))
     return estimate if fewer is like else estimate.beside(size_of_nets(like).own_bytes)
 
@@ -119,10 +119,10 @@ def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
 
 def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
     coarsest, growing = levels[-1].graph, search.growing
-    wishes = search.wishes
+    proposals = search.proposals
     counts = [NetCounts(level.graph.num_vertices, level.graph.num_nets, level.graph.num_pins,
                         0 if level.cluster is None
-                        else wishes.around(level.graph, 0).sizes.arcs) for level in levels]
+                        else proposals.around(level.graph, 0).sizes.arcs) for level in levels]
     clique = plain_graph(coarsest)
     graphs = [clique] if growing is None else [
         level.graph for level in levels_below(clique, growing, 0)]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_wishes import MAX_UNCOUNTED
+from portpart.algorithms.coarsening.arc_proposals import MAX_UNCOUNTED
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW
 from portpart.algorithms.coarsening.cluster_rounds import Rounds
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.distinct_pins import DistinctPins, SortedPins
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
 from portpart.algorithms.coarsening.net_contraction import NetTotals
-from portpart.algorithms.coarsening.net_wishes import NET_CLUSTERING_WORK, NetWishes
+from portpart.algorithms.coarsening.net_proposals import NET_CLUSTERING_WORK, NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
 from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
@@ -240,11 +240,11 @@ class NetSearch(Search):
         return hasattr(self.config, "nets")
 
     @property
-    def wishes(self) -> NetWishes:
+    def proposals(self) -> NetProposals:
         """What nets vertices look at."""
         grouping = getattr(self.config, "grouping", None)
-        return NetWishes(self.config.nets if grouping is None
-                         else NetOptions(max_rated=grouping.max_rated))
+        return NetProposals(self.config.nets if grouping is None
+                            else NetOptions(max_rated=grouping.max_rated))
 
     @property
     def model(self) -> NetModel:

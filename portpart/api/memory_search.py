@@ -13,7 +13,7 @@ from portpart.algorithms.initial.deep_multilevel import start_sizes
 from portpart.algorithms.initial.fm_gains import Attempts
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.initial.order_by_section import ordering_bytes
-from portpart.algorithms.multilevel.grown import MAX_GROWN, max_copies
+from portpart.algorithms.multilevel.greedy_start import MAX_GROWN, max_copies
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.api.memory_model import (
     MODELS,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.balance.finish import enforce_limits
 from portpart.algorithms.jet import JetConfig
 from portpart.algorithms.multilevel.numbering import renumbered
 from portpart.algorithms.multilevel.problem import Problem
@@ -202,16 +202,17 @@ class Tries:
         best = min(made, key=self._rank)
         if self.limit is None or best.size <= self.limit:
             return best
-        dear = self._dear()
-        lowest = max(price, dear / 2**16)
+        max_factor = self._max_factor()
+        lowest = max(price, max_factor / 2**16)
         if self.is_hard:
-            made += self._led_home(self.limit, lowest, max(lowest, dear))
+            made += self._led_home(self.limit, lowest, max(lowest, max_factor))
         else:
             starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
             for start in tuple(starts):
-                made += self._led_within(start, self.limit, Prices(lowest, max(lowest, dear)))
+                made += self._search_within(start, self.limit,
+                                            Prices(lowest, max(lowest, max_factor)))
         best = min(made, key=self._rank_within)
-        return best if best.size <= self.limit else min(best, self._stayed(dear),
+        return best if best.size <= self.limit else min(best, self._stayed(max_factor),
                                                         key=self._rank_within)
 
     def _stayed(self, price: Fraction) -> Made:
@@ -219,19 +220,19 @@ class Tries:
         problem = with_homes(self.call.problem, self.old, price)
         wanted = problem.constraints
         assert wanted.initial is not None
-        part, weights = bounded(problem.graph, wanted.initial, problem.balance,
-                                self.call.bounds.min_weight, wanted.fixed)
+        part, weights = enforce_limits(problem.graph, wanted.initial, problem.balance,
+                                       self.call.bounds.min_weight, wanted.fixed)
         return self._made(self.call.new_trace(), price, part, weights)
 
-    def _dear(self) -> Fraction:
+    def _max_factor(self) -> Fraction:
         """Some times what ties a vertex to all others: few gains pay for a move."""
         graph = self.call.problem.graph
         joint = max(1, graph.mean_joint_weight(graph.num_entries))
         sizes = max(1, int(self.old.sizes.sum()))
-        dear = max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
-        return possible_price(graph, dear, sizes)
+        max_factor = max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
+        return possible_price(graph, max_factor, sizes)
 
-    def _led_within(self, now: Made, limit: int, prices: Prices) -> Iterator[Made]:
+    def _search_within(self, now: Made, limit: int, prices: Prices) -> Iterator[Made]:
         """Partitions each made from the one before: home while too much moves, away while less.
 
         Those that keep the limit lead to others from the best of them.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import bounded
+from portpart.algorithms.balance.finish import enforce_limits
 from portpart.algorithms.edits.editable import Editable, EditableGraph
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.incremental.move_log import LivePartition
@@ -114,14 +114,15 @@ def first_blocks(call: Call) -> tuple[Array, np.ndarray]:
         return call.partition(problem)
     own = problem.space.copy(wanted.initial)
     with problem.trace.phase("finish"):
-        return bounded(problem.graph, own, problem.balance, call.bounds.min_weight, wanted.fixed)
+        return enforce_limits(problem.graph, own, problem.balance, call.bounds.min_weight,
+                              wanted.fixed)
 
 
 def within_bounds(call: Call, live: LivePartition) -> Array:
     """The blocks, or others within their bounds, where that is possible."""
     problem = call.problem
-    return bounded(problem.graph, live.part, problem.balance, call.bounds.min_weight,
-                   live.fixed)[0]
+    return enforce_limits(problem.graph, live.part, problem.balance, call.bounds.min_weight,
+                          live.fixed)[0]
 
 
 def made(edited: Editable) -> EitherGraph:

@@ -80,10 +80,10 @@ def _z_order(rows: int, columns: int) -> np.ndarray:
 
 def _spread(numbers: np.ndarray) -> np.ndarray:
     """Numbers with a zero between any two of their bits."""
-    spread = np.zeros_like(numbers)
+    spaced = np.zeros_like(numbers)
     for bit in range(int(numbers.max(initial=0)).bit_length()):
-        spread |= (numbers >> bit & 1) << 2 * bit
-    return spread
+        spaced |= (numbers >> bit & 1) << 2 * bit
+    return spaced
 
 
 def _roads(rows: int, columns: int, order: np.ndarray,

@@ -78,7 +78,7 @@ class Lists(Record):
     least: Array | None
 
 
-class Joined(Record):
+class JoinedRows(Record):
     """The rows that rows join.
 
     Attributes
@@ -115,7 +115,7 @@ def joined_rows(
     counts = space.zeros(n, np.int64)
     nothing = space.empty(1, np.int32)
     space.parallel_for(n, meet_rows, these, lists, common, False, False,
-                       Joined(counts, nothing, nothing))
+                       JoinedRows(counts, nothing, nothing))
     offsets = offsets_from_counts(space, counts)
     num_arcs = int(offsets[n])
     try:
@@ -125,7 +125,7 @@ def joined_rows(
         raise OutOfMemory(f"the graph would have {num_arcs} arcs, {num_arcs / 2**28:.1f} GiB: "
                           "more common nodes make fewer") from problem
     space.parallel_for(n, meet_rows, these, lists, common, True, weighted,
-                       Joined(offsets, targets, weights))
+                       JoinedRows(offsets, targets, weights))
     if num_arcs <= MAX_INT32_ARCS:
         offsets = offsets.astype(np.int32)
     return offsets, targets, weights if weighted else None
@@ -187,7 +187,7 @@ def suffices(shared, common, least, offsets, row, other):
 
 
 @kl.kernel
-def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joined: Joined):
+def meet_rows(row, these: Incidence, lists: Lists, common, fill, weighted, joined: JoinedRows):
     """Count (fill false) the rows that a row joins, or write them from joined.first[row] on.
 
     The heap from the row's own offset on is the item's own.

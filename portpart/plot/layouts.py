@@ -204,9 +204,9 @@ def _relaxed(places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     np.fill_diagonal(weights, 0)
     stiffness = np.diag(weights.sum(axis=1)) - weights
     factor = cho_factor(stiffness[1:, 1:])
-    spread = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
+    deviation = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
     # a little off the line or point on which eigenvectors may have put several
-    places = places / max(1e-12, spread) * lengths.mean() / 2 + 1e-3 * _spiral(n)
+    places = places / max(1e-12, deviation) * lengths.mean() / 2 + 1e-3 * _spiral(n)
     for _ in range(SWEEPS):
         apart = np.linalg.norm(places[:, None] - places, axis=2)
         np.fill_diagonal(apart, 1)

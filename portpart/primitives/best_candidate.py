@@ -25,12 +25,12 @@ class Search(Record):
     ----------
     seed : int
         Decides between candidates of equal score.
-    wish : array of int32
+    proposal : array of int32
         The best candidate of each vertex, or -1.
     """
 
     seed: int
-    wish: Array
+    proposal: Array
 
 
 @kl.device
@@ -40,7 +40,7 @@ def tie_hash(v, c, own, graph: Record, seed):
 
 
 @kl.device
-def own_hash(v, c, own, graph: Record, seed):
+def directed_tie_hash(v, c, own, graph: Record, seed):
     """The same, but two vertices may decide differently on the pair that they are."""
     return kl.int64(HIGHEST) if c == own else hash_of(c, hash_of(v, seed))
 
@@ -52,15 +52,15 @@ def smallest_id(v, c, own, graph: Record, seed):
 
 
 @kl.device
-def keep_wish(v, best, score, search: Search):
+def keep_best_score(v, best, score, search: Search):
     """The best is what v wishes for."""
     if kl.lane() == 0:
-        search.wish[v] = best
+        search.proposal[v] = best
     return best
 
 
 @kl.device
-def anybody(v, c, own, room, graph: Record, search: Search):
+def any_candidate(v, c, own, room, graph: Record, search: Search):
     """Every candidate will do."""
     return True
 
@@ -95,7 +95,7 @@ class Choice(Static):
     rate: DeviceFunction
     keep: DeviceFunction
     score_type: Word
-    admits: DeviceFunction = anybody
+    admits: DeviceFunction = any_candidate
     tie: DeviceFunction = tie_hash
 
 

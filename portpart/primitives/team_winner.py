@@ -15,10 +15,10 @@ def team_winner(score, hashed, candidate):
     All lanes of a team together; all get the winner, and -1 if no lane has a candidate.
     """
     top = kl.team_max(score)
-    own_hash = kl.int64(LOWEST)
+    directed_tie_hash = kl.int64(LOWEST)
     if score == top:
-        own_hash = hashed
-    top_hash = kl.team_max(own_hash)
+        directed_tie_hash = hashed
+    top_hash = kl.team_max(directed_tie_hash)
     own = kl.int32(NOBODY)
     if score == top and hashed == top_hash:
         own = candidate

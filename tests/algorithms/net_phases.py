@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.objectives.cut import COUNTING_TEAM
-from portpart.algorithms.objectives.hub_ties import PieceSums
+from portpart.algorithms.objectives.hub_connectivity import PieceSums
 from portpart.algorithms.objectives.pin_state import (
     LARGE_TEAM,
     SMALL_TEAM,
@@ -42,8 +42,9 @@ from tests.algorithms.refining import (
     copied,
 )
 
-PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
-          "soed": lambda spread: spread if spread > 1 else 0}
+PRICES = {"km1": lambda connectivity: max(0, connectivity - 1),
+          "cut": lambda connectivity: int(connectivity > 1),
+          "soed": lambda connectivity: connectivity if connectivity > 1 else 0}
 
 
 def cost(hypergraph: Hypergraph, part: np.ndarray, name: str) -> int:
@@ -80,9 +81,9 @@ def connections(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
         tied.append((len(others | {blocks[v]}), step, others))
         for block in others:
             found[block] = found.get(block, 0) + step
-    widest = max(64, min((spread for spread, step, _ in tied if step), default=64))
-    led_to = {blocks[v]}.union(*(others for spread, step, others in tied
-                                    if spread <= widest and step))
+    widest = max(64, min((connectivity for connectivity, step, _ in tied if step), default=64))
+    led_to = {blocks[v]}.union(*(others for connectivity, step, others in tied
+                                    if connectivity <= widest and step))
     return {block: weight for block, weight in found.items() if weight > 0 and block in led_to}
 
 

@@ -43,7 +43,7 @@ class Moves:
         random = np.random.default_rng(seed)
         self.n, self.k = n, k
         self.part = random.integers(0, k, n).astype(np.int32)
-        self.wish = ((self.part + random.integers(1, k, n)) % k).astype(np.int32)
+        self.proposal = ((self.part + random.integers(1, k, n)) % k).astype(np.int32)
         self.weights = random.integers(0, 5, n)
         self.gain = random.integers(0, gains, n)
         self.buffer = random.permutation(n)[:count].astype(np.int32)
@@ -57,11 +57,11 @@ class Moves:
     def longest(self) -> int:
         """Length of the longest balanced prefix."""
         blocks, limits, weights = self.blocks.tolist(), self.limits.tolist(), self.weights.tolist()
-        part, wish = self.part.tolist(), self.wish.tolist()
+        part, proposal = self.part.tolist(), self.proposal.tolist()
         too_heavy: set[int] = set()
         longest = 0
         for length, v in enumerate(self.in_order(), 1):
-            for block, change in ((part[v], -weights[v]), (wish[v], weights[v])):
+            for block, change in ((part[v], -weights[v]), (proposal[v], weights[v])):
                 blocks[block] += change
                 if blocks[block] > limits[block]:
                     too_heavy.add(block)
@@ -77,10 +77,10 @@ class Moves:
         blocks, made = self.blocks.copy(), order[:longest]
         for v in made:
             blocks[self.part[v]] -= self.weights[v]
-            blocks[self.wish[v]] += self.weights[v]
+            blocks[self.proposal[v]] += self.weights[v]
         for v in order[longest:]:
-            blocks[self.wish[v]] += self.weights[v]
-            if blocks[self.wish[v]] <= self.limits[self.wish[v]]:
+            blocks[self.proposal[v]] += self.weights[v]
+            if blocks[self.proposal[v]] <= self.limits[self.proposal[v]]:
                 made.append(v)
         return made
 
@@ -92,7 +92,7 @@ class Moves:
         limits = Balance(self.k, 0, 0, self.limits, self.limits)
         run = run_for(space, Sizes(self.n, 0, self.k), limits)
         put(space, run.moves.listed, self.buffer)
-        put(space, run.moves.target, self.wish)
+        put(space, run.moves.target, self.proposal)
         put(space, run.moves.moved_in, np.zeros(self.n))
         put(space, run.moves.part, self.part)
         put(space, run.blocks.weight, self.blocks)
@@ -104,7 +104,7 @@ class Moves:
         sums = np.zeros((self.stripes, self.k), np.int64)
         stripe, weights = self.buffer % self.stripes, self.weights[self.buffer]
         np.subtract.at(sums, (stripe, self.part[self.buffer]), weights)
-        np.add.at(sums, (stripe, self.wish[self.buffer]), weights)
+        np.add.at(sums, (stripe, self.proposal[self.buffer]), weights)
         put(space, sequence.gain, self.gain)
         sequence.prefix.top_gain = self.gain[self.buffer].max(initial=0)
         return sequence.replaced(weight_sums=space.asarray(sums.ravel()))
@@ -137,7 +137,7 @@ def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:
     assert {v for v in moves.buffer.tolist() if moved_in[v] >= 0} == set(found.tolist())
     blocks = moves.blocks.copy()
     np.subtract.at(blocks, moves.part[found], moves.weights[found])
-    np.add.at(blocks, moves.wish[found], moves.weights[found])
+    np.add.at(blocks, moves.proposal[found], moves.weights[found])
     assert (blocks <= moves.limits).all()
 
 

@@ -88,20 +88,20 @@ def test_a_round_makes_the_best_prefix(space: ExecutionSpace, k: int, imbalance:
                                 round_limit=1)
     refiner, _ = refined(space, hypergraph, start, k, name, imbalance, one_round)
     gain, target = copied(refiner.run.cache.gain), copied(refiner.run.cache.best_target)
-    wishes = {v: int(target[v]) for v in range(260) if target[v] >= 0 and gain[v] > 0}
+    proposals = {v: int(target[v]) for v in range(260) if target[v] >= 0 and gain[v] > 0}
     expected = best_gains(hypergraph, start.copy(), name)
-    assert {v: int(gain[v]) for v in wishes} == {v: g for v, g in enumerate(expected) if g > 0}
-    order = sorted(wishes, key=lambda v: (-expected[v], v))
-    later = agreed(hypergraph, start, wishes, name, order)
+    assert {v: int(gain[v]) for v in proposals} == {v: g for v, g in enumerate(expected) if g > 0}
+    order = sorted(proposals, key=lambda v: (-expected[v], v))
+    later = agreed(hypergraph, start, proposals, name, order)
     after = copied(refiner.rows(hypergraph.to(space)).afterburner.after)
     assert {v: int(after[v]) for v in order} == later
     masses = np.array(weights_of(hypergraph.vertex_weights, 260))
     blocks = np.bincount(start, masses, k).astype(np.int64)
     limits = np.maximum(balance_of(hypergraph, k, imbalance).limits, blocks)
-    length = best_length(order, later, start, wishes, masses, blocks, limits)
+    length = best_length(order, later, start, proposals, masses, blocks, limits)
     assert 0 < length < len(order)
     moved = start.copy()
-    moved[order[:length]] = [wishes[v] for v in order[:length]]
+    moved[order[:length]] = [proposals[v] for v in order[:length]]
     assert np.array_equal(copied(refiner.run.moves.part)[:260], moved)
 
 
@@ -127,20 +127,20 @@ def test_rooms_are_filled_with_moves_that_gain(space: ExecutionSpace, k: int,
     one_round = SequenceOptions(rebalance=False, hold_heavy=False, slack=0, round_limit=1)
     refiner, _ = refined(space, hypergraph, start, k, name, imbalance, one_round)
     gain, target = copied(refiner.run.cache.gain), copied(refiner.run.cache.best_target)
-    wishes = {v: int(target[v]) for v in range(260) if target[v] >= 0 and gain[v] > 0}
-    order = sorted(wishes, key=lambda v: (-int(gain[v]), v))
-    later = agreed(hypergraph, start, wishes, name, order)
+    proposals = {v: int(target[v]) for v in range(260) if target[v] >= 0 and gain[v] > 0}
+    order = sorted(proposals, key=lambda v: (-int(gain[v]), v))
+    later = agreed(hypergraph, start, proposals, name, order)
     masses = np.array(weights_of(hypergraph.vertex_weights, 260))
     blocks = np.bincount(start, masses, k).astype(np.int64)
     limits = np.maximum(balance_of(hypergraph, k, imbalance).limits, blocks)
-    length = best_length(order, later, start, wishes, masses, blocks, limits)
-    more = filled_rooms(order, length, later, start, wishes, masses, limits)
+    length = best_length(order, later, start, proposals, masses, blocks, limits)
+    more = filled_rooms(order, length, later, start, proposals, masses, limits)
     idle = dict.fromkeys(order, 1)
     assert more
-    assert more < filled_rooms(order, length, idle, start, wishes, masses, limits)
+    assert more < filled_rooms(order, length, idle, start, proposals, masses, limits)
     moved = start.copy()
     for v in [*order[:length], *more]:
-        moved[v] = wishes[v]
+        moved[v] = proposals[v]
     assert np.array_equal(copied(refiner.run.moves.part)[:260], moved)
 
 
@@ -161,7 +161,7 @@ def kept_of(space: ExecutionSpace, moves: Moves, gains: np.ndarray) -> int:
 
 def expected_of(moves: Moves, gains: np.ndarray) -> int:
     order = moves.in_order()
-    return best_length(order, {v: int(gains[v]) for v in order}, moves.part, moves.wish,
+    return best_length(order, {v: int(gains[v]) for v in order}, moves.part, moves.proposal,
                        moves.weights, moves.blocks, moves.limits)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
-from portpart.algorithms.coarsening import arc_wishes
+from portpart.algorithms.coarsening import arc_proposals
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
@@ -177,8 +177,8 @@ def test_long_rows_share_as_many_slots_as_they_have_arcs(
     """Counted or not, and taken anew in every round."""
     graph, improved = graph_with_long_rows(), ClusteringOptions(improve_rounds=2)
     whole = clustered(reference(), graph, 8, options=improved)
-    monkeypatch.setattr(arc_wishes, "MAX_UNCOUNTED", 0)
-    around = arc_wishes.HEAVY_ARCS.around(graph.to(space), 1)
+    monkeypatch.setattr(arc_proposals, "MAX_UNCOUNTED", 0)
+    around = arc_proposals.HEAVY_ARCS.around(graph.to(space), 1)
     assert HashRows.num_bytes(around.sizes) == (4 + 4) * (300 + 700 + 2500)
     assert np.array_equal(clustered(space, graph, 8, options=improved), whole)
 
@@ -195,7 +195,7 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
     np.add.at(weights, cluster, oracles.vertex_weights(GRAPHS[name]))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
     clusters = Clustering(
-        seed=3, max_weight=30, label=None, wish=None, total=None,
+        seed=3, max_weight=30, label=None, proposal=None, total=None,
         cluster=space.asarray(cluster.astype(np.int32)), cluster_weight=space.asarray(weights),
     )
     arrays = {
@@ -203,19 +203,20 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
         "rows": rows_in_main_memory(space, graph.num_arcs),
         "above": -1, "max_degree": MAX_NARROW,
     }
-    wishes = []
+    proposals = []
     for kernel in (wish_for_cluster.bound(by=HEAVY_EDGE),
                    wish_for_cluster_by_row.bound(by=RowRating(slots, int64, HEAVY_EDGE))):
-        wish = space.full(n, -2, np.int32)
-        launch(space, n, kernel, {**arrays, "clusters": clusters.replaced(wish=wish)}, team)
-        wishes.append(oracles.host(wish).copy())
-    assert np.array_equal(*wishes)
+        proposal = space.full(n, -2, np.int32)
+        launch(space, n, kernel, {**arrays, "clusters": clusters.replaced(proposal=proposal)}, team)
+        proposals.append(oracles.host(proposal).copy())
+    assert np.array_equal(*proposals)
     wide = np.diff(oracles.host(graph.offsets)) > MAX_NARROW
-    assert ((wishes[0] == -2) == wide).all()
-    found = wishes[0] >= 0
+    assert ((proposals[0] == -2) == wide).all()
+    found = proposals[0] >= 0
     assert found.any() or wide.all()
-    moving = found & (cluster != wishes[0])
-    joined = weights[wishes[0][moving]] + np.asarray(oracles.vertex_weights(GRAPHS[name]))[moving]
+    moving = found & (cluster != proposals[0])
+    vertex_weights = np.asarray(oracles.vertex_weights(GRAPHS[name]))
+    joined = weights[proposals[0][moving]] + vertex_weights[moving]
     assert (joined <= 30).all()
 
 

@@ -160,7 +160,7 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
     np.add.at(heavy, members, volumes)
     here = graph.to(space)
     clusters = Clustering(seed=3, max_weight=NO_LIMIT, label=None, total=total,
-                          wish=space.full(n, -2, np.int32), cluster_weight=space.asarray(heavy),
+                          proposal=space.full(n, -2, np.int32), cluster_weight=space.asarray(heavy),
                           cluster=space.asarray(members.astype(np.int32)))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
     by = BY_MODULARITY.by
@@ -170,7 +170,7 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
     launch(space, n, kernel, {"graph": here.csr, "active": everyone, "wide": everyone,
                               "clusters": clusters, "rows": rows, "above": -1,
                               "max_degree": MAX_NARROW}, 8)
-    wish = oracles.host(clusters.wish)
+    proposal = oracles.host(clusters.proposal)
     gains: list[dict[int, Fraction]] = [{} for _ in range(n)]
     for u, v, weight in oracles.arcs(graph):
         c = int(members[v])
@@ -181,8 +181,8 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
         if len(gains[v]) <= MAX_NARROW:
             best = max(gains[v].values(), default=Fraction(0))
             expected = [c for c, value in gains[v].items() if value == best] if best > 0 else [-1]
-            assert wish[v] in expected
-    assert (wish == -1).any()
+            assert proposal[v] in expected
+    assert (proposal == -1).any()
 
 
 def test_rows_of_a_hypergraph_are_rows_of_its_graph() -> None:

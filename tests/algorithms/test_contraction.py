@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bench.scale import cube
 from portpart import partition
 from portpart.algorithms.coarsening import clustering, contraction, row_pieces
-from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
+from portpart.algorithms.coarsening.arc_proposals import HEAVY_ARCS
 from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
@@ -267,8 +267,8 @@ def test_samples_count_as_the_arcs_around_them() -> None:
     assert [(each.weight, each.first, each.sizes.arcs, each.sizes.clusters) for each in chosen] == [
         (2, 0, 2000, TILE), (9, 2 * TILE, 9000, TILE), (1, 3 * TILE, 1000, 5)]
     coarse = [1500, 6300, 100]
-    spread = np.repeat([0.75, 0.7, 0.1], [2, 9, 1])
-    spare = min(3 * float(spread.std()) / 12**0.5, sum(coarse) / 12_000 / 32)
+    connectivity = np.repeat([0.75, 0.7, 0.1], [2, 9, 1])
+    spare = min(3 * float(connectivity.std()) / 12**0.5, sum(coarse) / 12_000 / 32)
     expected = sum(coarse) + spare * 12_000
     assert abs(row_pieces.expected_arcs(sizes, chosen, coarse) - expected) <= 1
 

@@ -7,8 +7,8 @@ import pytest
 
 import portpart
 from portpart import HypergraphConfig
-from portpart.algorithms.coarsening.fewer_nets import fewer_nets, without_large_nets
 from portpart.algorithms.coarsening.options import NetOptions
+from portpart.algorithms.coarsening.remove_large_nets import reduced_nets, remove_large_nets
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed
@@ -39,7 +39,7 @@ def test_what_stays_is_what_a_plain_loop_keeps(space: ExecutionSpace, repeated: 
                                                others: list[list[int]]) -> None:
     """A few repeated nets are not worth it; many are, and nets of one pin, and a huge one."""
     given = hypergraph_of(rows(repeated) + others, 90).to(space)
-    fewer = fewer_nets(given, NetOptions(max_size=40, max_share=0.5))
+    fewer = reduced_nets(given, NetOptions(max_size=40, max_share=0.5))
     if repeated == 9 or others:
         found = {tuple(row): int(weight) for row, weight in zip(
             nets_of(fewer.to(reference())), oracles.host(fewer.net_weights), strict=True)}
@@ -67,9 +67,9 @@ def test_results_count_all_nets_and_tell_what_was_left_out() -> None:
 def test_large_nets_lose_their_pins_and_keep_their_numbers(space: ExecutionSpace) -> None:
     """In both directions; without any the hypergraph is the same object."""
     given = circuit(300, 2, large=120).to(space)
-    assert without_large_nets(given, 120) is given
+    assert remove_large_nets(given, 120) is given
     for limit in (3, 119):
-        found = without_large_nets(given, limit)
+        found = remove_large_nets(given, limit)
         expected = [row if len(row) <= limit else [] for row in nets_of(given)]
         assert nets_of(found) == expected
         assert rows_of(found.vertex_offsets, found.vertex_nets) == [

@@ -24,7 +24,7 @@ from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.initial.options import MANY_BLOCKS, GrowingOptions, InitialOptions
 from portpart.algorithms.jet import JetConfig, jet
 from portpart.algorithms.multilevel import starting
-from portpart.algorithms.multilevel.grown import grown_parts, levels_below
+from portpart.algorithms.multilevel.greedy_start import grown_parts, levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel

@@ -13,7 +13,7 @@ import portpart
 from portpart import generators
 from portpart.algorithms.balance.limits import Balance, balance_of
 from portpart.algorithms.initial.options import GROWING_ON_NETS
-from portpart.algorithms.multilevel.grown_around import grown_around
+from portpart.algorithms.multilevel.greedy_start_in_groups import greedy_start_in_groups
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.clique_graph import plain_graph
 from portpart.graphs.graph import Graph
@@ -59,10 +59,10 @@ def test_fixed_vertices_stay_and_free_ones_fill_what_is_left(space: ExecutionSpa
     graph: Graph | Hypergraph = (generators.grid_2d(30) if kind == "graph" else circuit(900, 5))
     fixed = np.full(900, -1, np.int32)
     fixed[:225], fixed[-112:] = 2, 0
-    parts = grown_around(graph.to(space), Balance(4, 232, 225), GROWING_ON_NETS, 3,
-                         space.asarray(fixed), lambda: plain_graph(graph.to(space)))
-    expected = grown_around(graph, Balance(4, 232, 225), GROWING_ON_NETS, 3, fixed,
-                            lambda: plain_graph(graph))
+    parts = greedy_start_in_groups(graph.to(space), Balance(4, 232, 225), GROWING_ON_NETS, 3,
+                                   space.asarray(fixed), lambda: plain_graph(graph.to(space)))
+    expected = greedy_start_in_groups(graph, Balance(4, 232, 225), GROWING_ON_NETS, 3, fixed,
+                                      lambda: plain_graph(graph))
     assert len(parts) == len(expected) > 1
     for part, same in zip(parts, expected, strict=True):
         found = oracles.host(part)
@@ -76,8 +76,8 @@ def test_fixed_vertices_stay_and_free_ones_fill_what_is_left(space: ExecutionSpa
 def test_blocks_without_room_leave_nothing_to_be_grown() -> None:
     fixed = np.repeat(np.array([0, 1, 2, -1], np.int32), [300, 300, 299, 1])
     nets = circuit(900, 5)
-    assert len(grown_around(nets, Balance(3, 301, 300), GROWING_ON_NETS, 3, fixed,
-                            lambda: plain_graph(nets))) == 0
+    assert len(greedy_start_in_groups(nets, Balance(3, 301, 300), GROWING_ON_NETS, 3, fixed,
+                                      lambda: plain_graph(nets))) == 0
 
 
 @pytest.mark.parametrize("name", ["netlist", "sat14_atco_enc1_opt2_10_16.primal.hgr.xz"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.balance.overload import with_heavy_apart
-from portpart.algorithms.objectives.candidates import Parts
+from portpart.algorithms.objectives.candidates import CandidateParts
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.refinement.blocks.heavy_vertices import with_heavy
 from portpart.backends.interface import ExecutionSpace
@@ -70,13 +70,13 @@ def test_macros_of_a_block_that_cannot_hold_them_are_spread(space: ExecutionSpac
     fixed = np.full(N, -1, np.int32)
     fixed[MACROS[0]] = 1
     apart = start_with(hypergraph, [3, 2, 1, 0])
-    given = Parts.of(space, [space.asarray(apart), space.asarray(start)])
-    kept, spread = map(oracles.host, with_heavy_apart(hypergraph, given, balance,
-                                                      space.asarray(fixed)))
+    given = CandidateParts.of(space, [space.asarray(apart), space.asarray(start)])
+    kept, connectivity = map(oracles.host, with_heavy_apart(hypergraph, given, balance,
+                                                            space.asarray(fixed)))
     assert np.array_equal(kept, apart)
-    assert sorted(spread[MACROS].tolist()) == [0, 1, 2, 3]
-    assert spread[MACROS[0]] == 1
+    assert sorted(connectivity[MACROS].tolist()) == [0, 1, 2, 3]
+    assert connectivity[MACROS[0]] == 1
     others = np.delete(np.arange(N), MACROS)
-    assert np.array_equal(spread[others], start[others])
-    alone = Parts(space.asarray(apart), 1)
+    assert np.array_equal(connectivity[others], start[others])
+    alone = CandidateParts(space.asarray(apart), 1)
     assert with_heavy_apart(hypergraph, alone, balance) is alone

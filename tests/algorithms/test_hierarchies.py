@@ -11,12 +11,12 @@ from scipy import sparse
 from portpart import backends
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.multilevel import grown
-from portpart.algorithms.multilevel.grown import grown_parts
-from portpart.algorithms.multilevel.pool import most_promising
+from portpart.algorithms.multilevel import greedy_start
+from portpart.algorithms.multilevel.greedy_start import grown_parts
+from portpart.algorithms.multilevel.pool import best_starts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.candidates import Parts
+from portpart.algorithms.objectives.candidates import CandidateParts
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.copies import copies_of
@@ -95,8 +95,8 @@ def test_hierarchies_that_do_not_fit_together_follow_each_other(
     """Two at once and then one, each a partition of its own."""
     hypergraph = circuit(300, 9)
     whole = host_parts(hypergraph)
-    arcs = grown.plain_graph(hypergraph).num_arcs
-    monkeypatch.setattr(grown, "MAX_COPIED", 2 * arcs)
+    arcs = greedy_start.plain_graph(hypergraph).num_arcs
+    monkeypatch.setattr(greedy_start, "MAX_COPIED", 2 * arcs)
     parts = host_parts(hypergraph)
     assert parts.shape == whole.shape
     assert len({part.tobytes() for part in parts}) == 6
@@ -150,12 +150,12 @@ def test_those_of_least_cost_are_refined(space: ExecutionSpace, name: str) -> No
     parts.append(np.zeros(200, np.int32))
     problem = Problem(hypergraph, Balance(4, 60, 50), 1, Trace(space, hypergraph, None),
                       objective=net_objective(name))
-    given = Parts.of(space, [space.asarray(part) for part in parts])
-    found = most_promising(problem, hypergraph, given, 3)
+    given = CandidateParts.of(space, [space.asarray(part) for part in parts])
+    found = best_starts(problem, hypergraph, given, 3)
     values = [net_oracles.values(hypergraph.to(reference()), part)[name] for part in parts[:-1]]
     wanted = np.argsort(values, kind="stable")[:3]
     assert [oracles.host(part).tolist() for part in found] == [parts[i].tolist() for i in wanted]
-    everything = most_promising(problem, hypergraph, given, 6)
+    everything = best_starts(problem, hypergraph, given, 6)
     assert [oracles.host(part).tolist() for part in everything] == [p.tolist() for p in parts]
 
 
@@ -168,7 +168,7 @@ def test_overload_costs_with_huge_weights_too() -> None:
                       objective=net_objective("km1"))
     halves = (np.arange(n) * 2 // n).astype(np.int32)
     parts = [np.zeros(n, np.int32), halves, (np.arange(n) % 2).astype(np.int32)]
-    best, = most_promising(problem, hypergraph, Parts.of(space, parts), 1)
+    best, = best_starts(problem, hypergraph, CandidateParts.of(space, parts), 1)
     assert np.array_equal(best, halves)
 
 

@@ -13,7 +13,7 @@ from portpart import Session, generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.bounds import BoundsRule
 from portpart.api.session_file import first_call
-from portpart.api.session_levels import Wishes
+from portpart.api.session_levels import ClusterProposals
 from portpart.api.session_rounds import Rounds
 from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.interface import ExecutionSpace
@@ -33,14 +33,14 @@ def rounds_on(space: ExecutionSpace, graph: Graph, growth: Growth = HALF_MORE,
               price: Fraction = Fraction(1), fixed: Any = None, sizes: Any = None,
               target: Any = None) -> Rounds:
     """The rounds of a graph on a space, from one and the same partition."""
-    wishes = Wishes(0.1, target, 0, price, escalates=False)
-    call = first_call(graph, K, wishes=wishes, objective=None, algorithm=None, preset="fast",
+    proposals = ClusterProposals(0.1, target, 0, price, escalates=False)
+    call = first_call(graph, K, proposals=proposals, objective=None, algorithm=None, preset="fast",
                       seed=0, fixed=fixed)
     part, _ = call.partition(call.problem)
     given = call.problem.constraints.fixed
     return Rounds(call, EditableGraph(graph.to(space), growth), space.asarray(part),
                   None if sizes is None else space.asarray(sizes),
-                  None if given is None else space.asarray(given), wishes)
+                  None if given is None else space.asarray(given), proposals)
 
 
 def drawn() -> Graph:
@@ -138,7 +138,7 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
     rng, model, compared = random.Random(8), GraphModel(drawn()), 0
     for _ in range(30):
         cold = Rounds(rounds.call, rounds.edited, CPU.copy(rounds.incremental.part), None, None,
-                      rounds.wishes)
+                      rounds.proposals)
         assert cold.last.cost == rounds.last.cost
         assert (cold.last.weights == rounds.last.weights).all()
         mark = rounds.mark()

@@ -28,8 +28,9 @@ from tests.algorithms.refining import copied
 from tests.algorithms.spaces import check_rooms, reference
 from tests.net_oracles import values
 
-PRICES = {"km1": lambda spread: max(0, spread - 1), "cut": lambda spread: int(spread > 1),
-          "soed": lambda spread: spread if spread > 1 else 0}
+PRICES = {"km1": lambda connectivity: max(0, connectivity - 1),
+          "cut": lambda connectivity: int(connectivity > 1),
+          "soed": lambda connectivity: connectivity if connectivity > 1 else 0}
 
 
 class Followed:
@@ -100,18 +101,18 @@ class Followed:
     def check_nets(self, part: np.ndarray) -> None:
         """The sets of blocks of all nets, dead ones included."""
         pieces, begin = self.incremental.refiner.rows.pieces, copied(self.edited.net_rows.begin)
-        sets, touched, spread, row, counts = map(copied, (
-            pieces["sets"].bits, pieces["sets"].touched, pieces["sets"].spread,
+        sets, touched, connectivity, row, counts = map(copied, (
+            pieces["sets"].bits, pieces["sets"].touched, pieces["sets"].connectivity,
             pieces["sets"].row, pieces["pin_counts"].counts))
         k, width = self.k, words_for(self.k)
         for net in range(self.edited.nets.count):
             pins = sorted(self.model.nets.get(net, ()))
             expected = np.bincount(part[pins], minlength=k) if pins else np.zeros(k, np.int64)
             assert (row[net] >= 0) == (len(pins) > MAX_SMALL)
-            assert spread[net] == np.count_nonzero(expected)
+            assert connectivity[net] == np.count_nonzero(expected)
             place = net if width == 1 else row[net]
             if place < 0:
-                listed = touched[begin[net] : begin[net] + spread[net]]
+                listed = touched[begin[net] : begin[net] + connectivity[net]]
                 wanted = [2 * b + (expected[b] == 1) for b in np.flatnonzero(expected)]
                 assert sorted(listed) == wanted
             else:

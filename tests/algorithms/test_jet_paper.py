@@ -363,8 +363,9 @@ def test_results_of_random_graphs_are_true(raw: RawGraph, k: int, imbalance: flo
 
 
 @pytest.mark.parametrize("preset", PUBLISHED)
-@pytest.mark.parametrize("wish", ["heavy", "large", "exact", "fixed", "target", "least", "time"])
-def test_the_bounds_are_kept_whatever_is_wanted(wish: str, preset: str) -> None:
+@pytest.mark.parametrize("proposal",
+                         ["heavy", "large", "exact", "fixed", "target", "least", "time"])
+def test_the_bounds_are_kept_whatever_is_wanted(proposal: str, preset: str) -> None:
     """Vertices of very different weights, of which none of the paper's steps makes exact blocks."""
     mesh, random = delaunay(3000), np.random.default_rng(0)
     heavy = np.ones(3000, int)
@@ -375,7 +376,7 @@ def test_the_bounds_are_kept_whatever_is_wanted(wish: str, preset: str) -> None:
         "heavy": {"vertex_weights": heavy}, "exact": {"imbalance": 0}, "fixed": {"fixed": fixed},
         "large": {"vertex_weights": random.integers(0, 2**45, 3000)},
         "target": {"target": [1, 2, 3, 1, 2, 3]}, "least": {"min_block_weight": 480},
-        "time": {"time_limit": 0}}[wish]
+        "time": {"time_limit": 0}}[proposal]
     result = partition(mesh, 6, algorithm="jet", preset=preset, **options)
     assert result.feasible
 

@@ -207,15 +207,15 @@ def offered_matching(graph: Graph, limit: int, seed: int) -> np.ndarray:
         return max(ranked)[2] if ranked else -1
 
     while True:
-        wish = [best(v, [(u, w) for u, w in rows[v] if mate[u] < 0]) if mate[v] < 0 else -1
-                for v in range(n)]
-        if max(wish, default=-1) < 0:
+        proposal = [best(v, [(u, w) for u, w in rows[v] if mate[u] < 0]) if mate[v] < 0 else -1
+                    for v in range(n)]
+        if max(proposal, default=-1) < 0:
             return mate
         rank = [murmur(v ^ murmur(seed)) for v in range(n)]
-        offers = [v for v in range(n) if wish[v] >= 0 and rank[v] < rank[wish[v]]]
+        offers = [v for v in range(n) if proposal[v] >= 0 and rank[v] < rank[proposal[v]]]
         for v in range(n):
-            if wish[v] >= 0 and v not in offers:
-                found = best(v, [(u, w) for u, w in rows[v] if u in offers and wish[u] == v])
+            if proposal[v] >= 0 and v not in offers:
+                found = best(v, [(u, w) for u, w in rows[v] if u in offers and proposal[u] == v])
                 if found >= 0:
                     mate[v], mate[found] = found, v
 
@@ -231,14 +231,14 @@ def test_offers_are_made_and_taken_as_said(
 
 def test_weights_differ_less_where_one_wish_makes_a_pair() -> None:
     """After some levels of a mesh, and there are fewer of them."""
-    spread, sizes = [], []
+    connectivity, sizes = [], []
     for mutual in (True, False):
         level = delaunay(20_000)
         for seed in range(9):
             level = contract(reference(), level, matched_clusters(
                 level, NO_LIMIT, seed, mutual=mutual), np.dtype(np.int64))
         weights = oracles.host(level.vertex_weights)
-        spread.append(weights.std() / weights.mean())
+        connectivity.append(weights.std() / weights.mean())
         sizes.append(len(weights))
-    assert spread[1] < 0.95 * spread[0]
+    assert connectivity[1] < 0.95 * connectivity[0]
     assert sizes[1] < sizes[0]

@@ -15,12 +15,12 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
+from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.net_ratings import (
     NetRating,
     PinRange,
     wish_for_cluster_by_nets,
 )
-from portpart.algorithms.coarsening.net_wishes import NetWishes
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF
 from portpart.backends.cuda.room import check_program, check_width
@@ -31,7 +31,7 @@ from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, 
 from tests.algorithms.spaces import NO_LIMIT, number_of, reference
 from tests.backends.lanes import LanesSpace
 
-WISHING = NetWishes(NetOptions(40))
+PROPOSING = NetProposals(NetOptions(40))
 ALL_GROUPED = ClusteringOptions(improve_rounds=1, max_left=0.0)
 
 
@@ -85,36 +85,36 @@ def test_wishes_are_the_best_of_plain_sums(space: ExecutionSpace, team: int, slo
     masses = np.array(weights_of(made.vertex_weights, n))
     heavy = np.zeros(n, np.int64)
     np.add.at(heavy, members, masses)
-    around = WISHING.around(made.to(space), 5)
-    clusters = Clustering(seed=5, max_weight=11, label=None, wish=space.full(n, -2, np.int32),
+    around = PROPOSING.around(made.to(space), 5)
+    clusters = Clustering(seed=5, max_weight=11, label=None, proposal=space.full(n, -2, np.int32),
                           total=None, cluster=space.asarray(members.astype(np.int32)),
                           cluster_weight=space.asarray(heavy))
     slots_far = max(1, around.sizes.arcs)
     rows = HashRows(space.empty(slots_far, np.int32), space.empty(slots_far, np.int64))
     listed = space.asarray(np.arange(n, dtype=np.int32))
-    wishes = wish_for_cluster_by_nets.bound(by=NetRating(slots, team))
-    space.parallel_for(n, wishes, listed, around.records["graph"], clusters,
+    proposals = wish_for_cluster_by_nets.bound(by=NetRating(slots, team))
+    space.parallel_for(n, proposals, listed, around.records["graph"], clusters,
                        around.records["rated"], rows, PinRange(above, most), team=team)
-    wish = oracles.host(clusters.wish)
+    proposal = oracles.host(clusters.proposal)
     pins = oracles.host(around.records["graph"].end)
     assert pins[0] > 1024
-    assert (oracles.host(around.records["rated"].halvings) == NEAR_ITSELF).any()
+    assert (oracles.host(around.records["rated"].log2_rate) == NEAR_ITSELF).any()
     assert around.sizes.arcs > 0
     expected = scores_of(made, members, 40, 11 - masses, 2**20)
     for v in range(n):
         if above < pins[v] <= most:
             best = max(expected[v].values(), default=-1.0)
-            assert wish[v] in [c for c, score in expected[v].items() if score == best] or (
-                best < 0 and wish[v] == -1)
+            assert proposal[v] in [c for c, score in expected[v].items() if score == best] or (
+                best < 0 and proposal[v] == -1)
         else:
-            assert wish[v] == -2
+            assert proposal[v] == -2
 
 
 def clustered(space: ExecutionSpace, hypergraph: Hypergraph, limit: int,
               label: np.ndarray | None = None) -> np.ndarray:
     """Cluster of each vertex; checks the numbers of the clusters, their limit and their labels."""
     here = None if label is None else space.asarray(label.astype(np.int32))
-    found = cluster(space, hypergraph.to(space), limit, 3, ALL_GROUPED, here, WISHING)
+    found = cluster(space, hypergraph.to(space), limit, 3, ALL_GROUPED, here, PROPOSING)
     result = oracles.host(found.cluster)
     assert np.array_equal(np.unique(result), np.arange(number_of(found)))
     sums = np.zeros(len(result), np.int64)
@@ -156,13 +156,13 @@ def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionS
     rows = [[0, *random.choice(np.arange(1, n), 599, replace=False).tolist()] for _ in range(400)]
     found = []
     for here in (space, reference()):
-        around = NetWishes(NetOptions(1000)).around(hypergraph_of(rows, n).to(here), 9)
+        around = NetProposals(NetOptions(1000)).around(hypergraph_of(rows, n).to(here), 9)
         pins = oracles.host(around.records["graph"].end)
-        halvings = oracles.host(around.records["rated"].halvings)
+        log2_rate = oracles.host(around.records["rated"].log2_rate)
         assert 0 < pins[0] <= MAX_PINS
         assert pins[0] % 600 == 0
-        assert halvings[0] == 1
-        assert not halvings[1:].any()
+        assert log2_rate[0] == 1
+        assert not log2_rate[1:].any()
         assert around.sizes.arcs == 2 * n * n
         found.append(pins.tolist())
     assert found[0] == found[1]
@@ -171,7 +171,7 @@ def test_vertices_of_very_many_pins_look_at_some_of_their_nets(space: ExecutionS
 def levels_of(space: ExecutionSpace, hypergraph: Hypergraph) -> list[Level[Hypergraph]]:
     """The hierarchy of a hypergraph."""
     finest = merged_nets(hypergraph.to(space), NetOptions())
-    rule = cluster_rule(finest, 60, NO_LIMIT, ClusteringOptions(), WISHING)
+    rule = cluster_rule(finest, 60, NO_LIMIT, ClusteringOptions(), PROPOSING)
     return coarsen(space, finest, rule, stop_at=60, max_kept=0.95, contraction=contract_nets)
 
 
@@ -188,9 +188,9 @@ def test_hierarchies_are_the_same_on_all_spaces(space: ExecutionSpace) -> None:
 def test_scratch_rows_of_a_program_fit_a_block() -> None:
     """Of every width, in one program."""
     hypergraph = circuit(50, 1)
-    around = WISHING.around(hypergraph.to(reference()), 1)
+    around = PROPOSING.around(hypergraph.to(reference()), 1)
     records = clustering._records(around, np.zeros(50, np.int32), 1, 1, None)
-    program = clustering._record(records, around, ClusteringOptions(), WISHING, one_lane=False)
+    program = clustering._record(records, around, ClusteringOptions(), PROPOSING, one_lane=False)
     check_program(program)
     for step in program.launches():
         check_width(step.kernel, step.team)

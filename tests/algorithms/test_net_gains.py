@@ -39,7 +39,7 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
     phases = NetPhases(space, hypergraph, random_part(hypergraph, k), k, hub_degree=6,
                        objective=net_objective(objective))
     random = np.random.default_rng(1)
-    assert (k == 100) == (copied(phases.rows.sets.spread).max() > 64)  # type: ignore[attr-defined]
+    assert (k == 100) == (copied(phases.rows.sets.connectivity).max() > 64)  # type: ignore[attr-defined]
     for share in (0.02, 0.5, 0.05):
         assert_gains_are_right(phases, hypergraph, objective)
         part = copied(phases.run.moves.part)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening import net_grouping
-from portpart.algorithms.coarsening.joined_groups import MAX_ROUNDS
+from portpart.algorithms.coarsening.linked_groups import MAX_ROUNDS
 from portpart.algorithms.coarsening.net_grouping import NetGroups, group_by_nets
-from portpart.algorithms.coarsening.net_wishes import NetWishes
+from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.cuda.room import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
@@ -131,7 +131,7 @@ def test_sizes_and_labels_hold_on_any_hypergraph(hypergraph: Hypergraph, limit: 
 
 def test_scratch_rows_of_a_program_fit_a_block() -> None:
     """Of every width, in one program."""
-    around = NetWishes(NetOptions()).around(circuit(50, 1), 1)
+    around = NetProposals(NetOptions()).around(circuit(50, 1), 1)
     groups = NetGroups(seed=1, max_weight=9, label=None, total=None, cluster=np.zeros(50, np.int32))
     records = net_grouping._records(reference(), around, groups)
     program = net_grouping._record(records, around.sizes, one_lane=False)

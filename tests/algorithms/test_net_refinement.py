@@ -68,22 +68,22 @@ def assert_state_is_right(refiner: Refiner, hypergraph: Hypergraph, k: int) -> N
     """Sets and counters of all nets tell where the pins are now, and the cost what they cost."""
     part, rows = copied(refiner.run.moves.part), refiner.rows(hypergraph)
     width = words_for(k)
-    sets, touched, spread, row, counts, leaving = (copied(array) for array in (
-        rows.sets.bits, rows.sets.touched, rows.sets.spread, rows.sets.row,
+    sets, touched, connectivity, row, counts, leaving = (copied(array) for array in (
+        rows.sets.bits, rows.sets.touched, rows.sets.connectivity, rows.sets.row,
         rows.pin_counts.counts, rows.afterburner.leaving))
     begin = np.cumsum([0, *map(len, nets_of(hypergraph))])
     for net, pins in enumerate(nets_of(hypergraph)):
         expected = np.bincount(part[pins], minlength=k) if pins else np.zeros(k, np.int64)
         place = net if width == 1 else row[net]
         if place < 0:
-            listed = touched[begin[net] : begin[net] + spread[net]]
+            listed = touched[begin[net] : begin[net] + connectivity[net]]
             assert sorted(listed) == [2 * b + (expected[b] == 1) for b in np.flatnonzero(expected)]
         else:
             for kind, wanted in enumerate((expected > 0, expected == 1)):
                 own = sets[2 * place * width : 2 * (place + 1) * width][kind::2].copy()
                 bits = np.unpackbits(own.view(np.uint8), bitorder="little")[:k]
                 assert np.array_equal(bits.astype(bool), wanted)
-        assert spread[net] == np.count_nonzero(expected)
+        assert connectivity[net] == np.count_nonzero(expected)
         assert (row[net] >= 0) == (len(pins) > MAX_SMALL)
         if row[net] >= 0:
             assert np.array_equal(counts[row[net] * k : (row[net] + 1) * k], expected)
@@ -123,13 +123,13 @@ def test_lanes_without_a_block_leave_the_counters_of_other_nets() -> None:
     assert_state_is_right(refiner, here, 2)
 
 
-def agreed(hypergraph: Hypergraph, part: np.ndarray, wishes: dict[int, int],
+def agreed(hypergraph: Hypergraph, part: np.ndarray, proposals: dict[int, int],
            name: str, order: list[int]) -> dict[int, int]:
     """What each wanted move gains after those before it."""
     gains, now = {}, part.copy()
     for v in order:
         before = cost(hypergraph, now, name)
-        now[v] = wishes[v]
+        now[v] = proposals[v]
         gains[v] = before - cost(hypergraph, now, name)
     return gains
 
@@ -146,12 +146,12 @@ def test_vertices_move_that_still_gain_after_those_before_them(space: ExecutionS
                                iteration_limit=1)
     refiner.refine(here, FILTER_RATIO)
     cache = refiner.run.cache
-    gain, wishes = copied(cache.gain), {
+    gain, proposals = copied(cache.gain), {
         v: int(block) for v, block in enumerate(copied(cache.best_target)) if block >= 0}
-    in_turn = sorted(wishes, key=lambda v: (-gain[v] if order == "gain" else 0, v))
-    expected = agreed(hypergraph, start, wishes, objective, in_turn)
+    in_turn = sorted(proposals, key=lambda v: (-gain[v] if order == "gain" else 0, v))
+    expected = agreed(hypergraph, start, proposals, objective, in_turn)
     after = copied(refiner.rows(here).afterburner.after)
-    assert {v: int(after[v]) for v in wishes} == expected
+    assert {v: int(after[v]) for v in proposals} == expected
     moved = {v for v, iteration in enumerate(copied(refiner.run.moves.moved_in))
              if iteration == 0}
     assert moved == {v for v, gained in expected.items() if gained >= 0}
@@ -179,12 +179,13 @@ def test_movers_of_a_net_of_thousands_of_pins_go_one_after_the_other(space: Exec
                                iteration_limit=1)
     refiner.refine(here, FILTER_RATIO)
     cache = refiner.run.cache
-    gain, wishes = copied(cache.gain), {
+    gain, proposals = copied(cache.gain), {
         v: int(block) for v, block in enumerate(copied(cache.best_target)) if block >= 0}
-    in_turn = sorted(wishes, key=lambda v: (-gain[v] if order == "gain" else 0, v))
+    in_turn = sorted(proposals, key=lambda v: (-gain[v] if order == "gain" else 0, v))
     after = copied(refiner.rows(here).afterburner.after)
-    assert {v: int(after[v]) for v in wishes} == agreed(hypergraph, start, wishes, "km1", in_turn)
-    assert len(wishes) > MAX_GROUP
+    assert {v: int(after[v]) for v in proposals} == agreed(hypergraph, start, proposals, "km1",
+                                                           in_turn)
+    assert len(proposals) > MAX_GROUP
     assert_state_is_right(refiner, here, k)
     assert max(after) >= 90
 

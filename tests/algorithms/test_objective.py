@@ -29,7 +29,7 @@ from portpart.algorithms.objectives.distance_values import (
     many_by_distance,
     value_along_arcs,
 )
-from portpart.algorithms.objectives.objective import Objective, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Objective, Rules, Tables
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.algorithms.refinement import lanes as of_levels
@@ -79,7 +79,7 @@ def tolls_on(space: ExecutionSpace) -> Objective:
 
 def counted_rules() -> Rules:
     """The same functions, but weights into all blocks are counted, 512 blocks at a time."""
-    many = Valuation(COUNTED, value_along_arcs.bound(distance=toll))
+    many = BlockScore(COUNTED, value_along_arcs.bound(distance=toll))
     return replace(toll_rules(), name="tolls, counted", many=many)
 
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening.pairing import (
+from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.algorithms.coarsening.two_hop_pairing import (
     NO_KEY,
     UNMATCHED,
-    Pairing,
+    TwoHopPairing,
     keep_weight_limit,
     pairing_records,
     record_pairing,
 )
-from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, device
 from portpart.backends.program import Program
@@ -44,9 +44,10 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     n = len(keys)
     weights = None if weights is None else space.asarray(weights, np.int64)
     mate = space.full(n, UNMATCHED, np.int32)
-    pairing = Pairing(limit, keys=space.asarray(np.array(keys, np.int64)), mate=mate)
-    bound = {"graph": Csr(None, None, None, None, weights, None), **pairing_records(pairing, n)}
-    program = Program("pairing")
+    pairing_state = TwoHopPairing(limit, keys=space.asarray(np.array(keys, np.int64)), mate=mate)
+    bound = {"graph": Csr(None, None, None, None, weights, None),
+             **pairing_records(pairing_state, n)}
+    program = Program("pairing_state")
     for name, record in bound.items():
         program.record(name, record)
     record_pairing(program, fit)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.initial.quiet import quiet_c_code
+from portpart.algorithms.initial.silence_stdout import silenced_c_stdout
 
 if sys.platform == "win32" or not (sys.platform == "darwin"
                                    or hasattr(ctypes.CDLL(None), "gnu_get_libc_version")):
@@ -46,7 +46,7 @@ def test_c_code_is_heard_before_and_after_and_python_meanwhile(
     capfd: pytest.CaptureFixture
 ) -> None:
     C.puts(b"before")
-    with quiet_c_code(), quiet_c_code():
+    with silenced_c_stdout(), silenced_c_stdout():
         C.puts(b"silent")
         os.write(1, b"python\n")
     C.puts(b"after")
@@ -59,7 +59,7 @@ def test_threads_do_not_take_the_output_from_each_other(capfd: pytest.CaptureFix
     def print_quietly() -> None:
         start.wait()
         for _ in range(200):
-            with quiet_c_code():
+            with silenced_c_stdout():
                 C.puts(b"silent")
 
     threads = [threading.Thread(target=print_quietly) for _ in range(4)]
@@ -77,7 +77,7 @@ def test_a_fork_can_call_metis_while_another_thread_does() -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def wait_quietly() -> None:
-        with quiet_c_code():
+        with silenced_c_stdout():
             entered.set()
             leave.wait(0.2)
 
@@ -86,7 +86,7 @@ def test_a_fork_can_call_metis_while_another_thread_does() -> None:
     entered.wait()
     child = os.fork()
     if child == 0:
-        with quiet_c_code():
+        with silenced_c_stdout():
             os._exit(0)
     leave.set()
     thread.join()

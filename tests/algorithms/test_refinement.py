@@ -158,23 +158,23 @@ def test_the_iteration_limit_is_kept(space: ExecutionSpace) -> None:
 
 def propagated(graph: Graph, part: np.ndarray, ratio: float, seed: int) -> np.ndarray:
     """Algorithm 4.2 once: first filter, and the afterburner by the order of equation 4.1."""
-    rows, wishes = counted_rows(graph, part), {}
+    rows, proposals = counted_rows(graph, part), {}
     for v, row in enumerate(rows):
         own = row.pop(int(part[v]), 0)
         top = max(row.values(), default=0)
         if top > 0 and (top >= own or own - top < int(ratio * own)):
-            wishes[v] = top - own, max((b for b in row if row[b] == top),
-                                       key=lambda b: oracles.hash_of_pair(v, b, seed))
-    gains = dict.fromkeys(wishes, 0)
+            proposals[v] = top - own, max((b for b in row if row[b] == top),
+                                          key=lambda b: oracles.hash_of_pair(v, b, seed))
+    gains = dict.fromkeys(proposals, 0)
     for v, u, weight in oracles.arcs(graph):
-        if v in wishes:
-            goes_first = u in wishes and (-wishes[u][0], u) < (-wishes[v][0], v)
-            block = wishes[u][1] if goes_first else part[u]
-            gains[v] += weight * (int(block == wishes[v][1]) - int(block == part[v]))
+        if v in proposals:
+            goes_first = u in proposals and (-proposals[u][0], u) < (-proposals[v][0], v)
+            block = proposals[u][1] if goes_first else part[u]
+            gains[v] += weight * (int(block == proposals[v][1]) - int(block == part[v]))
     after = part.copy()
     for v, gain in gains.items():
         if gain >= 0:
-            after[v] = wishes[v][1]
+            after[v] = proposals[v][1]
     return after
 
 

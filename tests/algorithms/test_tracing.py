@@ -128,7 +128,7 @@ def test_a_result_tells_how_many_vertices_moved_for_the_bounds_alone(
     n = len(weights)
     graph = raw_graph(n, [(i, (i + 1) % n) for i in range(n)], vertex_weights=weights).graph()
     result = portpart.partition(graph, k, imbalance=0, preset=JetConfig())
-    monkeypatch.setattr("portpart.api.call.bounded", lambda graph, part, balance, *_: (
+    monkeypatch.setattr("portpart.api.request.enforce_limits", lambda graph, part, balance, *_: (
         part, np.array(oracles.block_weights(graph, part, k))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

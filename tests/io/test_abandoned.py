@@ -28,7 +28,7 @@ write_chunks(sys.argv[1], chunks())
 """
 
 
-def leftovers(folder: Path) -> list[Path]:
+def unclustered(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"{files.TEMPORARY}*"))
 
 
@@ -42,18 +42,18 @@ def test_a_killed_writer_leaves_nothing_for_long(
         assert writer.stdout is not None
         assert writer.stdout.readline() == "writing\n"
         old = time.time() - 2 * files.ABANDONED_AFTER
-        for file in leftovers(tmp_path):
+        for file in unclustered(tmp_path):
             os.utime(file, (old, old))
         graph_io.write_partition([1], tmp_path / "other")
-        assert len(leftovers(tmp_path)) == 1  # its process lives
+        assert len(unclustered(tmp_path)) == 1  # its process lives
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         monkeypatch.setattr(files, "ABANDONED_AFTER", 1e6)
         graph_io.write_partition([1], tmp_path / "other")
-        assert len(leftovers(tmp_path)) == 1  # it is young
+        assert len(unclustered(tmp_path)) == 1  # it is young
         monkeypatch.undo()
         graph_io.write_partition([1], tmp_path / "other")
-        assert leftovers(tmp_path) == []
+        assert unclustered(tmp_path) == []
         assert (tmp_path / "part").read_text() == "before"
     finally:
         writer.kill()

@@ -161,18 +161,18 @@ def test_what_no_section_can_be_divided_by_is_refused(arguments: dict[str, Any])
 
 
 @pytest.mark.parametrize("algorithm", ["hm", "hm-ultra"])
-@pytest.mark.parametrize("wish", ["fixed", "target", "weights", "exact", "initial"])
-def test_the_bounds_are_kept_whatever_is_wanted(algorithm: str, wish: str) -> None:
+@pytest.mark.parametrize("proposal", ["fixed", "target", "weights", "exact", "initial"])
+def test_the_bounds_are_kept_whatever_is_wanted(algorithm: str, proposal: str) -> None:
     random = np.random.default_rng(5)
     fixed = np.where(random.random(3000) < 0.05, random.integers(0, 12, 3000), -1)
     graph, options = MESH, {
         "fixed": {"fixed": fixed}, "target": {"target": [3, 1, 2] * 4}, "weights": {},
-        "exact": {"imbalance": 0}, "initial": {"initial": random.integers(0, 12, 3000)}}[wish]
-    if wish == "weights":
+        "exact": {"imbalance": 0}, "initial": {"initial": random.integers(0, 12, 3000)}}[proposal]
+    if proposal == "weights":
         graph = portpart.as_graph(MESH, vertex_weights=random.integers(1, 60, 3000))
     result = mapped(graph, [3, 2, 2], [1, 4, 20], algorithm=algorithm, preset="paper", **options)
     assert result.feasible
-    if wish == "fixed":
+    if proposal == "fixed":
         assert (oracles.host(result.part) == fixed)[fixed >= 0].all()
 
 

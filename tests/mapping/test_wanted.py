@@ -216,19 +216,21 @@ def test_every_space_finds_the_same(space: ExecutionSpace, name: str, algorithm:
     graph = delaunay(900)
     every = {"target": UNEVEN, "fixed": scattered(900, 0.05),
              "initial": np.random.default_rng(1).permutation(900) % K}
-    wish = every if name == "all" else {name: every[name]}
-    expected = in_space(reference(), graph, algorithm, wish)
-    assert np.array_equal(in_space(space, graph, algorithm, wish), expected)
+    proposal = every if name == "all" else {name: every[name]}
+    expected = in_space(reference(), graph, algorithm, proposal)
+    assert np.array_equal(in_space(space, graph, algorithm, proposal), expected)
 
 
-def in_space(space: ExecutionSpace, graph: Graph, algorithm: str, wish: Any) -> np.ndarray:
+def in_space(space: ExecutionSpace, graph: Graph, algorithm: str, proposal: Any) -> np.ndarray:
     here = graph.to(space)
-    fixed, initial = (None if wish.get(name) is None else space.asarray(wish[name], np.int32)
+    fixed, initial = (None if proposal.get(name) is None
+                      else space.asarray(proposal[name], np.int32)
                       for name in ("fixed", "initial"))
     if fixed is not None and initial is not None:
-        initial = space.asarray(np.where(wish["fixed"] >= 0, wish["fixed"], wish["initial"]),
+        initial = space.asarray(np.where(proposal["fixed"] >= 0, proposal["fixed"],
+                                         proposal["initial"]),
                                 np.int32)
-    bounds = bounds_for(here, K, 0.03, wish.get("target"), fixed, 0)
+    bounds = bounds_for(here, K, 0.03, proposal.get("target"), fixed, 0)
     problem = MappingProblem(here, bounds.balance, 4, Trace(space, here, None),
                              Constraints(fixed, initial), topology=TREE,
                              distances=distances_on(space, TREE))

@@ -24,9 +24,9 @@ from portpart.backends.language import (
 from portpart.primitives.best_candidate import (
     Choice,
     Search,
-    anybody,
+    any_candidate,
     best_candidate,
-    keep_wish,
+    keep_best_score,
 )
 from tests import oracles
 from tests.algorithms.spaces import reference
@@ -80,7 +80,7 @@ def keep_score(v, best, best_score, search: Scored):
     top = team_max(best_score)
     if lane() == 0:
         search.best[v] = top
-    return keep_wish(v, best, best_score, search)
+    return keep_best_score(v, best, best_score, search)
 
 
 def finder(admits: DeviceFunction, keep: DeviceFunction, score_type: Word) -> Any:
@@ -108,10 +108,10 @@ def found(space: ExecutionSpace, rows: Any, kernel: Any, scores: np.ndarray,
     """The best candidate and its score for each row."""
     offsets, standing = space.asarray(rows[0]), space.asarray(rows[1])
     n = len(rows[0]) - 1
-    wish, best = space.full(n, -9, np.int32), space.zeros(n, scores.dtype)
-    search = Scored(seed=seed, wish=wish, scores=space.asarray(scores), best=best)
+    proposal, best = space.full(n, -9, np.int32), space.zeros(n, scores.dtype)
+    search = Scored(seed=seed, proposal=proposal, scores=space.asarray(scores), best=best)
     space.parallel_for(n, kernel, Rows(offsets[:-1], offsets[1:], standing), search, team=team)
-    return oracles.host(wish).tolist(), oracles.host(best).tolist()
+    return oracles.host(proposal).tolist(), oracles.host(best).tolist()
 
 
 def plain_best(rows: Any, scores: np.ndarray, even: bool) -> list[tuple[float, set[int]]]:
@@ -133,27 +133,27 @@ def test_the_best_is_one_of_those_of_the_best_score(
 ) -> None:
     rows = drawn_rows(team)
     scores = rows[2].astype(dtype) / 4 if dtype is np.float64 else rows[2]
-    kernel = finder(is_even if even else anybody, keep_score, score_type)
-    wish, best = found(space, rows, kernel, scores, team)
+    kernel = finder(is_even if even else any_candidate, keep_score, score_type)
+    proposal, best = found(space, rows, kernel, scores, team)
     ties = 0
     for v, (top, candidates) in enumerate(plain_best(rows, scores, even)):
-        assert wish[v] in (candidates or {NOBODY})
+        assert proposal[v] in (candidates or {NOBODY})
         assert not candidates or best[v] == top
-        assert 4 not in candidates or wish[v] == 4, "the own one comes first"
+        assert 4 not in candidates or proposal[v] == 4, "the own one comes first"
         ties += len(candidates) > 1
     assert ties > 50
-    assert (wish, best) == found(reference(), rows, kernel, scores)
+    assert (proposal, best) == found(reference(), rows, kernel, scores)
 
 
 @pytest.mark.parametrize("lanes", [2, 5])
 def test_neither_lanes_nor_the_order_of_places_decide(lanes: int) -> None:
     offsets, standing, scores = drawn_rows(1)
-    kernel = finder(anybody, keep_wish, int64)
+    kernel = finder(any_candidate, keep_best_score, int64)
     order = np.concatenate([np.arange(a, b)[::-1] for a, b in pairwise(offsets)])
     turned = offsets, standing[order], scores[order]
-    wish, _ = found(reference(), (offsets, standing), kernel, scores)
-    assert wish == found(reference(), turned, kernel, turned[2])[0]
-    assert wish == found(LanesSpace(lanes), (offsets, standing), kernel, scores)[0]
+    proposal, _ = found(reference(), (offsets, standing), kernel, scores)
+    assert proposal == found(reference(), turned, kernel, turned[2])[0]
+    assert proposal == found(LanesSpace(lanes), (offsets, standing), kernel, scores)[0]
 
 
 def murmur(value: int) -> int:
@@ -172,6 +172,7 @@ def signed(value: int) -> int:
 def test_the_hash_of_the_pair_decides_between_equals(space: ExecutionSpace, seed: int) -> None:
     standing = np.array([9, 3, 17, 30, 12], np.int32)
     rows = np.array([0, 5]), standing
-    kernel = finder(anybody, keep_wish, int64)
-    wish, _ = found(space, rows, kernel, np.zeros(5, np.int64), seed=seed)
-    assert wish == [max(standing.tolist(), key=lambda c: signed(murmur(c << 32 ^ murmur(seed))))]
+    kernel = finder(any_candidate, keep_best_score, int64)
+    proposal, _ = found(space, rows, kernel, np.zeros(5, np.int64), seed=seed)
+    assert proposal == [max(standing.tolist(),
+                            key=lambda c: signed(murmur(c << 32 ^ murmur(seed))))]

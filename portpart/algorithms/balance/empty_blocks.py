@@ -26,7 +26,7 @@ NEVER = -(2**63)
 """The score of a vertex that cannot be had."""
 
 
-class Donors(Record):
+class DonorSearch(Record):
     """Who may give a vertex to an empty block.
 
     Attributes
@@ -61,8 +61,8 @@ def with_empty_filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balan
     part, blocks, scores = space.copy(part), blocks.copy(), space.empty(n, np.int64)
     weights = graph.vertex_weights
     for block in empty:
-        donors = Donors(part, fixed, space.asarray(blocks), space.asarray(balance.limits),
-                        int(balance.limits[block]))
+        donors = DonorSearch(part, fixed, space.asarray(blocks), space.asarray(balance.limits),
+                             int(balance.limits[block]))
         _score(graph, donors, balance.num_blocks, scores)
         v = argmax_of(space, scores)
         if v < 0 or int(space.to_host(scores[v : v + 1])[0]) == NEVER:
@@ -74,7 +74,7 @@ def with_empty_filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balan
     return part, blocks
 
 
-def _score(graph: EitherGraph, donors: Donors, num_blocks: int, scores: Array) -> None:
+def _score(graph: EitherGraph, donors: DonorSearch, num_blocks: int, scores: Array) -> None:
     """Set scores[v] to what v gains by leaving its block, or to NEVER."""
     space, n, team = graph.space, graph.num_vertices, team_for_all(graph)
     if isinstance(graph, Hypergraph):
@@ -88,7 +88,7 @@ def _score(graph: EitherGraph, donors: Donors, num_blocks: int, scores: Array) -
 
 
 @kl.device
-def tied_by_arcs(v, graph: Csr, donors: Donors):
+def tied_by_arcs(v, graph: Csr, donors: DonorSearch):
     """Weight of v's arcs inside its block, as one lane sees it."""
     here = donors.part[v]
     total = kl.int64(0)
@@ -99,7 +99,7 @@ def tied_by_arcs(v, graph: Csr, donors: Donors):
 
 
 @kl.device
-def tied_by_nets(v, graph: NetRows, donors: Donors):
+def tied_by_nets(v, graph: NetRows, donors: DonorSearch):
     """Weight of v's nets with other pins in its block, as one lane sees it."""
     total = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
@@ -110,7 +110,7 @@ def tied_by_nets(v, graph: NetRows, donors: Donors):
 
 
 @kl.device
-def can_be_had(v, weight, donors: Donors):
+def may_donate(v, weight, donors: DonorSearch):
     """Whether a vertex of this weight may leave its block for the empty one."""
     here = donors.part[v]
     over = max(kl.int64(0), donors.weights[here] - donors.limits[here] - 1)
@@ -119,10 +119,10 @@ def can_be_had(v, weight, donors: Donors):
 
 
 @kl.kernel
-def score_donor(v, graph: Csr, donors: Donors, scores, tied: StaticValue):
+def score_donor(v, graph: Csr, donors: DonorSearch, scores, tied: StaticValue):
     """scores[v] = what v gains by leaving its block: nothing, or less."""
     total = kl.team_sum(tied(v, graph, donors))
     if kl.lane() == 0:
         scores[v] = NEVER
-        if can_be_had(v, kl.value_or(graph.vertex_weights, v, 1), donors):
+        if may_donate(v, kl.value_or(graph.vertex_weights, v, 1), donors):
             scores[v] = -total

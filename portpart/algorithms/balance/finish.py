@@ -2,14 +2,14 @@
 
 Refinement nearly always ends within the limits; then nothing is done.  Else vertices move or are
 packed anew (`overload`), light blocks are filled (`underload`), and where bounds are broken still,
-what can be had by any means is looked for (`last_resort`).
+what can be had by any means is looked for (`exact_packing`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.balance.last_resort import within_bounds
+from portpart.algorithms.balance.exact_packing import within_bounds
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import (
     attainable,
@@ -22,8 +22,8 @@ from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
 
 
-def bounded(graph: EitherGraph, part: Array, balance: Balance, min_weight: int = 0,
-            fixed: Array | None = None) -> tuple[Array, np.ndarray]:
+def enforce_limits(graph: EitherGraph, part: Array, balance: Balance, min_weight: int = 0,
+                   fixed: Array | None = None) -> tuple[Array, np.ndarray]:
     """`part` within its bounds, or with bounds broken little, and the block weights.
 
     Parameters

@@ -34,7 +34,8 @@ def heaviest_first(weights: list[int], fixed_weights: list[int],
     return _dealt(weights, fixed_weights, max_weights, range(len(max_weights)), len(weights))
 
 
-def folded(weights: list[int], fixed_weights: list[int], max_weights: list[int]) -> list[int]:
+def pack_by_counts(weights: list[int], fixed_weights: list[int],
+                   max_weights: list[int]) -> list[int]:
     """The same with numbers of weights that differ by one at most; light ones where they are more.
 
     What weighs half a block or more is paired, the heaviest with the lightest.
@@ -64,8 +65,8 @@ def _dealt(weights: list[int], fixed_weights: list[int], max_weights: list[int],
     return chosen
 
 
-def squeezed(weights: list[int], fixed_weights: np.ndarray, max_weights: np.ndarray,
-             over: float) -> list[int] | None:
+def pack_over_limit(weights: list[int], fixed_weights: np.ndarray, max_weights: np.ndarray,
+                    over: float) -> list[int] | None:
     """A block for each weight, with limits broken by a smaller share than `over`, if found."""
     best = None
     if len(weights) > MAX_SQUEEZED:

@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.packing import packed_within
-from portpart.algorithms.objectives.candidates import Parts
+from portpart.algorithms.objectives.candidates import CandidateParts
 from portpart.algorithms.refinement.blocks.heavy_vertices import heavy_weights
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
@@ -51,8 +51,8 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
     return space.asarray(moved), blocks
 
 
-def with_heavy_apart(graph: EitherGraph, parts: Parts, balance: Balance,
-                     fixed: Array | None = None) -> Parts:
+def with_heavy_apart(graph: EitherGraph, parts: CandidateParts, balance: Balance,
+                     fixed: Array | None = None) -> CandidateParts:
     """`parts`, but where heavy vertices of a block weigh more than it may: they are spread.
 
     What others weigh is left to refinement, in which heavy vertices stay.
@@ -60,12 +60,12 @@ def with_heavy_apart(graph: EitherGraph, parts: Parts, balance: Balance,
     space, n = graph.space, graph.num_vertices
     weights = space.to_host(heavy_weights(graph, int(balance.limits.min())))
     free = np.ones(n, bool) if fixed is None else space.to_host(fixed) < 0
-    moved = Parts(space.to_host(parts.joined).copy(), len(parts))
+    moved = CandidateParts(space.to_host(parts.joined).copy(), len(parts))
     # all at once, as each wait for a device takes longer than to copy a few partitions
     changed = [_spread_heavy(part, weights, free, balance) for part in moved]
     if not any(changed):
         return parts
-    return Parts(space.asarray(moved.joined), len(parts))
+    return CandidateParts(space.asarray(moved.joined), len(parts))
 
 
 def _spread_heavy(part: np.ndarray, weights: np.ndarray, free: np.ndarray,

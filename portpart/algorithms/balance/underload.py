@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.algorithms.balance.empty_blocks import with_empty_filled
-from portpart.algorithms.balance.host_ties import host_ties
+from portpart.algorithms.balance.host_connectivity import host_connectivity
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.nonempty import nonempty_weight
 from portpart.algorithms.balance.overload import block_weights_on_host, host_vertex_weights
@@ -63,7 +63,7 @@ def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance
             filling = _Filling(graph, host_part, free, blocks, balance.limits, bound)
             filling.fill_all(filling.fill)
             if blocks.min() < bound:
-                filling.spread()
+                filling.fill_lightest()
     if blocks.min() == 0 and some > 0:
         filling = _Filling(graph, host_part, free, blocks, balance.limits, 1)
         filling.fill_all(filling.pass_on)
@@ -75,7 +75,7 @@ class _Filling:
 
     def __init__(self, graph: EitherGraph, part: np.ndarray, free: np.ndarray, blocks: np.ndarray,
                  limits: np.ndarray, min_weight: int) -> None:
-        self.connections = host_ties(graph, part)
+        self.connections = host_connectivity(graph, part)
         self.inside = self.connections.inside
         self.part, self.free, self.blocks, self.limits = part, free, blocks, limits
         self.weights, self.min_weight = host_vertex_weights(graph), min_weight
@@ -203,7 +203,7 @@ class _Filling:
             block = block_that_gets_it
         self.fill(last)
 
-    def spread(self) -> None:
+    def fill_lightest(self) -> None:
         """Pack all vertices anew, heaviest first, if that alone makes all blocks heavy enough."""
         part, k = self.part.copy(), len(self.limits)
         blocks = block_weights_on_host(part[~self.free], self.weights[~self.free], k)

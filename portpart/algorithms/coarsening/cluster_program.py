@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from portpart.algorithms.coarsening import two_hop_clusters as leftovers
+from portpart.algorithms.coarsening import two_hop_clusters as unclustered
 from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
     Rounds,
     VertexList,
-    ask_for_room,
-    choose_by_chance,
+    grant_random,
     join,
-    list_leftovers,
     list_rest,
+    list_single,
+    request_join,
     settle,
 )
 from portpart.algorithms.coarsening.sizes import FineSizes
@@ -24,7 +24,7 @@ from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
 
 SCRATCH: dict[str, WorkRecord] = {
-    "rows": HashRows(), "groups": leftovers.TwoHopGroups(), "list_0": VertexList(),
+    "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": VertexList(),
     "list_1": VertexList(),
 }
 
@@ -32,7 +32,7 @@ CLUSTERING_WORK = Rounds, *map(type, SCRATCH.values())
 """What a clustering works on; work arrays have elements for keys of isolated vertices too."""
 
 
-class Surroundings(NamedTuple):
+class ClusteringInputs(NamedTuple):
     """What vertices look at when they wish.
 
     Attributes
@@ -60,10 +60,10 @@ class Surroundings(NamedTuple):
     lanes: int = 1
 
 
-class Wishing(Protocol):
+class ProposalRule(Protocol):
     """How vertices find the cluster that they wish for; a value, since programs are kept by it."""
 
-    def around(self, graph: Any, seed: int) -> Surroundings:
+    def around(self, graph: Any, seed: int) -> ClusteringInputs:
         """What the vertices of a graph look at."""
 
     def among_single(self, recording: Recording) -> None:
@@ -79,7 +79,7 @@ class Recording:
     Where teams have one lane high degrees need no widest team, and one kernel less to compile.
     """
 
-    def __init__(self, records: dict[str, Any], around: Surroundings, one_lane: bool) -> None:
+    def __init__(self, records: dict[str, Any], around: ClusteringInputs, one_lane: bool) -> None:
         self.team, self.one_lane = around.team, one_lane
         self.program = Program("clustering", sweeps=True, sizes=around.sizes)
         slots = self.program.declare({**records, **SCRATCH, **around.scratch})
@@ -105,11 +105,11 @@ class Recording:
         `then`, if given, fills the other list from this one or, at the end, from all vertices.
         """
         count = self.lists[here].length
-        for each in (choose, ask_for_room, choose_by_chance, join):
+        for each in (choose, request_join, grant_random, join):
             self.launch(count, each, here, turn=turn)
         with self.program.side_by_side():
             self.launch(count, settle, here)
             if then is list_rest:
                 self.launch(count, then, here)
-            elif then is list_leftovers:
+            elif then is list_single:
                 self.launch(self.rounds.vertices, then, 1 - here)

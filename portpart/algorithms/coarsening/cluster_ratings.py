@@ -11,15 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portpart.algorithms.coarsening.proposals import (
+    ClusterProposals,
+    cluster_capacity,
+    head_of,
+    may_join,
+)
 from portpart.algorithms.coarsening.sizes import FineSizes, sum_type
-from portpart.algorithms.coarsening.wishes import Wishes, head_of, may_join, room_beside
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
 from portpart.backends.language import DeviceFunction, Static, Word
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of, global_id
-from portpart.primitives.best_candidate import HIGHEST, Choice, best_candidate, keep_wish
+from portpart.primitives.best_candidate import HIGHEST, Choice, best_candidate, keep_best_score
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.hashing import pair_hash
 from portpart.primitives.team_winner import NOBODY
@@ -56,7 +61,7 @@ class Rating(Static):
     neighbour: DeviceFunction
     cluster: DeviceFunction
     slot: DeviceFunction
-    keep: DeviceFunction = keep_wish
+    keep: DeviceFunction = keep_best_score
 
     @property
     def of_neighbours(self) -> Choice:
@@ -93,7 +98,7 @@ class RowRating(Static):
     rating: Rating
 
 
-class Clustering(Wishes):
+class Clustering(ClusterProposals):
     """The clusters of n vertices.
 
     Attributes
@@ -171,7 +176,7 @@ def weight_towards(v, c, graph: Csr, clusters: Clustering):
 
 
 @kl.device
-def rate_neighbour(arc, u, v, graph: Csr, clusters: Wishes):
+def rate_neighbour(arc, u, v, graph: Csr, clusters: ClusterProposals):
     """Rating of a vertex that is single."""
     return rating(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1))
 
@@ -213,7 +218,7 @@ HEAVY_EDGE = Rating(rate_neighbour, rate_cluster, rate_slot)
 def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree, by: Rating):
     """Vertex i, or wide[i], wishes for a neighbour; no hub does."""
     v = kl.value_or(wide, i, i)
-    room = room_beside(v, graph, clusters)
+    room = cluster_capacity(v, graph, clusters)
     end = kl.int64(graph.end[v])
     if degree_of(v, graph) > max_degree:
         end = kl.int64(graph.begin[v])
@@ -227,7 +232,7 @@ def wish_for_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
     v = active[i]
     if degree_of(v, graph) <= MAX_NARROW:
         own = clusters.cluster[v]
-        room = room_beside(v, graph, clusters)
+        room = cluster_capacity(v, graph, clusters)
         best_candidate(v, own, room, graph.begin[v], graph.end[v], graph, clusters,
                        by.of_clusters)
 
@@ -265,12 +270,13 @@ def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: Has
     The row is in scratch memory if that has room for all of them, else it takes slots in main
     memory, any that are free.
     """
-    near = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+    near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
+                      max_weight=clusters.max_weight,
                       label=clusters.label, cluster=clusters.cluster,
                       cluster_weight=clusters.cluster_weight, total=clusters.total,
                       keys=kl.team_array(kl.int32, by.slots),
                       sums=kl.team_array(by.sum_type, by.slots))
-    far = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+    far = ClusterRow(seed=clusters.seed, proposal=clusters.proposal, max_weight=clusters.max_weight,
                      label=clusters.label, cluster=clusters.cluster,
                      cluster_weight=clusters.cluster_weight, total=clusters.total,
                      keys=rows.keys, sums=rows.sums)
@@ -279,7 +285,7 @@ def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: Has
     end = kl.int64(graph.end[v])
     if end - begin > above and end - begin <= max_degree:
         own = clusters.cluster[v]
-        room = room_beside(v, graph, clusters)
+        room = cluster_capacity(v, graph, clusters)
         if end - begin <= by.slots:
             last = min(by.slots, 2 * (end - begin))
             add_up(v, own, room, graph, clusters, near, 0, last)

@@ -71,7 +71,7 @@ class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be gi
         What a cluster weighs with all who ask, and with those who are chosen.
     """
 
-    wish: Array = work(np.int32, of_keys)
+    proposal: Array = work(np.int32, of_keys)
     cluster_weight: Array = work(np.int64, of_keys)
     others: Array = work(np.int32, of_keys)
     moves: Array = work(np.int8, of_keys)
@@ -133,7 +133,7 @@ def empty_lists(_, listed: VertexList):
 def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList):
     """Keep v active if it is single still and found somebody to wish for."""
     v = listed.active[i]
-    if rounds.wish[v] != NOBODY and is_single(v, rounds):
+    if rounds.proposal[v] != NOBODY and is_single(v, rounds):
         append(v, graph, next_listed)
 
 
@@ -146,14 +146,14 @@ def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, turn):
 
 
 @kl.kernel
-def list_leftovers(v, graph: Csr, rounds: Rounds, listed: VertexList):
+def list_single(v, graph: Csr, rounds: Rounds, listed: VertexList):
     """List the vertices that are single still."""
     if is_single(v, rounds):
         append(v, graph, listed)
 
 
 @kl.kernel
-def judge_leftovers(_, rounds: Rounds, listed: VertexList, max_left):
+def check_single_share(_, rounds: Rounds, listed: VertexList, max_left):
     """Those that are left are many if they are more than so many thousandths of all."""
     rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
@@ -165,7 +165,7 @@ def is_root(u, c, graph: Csr, seed):
 
 
 @kl.kernel
-def choose_by_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
+def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Of the trees that the wishes of single vertices form, those at odd depth move.
 
     A root wishes for nobody, or is one of two vertices that wish for each other; what wishes for
@@ -176,12 +176,12 @@ def choose_by_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
     u = v
     following = True
     while following:
-        c = rounds.wish[u]
+        c = rounds.proposal[u]
         following = c != NOBODY
         if following and rounds.others[c] > 0:
             depth += 1
             following = False
-        elif following and rounds.wish[c] == u and is_root(u, c, graph, rounds.seed):
+        elif following and rounds.proposal[c] == u and is_root(u, c, graph, rounds.seed):
             following = False
         elif following:
             depth += 1
@@ -196,27 +196,28 @@ def choose_by_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
 def choose_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Whoever wishes for another cluster moves."""
     v = listed.active[i]
-    rounds.moves[v] = kl.int8(rounds.wish[v] != NOBODY and rounds.wish[v] != rounds.cluster[v])
+    rounds.moves[v] = kl.int8(rounds.proposal[v] != NOBODY
+                              and rounds.proposal[v] != rounds.cluster[v])
 
 
 @kl.kernel
-def ask_for_room(i, listed: VertexList, graph: Csr, rounds: Rounds):
+def request_join(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """If v moves and the leader it wishes for stays, ask for room there; atomic, order-free."""
     v = listed.active[i]
     rounds.asks[v] = kl.int8(0)
     if rounds.moves[v] != 0:
-        c = rounds.wish[v]
+        c = rounds.proposal[v]
         if rounds.moves[c] == 0:
             rounds.asks[v] = kl.int8(ASKS)
             kl.atomic_add(rounds.asked, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
 @kl.kernel
-def choose_by_chance(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
+def grant_random(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
-        c = rounds.wish[v]
+        c = rounds.proposal[v]
         if rounds.asked[c] > rounds.max_weight:
             room = kl.float64(rounds.max_weight - rounds.cluster_weight[c])
             chance = CHANCE * room / kl.float64(rounds.asked[c] - rounds.cluster_weight[c])
@@ -230,7 +231,7 @@ def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
     """Move v if there is room for all who ask, or for all who are chosen; atomic, order-free."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
-        c = rounds.wish[v]
+        c = rounds.proposal[v]
         if rounds.asked[c] <= rounds.max_weight or (
                 rounds.asks[v] == IS_CHOSEN and rounds.chosen[c] <= rounds.max_weight):
             weight = kl.value_or(graph.vertex_weights, v, 1)
@@ -254,6 +255,6 @@ def settle(i, listed: VertexList, rounds: Rounds, rows: HashRows):
         rows.taken = 0
     rounds.moves[v] = kl.int8(0)
     if rounds.asks[v] != 0:
-        c = rounds.wish[v]
+        c = rounds.proposal[v]
         rounds.asked[c] = rounds.cluster_weight[c]
         rounds.chosen[c] = rounds.cluster_weight[c]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
-from portpart.algorithms.coarsening.cluster_program import Wishing
+from portpart.algorithms.coarsening.arc_proposals import HEAVY_ARCS
+from portpart.algorithms.coarsening.cluster_program import ProposalRule
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
@@ -28,20 +28,21 @@ def is_skewed(graph: Measured) -> bool:
 
 
 def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
-                 wishing: Wishing = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
+                 proposal_rule: ProposalRule = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
     """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.
 
     Parameters
     ----------
     limit : int
         No cluster may weigh more.
-    wishing : Wishing
-        How vertices find what they wish for: `NetWishes` for hypergraphs.
+    proposal_rule : ProposalRule
+        How vertices find what they wish for: `NetProposals` for hypergraphs.
     """
     max_weight = weight_rule(graph, coarsest, limit, options)
 
     def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
-        return cluster(fine.space, fine, max_weight(fine), level_seed, options, label, wishing)
+        return cluster(fine.space, fine, max_weight(fine), level_seed, options, label,
+                       proposal_rule)
 
     return find_clusters
 

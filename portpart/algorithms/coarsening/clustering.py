@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.coarsening import two_hop_clusters as leftovers
-from portpart.algorithms.coarsening.arc_wishes import HEAVY_ARCS
-from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings, Wishing
+from portpart.algorithms.coarsening import two_hop_clusters as unclustered
+from portpart.algorithms.coarsening.arc_proposals import HEAVY_ARCS
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, ProposalRule, Recording
 from portpart.algorithms.coarsening.cluster_rounds import (
     ISOLATED_KEYS,
     Rounds,
+    check_single_share,
     choose_all,
-    choose_by_depth,
     empty_lists,
-    judge_leftovers,
-    list_leftovers,
+    grant_odd_depth,
     list_movers,
     list_rest,
+    list_single,
     of_keys,
 )
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
@@ -47,7 +47,7 @@ NO_LIMIT = 2**62
 
 def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, seed: int,
             options: ClusteringOptions, label: Array | None = None,
-            wishing: Wishing = HEAVY_ARCS) -> Clusters:
+            proposal_rule: ProposalRule = HEAVY_ARCS) -> Clusters:
     """Clusters of at most `max_weight`, of vertices close to each other.
 
     Parameters
@@ -61,7 +61,7 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
     options : ClusteringOptions
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a cluster.
-    wishing : Wishing
+    proposal_rule : ProposalRule
         How vertices find what they wish for.
 
     Returns
@@ -77,21 +77,21 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
     above 192, 4 and the size of a sum of arc weights per arc, in graphs of more than 2^26 arcs per
     arc of such vertices; then it waits for their number.
     """
-    n, around = graph.num_vertices, wishing.around(graph, seed)
+    n, around = graph.num_vertices, proposal_rule.around(graph, seed)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)
     records, limited = (_records(around, clusters.cluster, max_weight, seed, label),
                         max_weight < NO_LIMIT)
     executable = space.cached_executable(
-        ("clustering", wishing, graph.type_key, around.sizes.sum_type, around.team, options,
+        ("clustering", proposal_rule, graph.type_key, around.sizes.sum_type, around.team, options,
          label is not None, limited),
-        lambda: _record(records, around, options, wishing, space.widest_team == 1, limited),
+        lambda: _record(records, around, options, proposal_rule, space.widest_team == 1, limited),
     )
     executable.run({**records, "count": clusters.count}, around.lanes * (n + ISOLATED_KEYS),
                    around.sizes)
     return clusters
 
 
-def _records(around: Surroundings, found: Array, max_weight: int, seed: int,
+def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
     """What a clustering works on, but for what is all scratch."""
     n = around.sizes.vertices
@@ -101,50 +101,50 @@ def _records(around: Surroundings, found: Array, max_weight: int, seed: int,
             "rounds": rounds.with_words(vertices=n, keys=of_keys(around.sizes))}
 
 
-def _record(records: dict[str, Any], around: Surroundings, options: ClusteringOptions,
-            wishing: Wishing, one_lane: bool, limited: bool = True) -> Program:
+def _record(records: dict[str, Any], around: ClusteringInputs, options: ClusteringOptions,
+            proposal_rule: ProposalRule, one_lane: bool, limited: bool = True) -> Program:
     """Record a clustering; what nobody is chosen for, and nothing left over, takes no memory."""
     recording, grouping = Recording(records, around, one_lane), options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
-    at_last = list_leftovers if grouping else None
+    at_last = list_single if grouping else None
     if not (grouping or limited):
         recording.choose_nobody()
     here = 0
     for turn in range(rounds):
         here = turn % 2
         if turn == 0:
-            wishing.among_single(recording)
+            proposal_rule.among_single(recording)
         else:
-            wishing.among_clusters(recording, here, recording.rounds)
+            proposal_rule.among_clusters(recording, here, recording.rounds)
         then = list_rest if turn + 1 < rounds else at_last if turn == last else None
-        recording.admit(choose_by_depth, here, turn, then)
+        recording.admit(grant_odd_depth, here, turn, then)
     for turn in range(options.improve_rounds):
         here = 0
         recording.launch(1, empty_lists)
         recording.launch(recording.rounds.vertices, list_movers, turn=turn)
-        wishing.among_clusters(recording, here, recording.rounds)
+        proposal_rule.among_clusters(recording, here, recording.rounds)
         recording.admit(choose_all, here, rounds + turn,
                         at_last if rounds + turn == last else None)
     if grouping:
-        _group_leftovers(recording, options, wishing, 1 - here)
+        _group_leftovers(recording, options, proposal_rule, 1 - here)
     program, found = recording.program, recording.rounds
     numbering: Any = program.records["numbering"]
-    program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.wish,
+    program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.proposal,
                                                       tile_sums=found.asked)
     record_numbering(program, found.cluster)
     return program
 
 
-def _group_leftovers(recording: Recording, options: ClusteringOptions, wishing: Wishing,
+def _group_leftovers(recording: Recording, options: ClusteringOptions, proposal_rule: ProposalRule,
                      at: int) -> None:
     """Group those that are single, which a list holds, if they are many."""
     program, rounds, launch = recording.program, recording.rounds, recording.launch
     groups: Any = program.records["groups"]
     program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
-    launch(1, judge_leftovers, at, max_left=int(1000 * options.max_left))
+    launch(1, check_single_share, at, max_left=int(1000 * options.max_left))
     with program.if_nonzero(rounds.too_many_left):
-        wishing.among_clusters(recording, at, rounds.replaced(max_weight=NO_LIMIT))
-        launch(rounds.keys, leftovers.clear_favourite)
-        for each in (leftovers.count_favourite, leftovers.place_groups, leftovers.enter_group,
-                     leftovers.choose_in_group, leftovers.join_group):
+        proposal_rule.among_clusters(recording, at, rounds.replaced(max_weight=NO_LIMIT))
+        launch(rounds.keys, unclustered.clear_favourite)
+        for each in (unclustered.count_favourite, unclustered.place_groups, unclustered.enter_group,
+                     unclustered.choose_in_group, unclustered.join_group):
             launch(recording.lists[at].length, each, at)

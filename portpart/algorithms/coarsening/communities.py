@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_wishes import ArcWishes
+from portpart.algorithms.coarsening.arc_proposals import ArcProposals
 from portpart.algorithms.coarsening.cluster_ratings import (
     Clustering,
     ClusterRow,
@@ -22,8 +22,8 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 )
 from portpart.algorithms.coarsening.clustering import NO_LIMIT, cluster
 from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.coarsening.fewer_nets import without_large_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
+from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record
@@ -33,7 +33,7 @@ from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
 from portpart.primitives.basic import gather
-from portpart.primitives.best_candidate import Search, keep_wish
+from portpart.primitives.best_candidate import Search, keep_best_score
 from portpart.primitives.team_winner import NOBODY
 
 MAX_TOTAL = 2**61
@@ -79,7 +79,7 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     way = weighting_of(hypergraph)
-    hypergraph = without_large_nets(hypergraph, options.max_net_size)
+    hypergraph = remove_large_nets(hypergraph, options.max_net_size)
     offsets, common = hypergraph.vertex_offsets, n + hypergraph.num_nets
     made = [incidence_graph(hypergraph, way)]
     del hypergraph  # neither it nor the graph, once that is contracted, is there meanwhile
@@ -95,7 +95,7 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
                                improve_rounds=options.improve_rounds, max_left=1)
     for level in range(options.max_levels):
         found = cluster(space, graph, NO_LIMIT, (seed + level) % 2**63, rounds,
-                        wishing=BY_MODULARITY)
+                        proposal_rule=BY_MODULARITY)
         label = found.cluster if label is None else gather(space, found.cluster, label)
         if level + 1 < options.max_levels:
             coarse = contract(space, graph, found, graph.weight_sum_dtype, guess=_guess)
@@ -223,8 +223,8 @@ def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
 def keep_gain(v, best, score, search: Search):
     """The best is what v wishes for, if it gains anything."""
     top = kl.team_max(score)
-    return keep_wish(v, best if top > 0 else kl.int32(NOBODY), score, search)
+    return keep_best_score(v, best if top > 0 else kl.int32(NOBODY), score, search)
 
 
-BY_MODULARITY = ArcWishes(Rating(gain_at_neighbour, gain_in_cluster, gain_at_slot, keep_gain),
-                          with_total=True)
+BY_MODULARITY = ArcProposals(Rating(gain_at_neighbour, gain_in_cluster, gain_at_slot, keep_gain),
+                             with_total=True)

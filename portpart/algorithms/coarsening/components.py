@@ -19,8 +19,8 @@ import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.group_rounds import Selections, score, settle
+from portpart.algorithms.coarsening.proposals import cluster_capacity, head_of, may_join
 from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
-from portpart.algorithms.coarsening.wishes import head_of, may_join, room_beside
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -33,7 +33,7 @@ from portpart.graphs.teams import team_for
 from portpart.primitives.best_candidate import (
     Choice,
     best_candidate,
-    keep_wish,
+    keep_best_score,
     smallest_id,
     tie_hash,
 )
@@ -46,7 +46,7 @@ TIES = {"first": smallest_id, "hash": tie_hash}
 class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
     """The selections of n vertices, and the components that they make."""
 
-    wish: Array = work(np.int32, of_vertices)
+    proposal: Array = work(np.int32, of_vertices)
 
 
 def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int = 0,
@@ -109,14 +109,14 @@ def record_subsets(program: Program, vertices: Element | int, links: Selections)
 @kl.kernel
 def select_linked(v, graph: Csr, links: Links, by: Choice):
     """Select a neighbour of the best score."""
-    room = room_beside(v, graph, links)
+    room = cluster_capacity(v, graph, links)
     best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links, by)
 
 
 def selecting(connections: str) -> Kernel:
     """`select_linked` with one of `TIES`."""
     return select_linked.bound(
-        by=Choice(head_of, may_join, score, keep_wish, kl.int64, tie=TIES[connections]))
+        by=Choice(head_of, may_join, score, keep_best_score, kl.int64, tie=TIES[connections]))
 
 
 @kl.kernel
@@ -135,7 +135,7 @@ def hook_roots(v, links: Selections):
     twice keeps the smaller one, and the other link is looked at again.  Vertices of different
     labels are linked only where two keys of what groups have left over have met by chance.
     """
-    u = links.wish[v]
+    u = links.proposal[v]
     joins = u != NOBODY
     if joins:
         joins = kl.value_or(links.label, v, 0) == kl.value_or(links.label, u, 0)

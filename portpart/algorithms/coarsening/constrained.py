@@ -3,7 +3,7 @@
 Every vertex selects the neighbour v with the best score c W(u, v) - degree(v), and all that
 selections link become a subset, as in `components.py`.  Vertices that are far apart meet in late
 rounds: a subset that is sorted by the rounds in which its vertices joined falls into runs of
-`group_size` vertices that are close (`joined_groups.py`).
+`group_size` vertices that are close (`linked_groups.py`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from portpart.algorithms.coarsening.components import Links, selecting
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.joined_groups import (
-    Joined,
-    begin_alone,
-    break_up,
+from portpart.algorithms.coarsening.linked_groups import (
+    LinkedGroups,
+    begin_singleton,
     record_joining,
+    split_groups,
 )
 from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends import language as kl
@@ -51,17 +51,18 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
     links = Links.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
                      subset=clusters.cluster)
     records: dict[str, Any] = {"graph": graph.csr, "links": links,
-                               "joined": Joined.outliving(space, sizes).with_words(vertices=n)}
+                               "joined": LinkedGroups.outliving(space,
+                                                                sizes).with_words(vertices=n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("constrained groups", connections, graph.type_key, label is not None, team),
         lambda: _record(records, selecting(connections), team))
     executable.run(records, n, sizes)
-    break_up(space, records.pop("joined"), group_size, clusters, sizes)
+    split_groups(space, records.pop("joined"), group_size, clusters, sizes)
     return clusters
 
 
-JOINING_WORK = Links, Joined
+JOINING_WORK = Links, LinkedGroups
 """What constrained groups are made with before they are broken up."""
 
 
@@ -71,11 +72,11 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
     vertices = slots["joined"].vertices
     program.launch(vertices, select, team=team)
     program.launch(vertices, begin_by_id)
-    record_joining(program, slots["links"].wish)
+    record_joining(program, slots["links"].proposal)
     return program
 
 
 @kl.kernel
-def begin_by_id(v, joined: Joined):
+def begin_by_id(v, joined: LinkedGroups):
     """Every vertex is a group of itself; the smallest of those that meet leads them."""
-    begin_alone(v, joined.vertices - 1 - v, joined)
+    begin_singleton(v, joined.vertices - 1 - v, joined)

@@ -12,14 +12,14 @@ from portpart.algorithms.coarsening.active_vertices import (
     stay_active,
 )
 from portpart.algorithms.coarsening.options import MAX_SCORE
-from portpart.algorithms.coarsening.pairing import NO_KEY, POSITIVE, Pairing
-from portpart.algorithms.coarsening.sizes import of_vertices
-from portpart.algorithms.coarsening.wishes import (
-    Wishes,
+from portpart.algorithms.coarsening.proposals import (
+    ClusterProposals,
+    cluster_capacity,
     head_of,
     may_join,
-    room_beside,
 )
+from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.algorithms.coarsening.two_hop_pairing import NO_KEY, POSITIVE, TwoHopPairing
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
@@ -38,7 +38,7 @@ after `LONG_DEPTH` steps, which is the same for most of those in a row, and at m
 steps; one vertex in `MARKS` is marked, by its hash."""
 
 
-class Selections(Wishes):
+class Selections(ClusterProposals):
     """What the neighbours that vertices select are scored by.
 
     Attributes
@@ -69,7 +69,7 @@ class Grouping(Selections, WorkRecord):
 
     Attributes
     ----------
-    wish : array of int32, shape (n,)
+    proposal : array of int32, shape (n,)
         The neighbour that a vertex selects, or -1.
     link_score : array of int64, shape (n,)
         The score of that neighbour.
@@ -94,11 +94,12 @@ class Grouping(Selections, WorkRecord):
     first: Array = None
     mate: Array = None
 
-    def sharing(self, pairing: Pairing) -> Grouping:
+    def sharing(self, pairing_state: TwoHopPairing) -> Grouping:
         """The same with arrays of the pairing."""
         return self.replaced(
-            wish=pairing.wish, link_score=pairing.keys, members=pairing.slot, offer=pairing.leader,
-            first=pairing.key_count, mate=pairing.mate,
+            proposal=pairing_state.proposal, link_score=pairing_state.keys,
+            members=pairing_state.slot, offer=pairing_state.leader,
+            first=pairing_state.key_count, mate=pairing_state.mate,
         )
 
 
@@ -114,7 +115,7 @@ def keep_selection(v, best, best_score, grouping: Grouping):
     """V selects the best, by that score."""
     link_score = kl.team_max(best_score)
     if kl.lane() == 0:
-        grouping.wish[v] = best
+        grouping.proposal[v] = best
         grouping.link_score[v] = link_score
     return best
 
@@ -125,7 +126,7 @@ BY_SCORE = Choice(head_of, may_join, score, keep_selection, kl.int64)
 @kl.kernel
 def select_neighbour(v, graph: Csr, grouping: Grouping):
     """Select the neighbour of the best score that v may be grouped with."""
-    room = room_beside(v, graph, grouping)
+    room = cluster_capacity(v, graph, grouping)
     best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping,
                    BY_SCORE)
 
@@ -164,9 +165,9 @@ def joins(v, graph: Csr, grouping: Grouping):
     u = kl.int32(v)
     following = True
     while following:
-        w = grouping.wish[u]
+        w = grouping.proposal[u]
         following = w != NOBODY
-        if following and grouping.wish[w] == u:
+        if following and grouping.proposal[w] == u:
             following = not stays(u, w, graph, grouping)
         if following:
             depth += 1
@@ -182,7 +183,7 @@ def list_joining(v, graph: Csr, grouping: Grouping, active: ActiveVertices):
     """Let v wait for a place if it is to join what it selected."""
     if joins(v, graph, grouping):
         # the two may be at odds where a chain is cut
-        if not joins(grouping.wish[v], graph, grouping):
+        if not joins(grouping.proposal[v], graph, grouping):
             active.listed[kl.atomic_next(active, ActiveVertices.count)] = kl.int32(v)
 
 
@@ -191,7 +192,7 @@ def offer_edge(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
     """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
     place = place_of(i, active)
     v = active.listed[place]
-    centre = grouping.wish[v]
+    centre = grouping.proposal[v]
     weight = grouping.group_weight[centre] + kl.value_or(graph.vertex_weights, v, 1)
     if grouping.members[centre] < grouping.group_size and weight <= grouping.max_weight:
         kl.atomic_max(grouping.offer, centre, grouping.link_score[v])
@@ -204,7 +205,7 @@ def claim_place(i, grouping: Grouping, active: ActiveVertices):
     """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
     v = active.listed[place_of(i, active)]
     if v != NOBODY:
-        centre = grouping.wish[v]
+        centre = grouping.proposal[v]
         if grouping.link_score[v] == grouping.offer[centre]:
             kl.atomic_min(grouping.first, centre, v)
 
@@ -217,7 +218,7 @@ def take_in(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
     """
     v = active.listed[place_of(i, active)]
     if v != NOBODY:
-        centre = grouping.wish[v]
+        centre = grouping.proposal[v]
         if grouping.first[centre] == v:
             grouping.mate[v] = centre
             grouping.members[v] += 1
@@ -230,15 +231,15 @@ def take_in(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
 
 
 @kl.kernel
-def key_of_leftover(v, grouping: Grouping, pairing: Pairing):
+def key_of_leftover(v, grouping: Grouping, pairing_state: TwoHopPairing):
     """Key of a single vertex: what it selected; of those that selected nothing, their label."""
     key = kl.int64(NO_KEY)
     if grouping.members[v] == 1:
-        key = kl.int64(grouping.wish[v])
+        key = kl.int64(grouping.proposal[v])
         if key == NOBODY:
             key = NOBODY - (kl.int64(kl.value_or(grouping.label, v, 0)) & POSITIVE)
         key = hash_of(key, grouping.seed) & POSITIVE
-    pairing.keys[v] = key
+    pairing_state.keys[v] = key
 
 
 @kl.kernel

@@ -7,9 +7,9 @@ vertex that joins another, and a vertex takes in no more than fit its group, hea
 
     a -> b -> c <-> d      c leads (of c and d the one of higher degree): b and d join c, a stays
 
-Vertices left single that selected the same neighbour are paired (`pairing.py`): leaves of hubs,
-mostly.  Then subsets are joined along the links that are left (`components.py`).  Nothing depends
-on the order of arcs or of threads.
+Vertices left single that selected the same neighbour are paired (`pairing_state.py`): leaves of
+hubs, mostly.  Then subsets are joined along the links that are left (`components.py`).  Nothing
+depends on the order of arcs or of threads.
 """
 
 from __future__ import annotations
@@ -33,8 +33,12 @@ from portpart.algorithms.coarsening.group_rounds import (
     select_neighbour,
     take_in,
 )
-from portpart.algorithms.coarsening.pairing import Pairing, pairing_records, record_pairing
 from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.algorithms.coarsening.two_hop_pairing import (
+    TwoHopPairing,
+    pairing_records,
+    record_pairing,
+)
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.graphs.graph import Graph
@@ -79,9 +83,9 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     n, sizes = graph.num_vertices, sizes_of(graph)
     clusters = Clusters.allocate(space, sizes, max_count=n)
     grouping = Grouping.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
-                           wish=None, group_size=group_size, subset=clusters.cluster)
+                           proposal=None, group_size=group_size, subset=clusters.cluster)
     records = {"graph": graph.csr, "grouping": grouping, "numbering": GroupNumbering.of(n),
-               **pairing_records(Pairing(max_weight), n)}
+               **pairing_records(TwoHopPairing(max_weight), n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("grouping", graph.type_key, label is not None, team), lambda: _record(records, team))
@@ -89,7 +93,7 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
     return clusters
 
 
-GROUPING_WORK = Pairing, ActiveVertices, Grouping, GroupNumbering
+GROUPING_WORK = TwoHopPairing, ActiveVertices, Grouping, GroupNumbering
 """What a grouping works on."""
 
 
@@ -97,7 +101,7 @@ def _record(records: dict[str, Any], team: int) -> Program:
     program = Program("grouping", sweeps=True)
     slots = program.declare(records)
     active, numbering = slots["active"], slots["numbering"]
-    grouping = program.records["grouping"] = slots["grouping"].sharing(slots["pairing"])
+    grouping = program.records["grouping"] = slots["grouping"].sharing(slots["pairing_state"])
     program.records["numbering"] = numbering.replaced(number=active.listed)
     program.launch(active.vertices, select_neighbour, team=team)
     program.launch(active.vertices, begin_group)
@@ -108,5 +112,5 @@ def _record(records: dict[str, Any], team: int) -> Program:
         program.launch(1, begin_next_round, last_round=NO_LAST_ROUND)
     program.launch(active.vertices, key_of_leftover)
     record_pairing(program)
-    record_subsets(program, active.vertices, grouping.replaced(wish=grouping.mate))
+    record_subsets(program, active.vertices, grouping.replaced(proposal=grouping.mate))
     return program

@@ -27,15 +27,15 @@ from portpart.algorithms.coarsening.active_vertices import (
     stay_active,
 )
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
-from portpart.algorithms.coarsening.pairing import UNMATCHED
-from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.coarsening.wishes import (
-    Wishes,
+from portpart.algorithms.coarsening.proposals import (
+    ClusterProposals,
+    cluster_capacity,
     head_of,
     may_join,
-    room_beside,
 )
+from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
+from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.coarsening.two_hop_pairing import UNMATCHED
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -47,15 +47,15 @@ from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
 from portpart.primitives.best_candidate import (
     Choice,
-    anybody,
+    any_candidate,
     best_candidate,
-    keep_wish,
-    own_hash,
+    directed_tie_hash,
+    keep_best_score,
 )
 from portpart.primitives.hashing import hash_of
 
 
-class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
+class Matching(ClusterProposals, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
     """The wishes and the partners of n vertices.
 
     Attributes
@@ -65,7 +65,7 @@ class Matching(Wishes, WorkRecord):  # type: ignore[misc]  # what has to be give
     """
 
     mate: Array = work(np.int32, of_vertices, outlives=True)
-    wish: Array = work(np.int32, of_vertices)
+    proposal: Array = work(np.int32, of_vertices)
 
 
 MATCHING_WORK = Matching, ActiveVertices
@@ -97,8 +97,8 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    wish = wish_for_neighbour.bound(by=BY_WEIGHT if mutual else BY_OWN_HASH)
-    return _matching(graph, wish, max_weight, seed, label, rounds, mutual)
+    proposal = wish_for_neighbour.bound(by=BY_WEIGHT if mutual else BY_OWN_HASH)
+    return _matching(graph, proposal, max_weight, seed, label, rounds, mutual)
 
 
 def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
@@ -154,7 +154,7 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
     return parted
 
 
-def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Array | None,
+def _matching(graph: Graph, proposal: Kernel, max_weight: int, seed: int, label: Array | None,
               rounds: int | None = None, mutual: bool = True) -> Array:
     """Matching by rounds of wishes, of which mutual ones, or accepted ones, become pairs."""
     n, sizes = graph.num_vertices, sizes_of(graph)
@@ -163,20 +163,20 @@ def _matching(graph: Graph, wish: Kernel, max_weight: int, seed: int, label: Arr
                "matching": matching}
     team = team_for(graph.mean_degree)
     executable = graph.space.cached_executable(
-        ("matching", wish, graph.type_key, label is not None, team, rounds, mutual),
-        lambda: _record(records, wish, team, rounds, mutual))
+        ("matching", proposal, graph.type_key, label is not None, team, rounds, mutual),
+        lambda: _record(records, proposal, team, rounds, mutual))
     executable.run(records, n, sizes)
     return matching.mate
 
 
-def _record(records: dict[str, Any], wish: Kernel, team: int, rounds: int | None,
+def _record(records: dict[str, Any], proposal: Kernel, team: int, rounds: int | None,
             mutual: bool) -> Program:
     program = Program("matching")
     slots = program.declare(records)
     active = slots["active"]
     program.launch(active.vertices, begin_matching)
     with program.while_loop(active.count):
-        program.launch(active.count, wish, team=team)
+        program.launch(active.count, proposal, team=team)
         if mutual:
             program.launch(active.count, match_mutual_wishes)
         else:
@@ -210,9 +210,10 @@ def may_match(v, u, own, room, graph: Csr, matching: Matching):
 
 
 # A weight is read sooner than a mate, a rating is worked out later.
-BY_WEIGHT = Choice(head_of, anybody, edge_weight, keep_wish, kl.int64, may_match)
-BY_OWN_HASH = Choice(head_of, anybody, edge_weight, keep_wish, kl.int64, may_match, own_hash)
-BY_RATING = Choice(head_of, may_match, edge_rating, keep_wish, kl.float64)
+BY_WEIGHT = Choice(head_of, any_candidate, edge_weight, keep_best_score, kl.int64, may_match)
+BY_OWN_HASH = Choice(head_of, any_candidate, edge_weight, keep_best_score, kl.int64, may_match,
+                     directed_tie_hash)
+BY_RATING = Choice(head_of, may_match, edge_rating, keep_best_score, kl.float64)
 
 
 @kl.kernel
@@ -228,7 +229,7 @@ def begin_matching(v, active: ActiveVertices, matching: Matching):
 def wish_for_neighbour(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
     """V wishes for an unmatched neighbour that keeps the weight limit."""
     v = active.listed[place_of(i, active)]
-    room = room_beside(v, graph, matching)
+    room = cluster_capacity(v, graph, matching)
     best_candidate(v, kl.int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
 
 
@@ -236,9 +237,9 @@ def wish_for_neighbour(i, active: ActiveVertices, graph: Csr, matching: Matching
 def match_mutual_wishes(i, active: ActiveVertices, matching: Matching):
     """Pair v with its wish if the wish is mutual; v stays active while it has a wish."""
     v = active.listed[place_of(i, active)]
-    u = matching.wish[v]
+    u = matching.proposal[v]
     if u != UNMATCHED:
-        if matching.wish[u] == v:
+        if matching.proposal[u] == v:
             matching.mate[v] = u
         else:
             stay_active(v, active)
@@ -253,7 +254,7 @@ def offers_itself(v, u, matching: Matching):
 @kl.device
 def has_offered(v, u, own, room, graph: Csr, matching: Matching):
     """Whether u wishes for v and offers itself.  Then u is free: it has taken no offer."""
-    return matching.wish[u] == v and offers_itself(u, v, matching)
+    return matching.proposal[u] == v and offers_itself(u, v, matching)
 
 
 @kl.device
@@ -265,14 +266,14 @@ def keep_pair(v, best, score, matching: Matching):
     return best
 
 
-OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, kl.int64, tie=own_hash)
+OFFERS = Choice(head_of, has_offered, edge_weight, keep_pair, kl.int64, tie=directed_tie_hash)
 
 
 @kl.kernel
 def take_offer(i, active: ActiveVertices, graph: Csr, matching: Matching):
     """Pair v, if it waits for offers, with the best one."""
     v = active.listed[place_of(i, active)]
-    u = matching.wish[v]
+    u = matching.proposal[v]
     if u != UNMATCHED:
         if not offers_itself(v, u, matching):
             best_candidate(v, kl.int32(UNMATCHED), kl.int64(0), graph.begin[v], graph.end[v], graph,
@@ -283,7 +284,7 @@ def take_offer(i, active: ActiveVertices, graph: Csr, matching: Matching):
 def keep_single(i, active: ActiveVertices, matching: Matching):
     """V stays active if it wished for somebody and is still unmatched."""
     v = active.listed[place_of(i, active)]
-    if matching.wish[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
+    if matching.proposal[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
         stay_active(v, active)
 
 

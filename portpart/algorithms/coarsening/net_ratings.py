@@ -18,18 +18,18 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     may_be_in,
     rate_slot,
 )
+from portpart.algorithms.coarsening.proposals import cluster_capacity
 from portpart.algorithms.coarsening.rated_nets import (
     RatedNets,
-    pins_to_see,
-    place_to_see,
+    sampled_pins,
+    sampled_place,
     size_of,
 )
-from portpart.algorithms.coarsening.wishes import room_beside
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, Static
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.best_candidate import Choice, best_candidate, keep_wish
+from portpart.primitives.best_candidate import Choice, best_candidate, keep_best_score
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 
 
@@ -64,8 +64,8 @@ def add_up_nets(v, rated: RatedNets, row: ClusterRow, turns: PinSpans, first, la
         size = kl.int64(0)
         if base + kl.lane() < end:
             net = rated.rows.targets[base + kl.lane()]
-            size = pins_to_see(v, net, rated.halvings[v], rated, row.seed)
-            start = place_to_see(v, net, size, rated.nets)
+            size = sampled_pins(v, net, rated.log2_rate[v], rated, row.seed)
+            start = sampled_place(v, net, size, rated.nets)
             shares = max(kl.int64(1), size_of(net, rated.nets) - rated.without)
             turns.counts[kl.lane()] = rated.unit * kl.value_or(rated.nets.weights, net, 1) // shares
         stop = kl.team_scan(size)
@@ -103,8 +103,8 @@ def sum_at(slot, c, v, graph: Csr, row: ClusterRow):
     return row.sums[slot]
 
 
-BY_WEIGHT = Choice(cluster_at, may_be_at, rate_slot, keep_wish, kl.float64)
-BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_wish, kl.int64)
+BY_WEIGHT = Choice(cluster_at, may_be_at, rate_slot, keep_best_score, kl.float64)
+BY_SUM = Choice(cluster_at, may_be_at, sum_at, keep_best_score, kl.int64)
 """The best cluster of a hash row: sums are compared with the weights of clusters, or not."""
 
 
@@ -137,12 +137,13 @@ class PinRange(Record):
 def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
                              rows: HashRows, looked_at: PinRange, by: NetRating):
     """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
-    near = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+    near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
+                      max_weight=clusters.max_weight,
                       label=clusters.label, cluster=clusters.cluster,
                       cluster_weight=clusters.cluster_weight, total=clusters.total,
                       keys=kl.team_array(kl.int32, by.slots),
                       sums=kl.team_array(kl.int64, by.slots))
-    far = ClusterRow(seed=clusters.seed, wish=clusters.wish, max_weight=clusters.max_weight,
+    far = ClusterRow(seed=clusters.seed, proposal=clusters.proposal, max_weight=clusters.max_weight,
                      label=clusters.label, cluster=clusters.cluster,
                      cluster_weight=clusters.cluster_weight, total=clusters.total,
                      keys=rows.keys, sums=rows.sums)
@@ -153,7 +154,7 @@ def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated:
     pins = degree_of(v, graph)
     if pins > looked_at.above and pins <= looked_at.most:
         own = clusters.cluster[v]
-        room = room_beside(v, graph, clusters)
+        room = cluster_capacity(v, graph, clusters)
         first = kl.int64(rated.far[v])
         last = kl.int64(rated.far[v + 1])
         if first == last:

@@ -1,4 +1,4 @@
-"""Chains of wishes over several ranks: who moves, as `choose_by_depth` decides on one device.
+"""Chains of wishes over several ranks: who moves, as `grant_odd_depth` decides on one device.
 
 A rank follows the wishes of its vertices as far as they lead to own ones.  Where a chain leaves the
 rank, at an *exit*, the owner of the next vertex is asked.  It follows on and answers how far it has
@@ -75,14 +75,14 @@ def walked(v, depth, graph: Csr, rounds: Rounds):
     state = kl.int64(LEAVES)
     following = True
     while following:
-        c = kl.int64(rounds.wish[u])
+        c = kl.int64(rounds.proposal[u])
         following = False
         if c == NOBODY:
             state = kl.int64(ENDS)
         elif rounds.others[c] > 0:
             state = kl.int64(JOINS)
         elif c < rounds.vertices:
-            if rounds.wish[c] == u and is_root(u, c, graph, rounds.seed):
+            if rounds.proposal[c] == u and is_root(u, c, graph, rounds.seed):
                 state = kl.int64(ENDS)
             else:
                 hops += 1
@@ -139,7 +139,7 @@ def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Rounds
     w = ids[i]
     last = waiting.exits[w]
     chains.last[i] = identities.global_ids[last]
-    chains.next[i] = identities.names[rounds.wish[last]]
+    chains.next[i] = identities.names[rounds.proposal[last]]
     chains.reached[i] = kl.int32(waiting.depths[w])
     if waiting.vertices[w] == last:
         slots[last] = kl.int32(i)
@@ -157,10 +157,10 @@ def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: Rounds, chai
     last = kl.int64(answers.last[i])
     here = kl.int64(global_id(v, graph))
     following = kl.int64(names[v])
-    wish = kl.int64(rounds.wish[v])
+    proposal = kl.int64(rounds.proposal[v])
     is_mutual = False
-    if wish != NOBODY:
-        is_mutual = kl.int64(global_id(wish, graph)) == last
+    if proposal != NOBODY:
+        is_mutual = kl.int64(global_id(proposal, graph)) == last
     if not is_mutual or hash_of(last, rounds.seed) <= hash_of(here, rounds.seed):
         depth += 1
         last = here
@@ -173,7 +173,7 @@ def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: Rounds, chai
             state = (chain & REACHED_MASK) >> STATE
             last = kl.int64(global_id(at, graph))
             if state == LEAVES:
-                following = kl.int64(names[rounds.wish[at]])
+                following = kl.int64(names[rounds.proposal[at]])
                 known = slots[at]
                 further = kl.int64(chains.reached[known])
                 if further >> STATE != IS_LONG and depth + (further & DEPTH_MASK) < MAX_DEPTH:

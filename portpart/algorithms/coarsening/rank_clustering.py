@@ -11,7 +11,7 @@ exchange
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.cluster_rounds import list_leftovers, list_rest
+from portpart.algorithms.coarsening.cluster_rounds import list_rest, list_single
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_capacity import ClusterCapacity
 from portpart.algorithms.coarsening.rank_groups import group_leftovers
@@ -63,7 +63,7 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
         arrived = yield from moves.settled(capacity.requests)
         yield from capacity.admitted(arrived)
         last = turn + 1 == options.join_rounds
-        left = yield from capacity.told(list_leftovers if last else list_rest)
+        left = yield from capacity.told(list_single if last else list_rest)
     are_many = 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices
     if are_many:
         state.wish_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))

@@ -129,10 +129,10 @@ def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> list[Arr
     They are -1 for vertices that stay single.
     """
     count = len(rows.keys)
-    favourites = _numbered(space, rows.keys)
-    space.parallel_for(count, count_leftover, rows, favourites)
+    preferred_clusters = _numbered(space, rows.keys)
+    space.parallel_for(count, count_leftover, rows, preferred_clusters)
     groups, chosen = space.empty(count, np.int64), space.empty(count, np.int8)
-    space.parallel_for(count, deal, rows, favourites, rounds, groups)
+    space.parallel_for(count, deal, rows, preferred_clusters, rounds, groups)
     dealt = _numbered(space, groups)
     space.parallel_for(count, enter_dealt, rows, groups, dealt)
     if rows.labels is not None:
@@ -169,7 +169,7 @@ def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, row
     Isolated vertices of a label share a key.
     """
     v = listed.active[i]
-    key = kl.int64(rounds.wish[v])
+    key = kl.int64(rounds.proposal[v])
     if key != NOBODY:
         key = kl.int64(names[key])
     else:
@@ -194,19 +194,19 @@ def place_in(key, dealt: Dealt):
 
 
 @kl.kernel
-def count_leftover(i, rows: Leftovers, favourites: Dealt):
+def count_leftover(i, rows: Leftovers, preferred_clusters: Dealt):
     """Count a vertex for its favourite; atomic, order-free."""
-    place = place_in(rows.keys[i], favourites)
-    kl.atomic_add(favourites.counts, place, 1)
-    kl.atomic_add(favourites.weights, place, rows.weights[i])
+    place = place_in(rows.keys[i], preferred_clusters)
+    kl.atomic_add(preferred_clusters.counts, place, 1)
+    kl.atomic_add(preferred_clusters.weights, place, rows.weights[i])
 
 
 @kl.kernel
-def deal(i, rows: Leftovers, favourites: Dealt, rounds: Rounds, groups):
+def deal(i, rows: Leftovers, preferred_clusters: Dealt, rounds: Rounds, groups):
     """groups[i] = the group, of its favourite, that a vertex is dealt into by a hash."""
-    place = place_in(rows.keys[i], favourites)
-    wanted = FILL * (favourites.weights[place] // max(1, rounds.max_weight)) + FILL
-    count = min(wanted, (favourites.counts[place] + 1) // 2)
+    place = place_in(rows.keys[i], preferred_clusters)
+    wanted = FILL * (preferred_clusters.weights[place] // max(1, rounds.max_weight)) + FILL
+    count = min(wanted, (preferred_clusters.counts[place] + 1) // 2)
     groups[i] = (place << 32) + (hash_of(rows.ids[i], rounds.seed) & 0x7FFFFFFF) % count
 
 

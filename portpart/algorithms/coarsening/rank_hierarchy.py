@@ -59,7 +59,7 @@ class Fold(NamedTuple):
         whole = graph.whole
         return whole.num_vertices <= self.max_vertices and whole.num_arcs <= self.max_arcs
 
-    def folded(self, graph: DistributedGraph) -> AnyPart:
+    def fold_graph(self, graph: DistributedGraph) -> AnyPart:
         """The whole graph if it is small enough, else the graph."""
         return graph.gather() if self.takes(graph) else graph
 
@@ -118,11 +118,11 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
             return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
         if fold.takes(clusters.graph):
             clusters.cluster = ids_of(clusters.graph, clusters.cluster)
-        return fold.folded(clusters.graph)
+        return fold.fold_graph(clusters.graph)
 
     if fold.takes(graph):
         labels = [each if each is None else graph.gather_values(each) for each in labels]
-    return coarsen(graph.space, cast(Any, fold.folded(graph)), cast(Any, find_clusters),
+    return coarsen(graph.space, cast(Any, fold.fold_graph(graph)), cast(Any, find_clusters),
                    labels=labels, contraction=cast(Any, contraction), through=cast(Any, _through),
                    carry=cast(Any, partial(projected, graph.comm)), **when)
 

@@ -153,7 +153,7 @@ def request_room(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked
     v = listed.active[i]
     rounds.asks[v] = kl.int8(0)
     if rounds.moves[v] != 0:
-        c = kl.int64(rounds.wish[v])
+        c = kl.int64(rounds.proposal[v])
         weight = kl.value_or(graph.vertex_weights, v, 1)
         if c >= rounds.vertices:
             rounds.asks[v] = kl.int8(ASKS)
@@ -204,7 +204,7 @@ def choose_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: As
     """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
-        c = kl.int64(rounds.wish[v])
+        c = kl.int64(rounds.proposal[v])
         place = kl.int64(0)
         total = kl.int64(0)
         if c >= rounds.vertices:
@@ -246,7 +246,7 @@ def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Aske
     """Move v if there is room for all that ask, or for all that are chosen; atomic, order-free."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
-        c = kl.int64(rounds.wish[v])
+        c = kl.int64(rounds.proposal[v])
         total = kl.int64(0)
         chosen = kl.int64(0)
         if c >= rounds.vertices:
@@ -310,7 +310,7 @@ def settle_listed(i, listed: VertexList, rounds: Rounds):
     v = listed.active[i]
     rounds.moves[v] = kl.int8(0)
     if rounds.asks[v] != 0:
-        c = kl.int64(rounds.wish[v])
+        c = kl.int64(rounds.proposal[v])
         if c < rounds.vertices:
             rounds.asked[c] = rounds.cluster_weight[c]
             rounds.chosen[c] = rounds.cluster_weight[c]

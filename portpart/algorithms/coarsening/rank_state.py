@@ -68,7 +68,7 @@ class State:
         self.sizes: FineSizes = sizes_of(graph.local)._replace(max_degree=longest)
         capacity = self.handles.capacity
         lengths: dict[str, tuple[int, Any]] = {
-            "cluster": (self.local, np.int32), "wish": (own, np.int32),
+            "cluster": (self.local, np.int32), "proposal": (own, np.int32),
             "moves": (own, np.int8), "asks": (own, np.int8), "asked": (own, np.int64),
             "chosen": (own, np.int64), "cluster_weight": (capacity, np.int64),
             "others": (capacity, np.int32)}
@@ -109,10 +109,10 @@ class State:
     def wish_among_single(self) -> None:
         """All vertices are single, and listed."""
         self._num_listed = None
-        wish = wish_for_neighbour.bound(by=HEAVY_EDGE)
+        proposal = wish_for_neighbour.bound(by=HEAVY_EDGE)
         self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
                                 MAX_NARROW)
-        self.space.parallel_for(self.own, wish, None, self.csr, self.rounds, NO_DEGREE,
+        self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,
                                 team=team_for_all(self.graph.local))
 
     def wish_among_clusters(self, rounds: Rounds) -> None:

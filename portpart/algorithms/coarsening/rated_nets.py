@@ -45,8 +45,8 @@ class RatedNets(WorkRecord):
         What a net of weight one counts, divided by its pins
     without : int
         less so many: 1 if a vertex does not count as a pin for itself, else 0.
-    halvings : array of int8, shape (n,)
-        A vertex looks at one in 2**halvings of its nets; or, at -1, at pins near itself.
+    log2_rate : array of int8, shape (n,)
+        A vertex looks at one in 2**log2_rate of its nets; or, at -1, at pins near itself.
     begin, pins : array of int32, shape (n,)
         Zero, and how many pins it looks at, its own among them.
     far_slots : array of int32, shape (n,)
@@ -60,7 +60,7 @@ class RatedNets(WorkRecord):
     max_rated: int
     unit: int
     without: int
-    halvings: Array = work(np.int8, of_vertices)
+    log2_rate: Array = work(np.int8, of_vertices)
     begin: Array = work(np.int32, of_vertices, zeros=True)
     pins: Array = work(np.int32, of_vertices)
     far_slots: Array = work(np.int32, of_vertices)
@@ -74,19 +74,19 @@ def size_of(net, nets: Nets):
 
 
 @kl.device
-def pins_to_see(v, net, halvings, rated: RatedNets, seed):
+def sampled_pins(v, net, log2_rate, rated: RatedNets, seed):
     """How many pins of a net v looks at: all or none, or those near itself."""
     size = size_of(net, rated.nets)
-    if halvings == NEAR_ITSELF:
+    if log2_rate == NEAR_ITSELF:
         size = min(size, kl.int64(WINDOW))
     elif size > rated.max_rated or hash_of((kl.int64(v) << 32) | kl.int64(net), seed) & (
-            (kl.int64(1) << max(kl.int64(0), kl.int64(halvings))) - 1) != 0:
+            (kl.int64(1) << max(kl.int64(0), kl.int64(log2_rate))) - 1) != 0:
         size = kl.int64(0)
     return size if size >= 2 else kl.int64(0)
 
 
 @kl.device
-def place_to_see(v, net, size, nets: Nets):
+def sampled_place(v, net, size, nets: Nets):
     """Where the pins are that v looks at: a window around itself where it looks at a few."""
     begin = kl.int64(nets.begin[net])
     low = begin
@@ -103,11 +103,11 @@ def place_to_see(v, net, size, nets: Nets):
 
 
 @kl.device
-def pins_around(v, halvings, rated: RatedNets, seed):
+def pins_around(v, log2_rate, rated: RatedNets, seed):
     """The pins that v looks at, its own among them."""
     total = kl.int64(0)
     for i in range(rated.rows.begin[v] + kl.lane(), rated.rows.end[v], kl.team_size()):
-        total += pins_to_see(v, rated.rows.targets[i], halvings, rated, seed)
+        total += sampled_pins(v, rated.rows.targets[i], log2_rate, rated, seed)
     return kl.team_sum(total)
 
 
@@ -117,16 +117,16 @@ def count_rated_pins(v, rated: RatedNets, num_vertices, seed):
 
     Halves the nets that it looks at until these are not too many.
     """
-    halvings = kl.int64(0)
-    total = pins_around(v, halvings, rated, seed)
+    log2_rate = kl.int64(0)
+    total = pins_around(v, log2_rate, rated, seed)
     if total == 0:
-        halvings = kl.int64(NEAR_ITSELF)
-        total = pins_around(v, halvings, rated, seed)
+        log2_rate = kl.int64(NEAR_ITSELF)
+        total = pins_around(v, log2_rate, rated, seed)
     while total > MAX_PINS:
-        halvings += 1
-        total = pins_around(v, halvings, rated, seed)
+        log2_rate += 1
+        total = pins_around(v, log2_rate, rated, seed)
     if kl.lane() == 0:
-        rated.halvings[v] = kl.int8(halvings)
+        rated.log2_rate[v] = kl.int8(log2_rate)
         rated.pins[v] = kl.int32(total)
         rated.far_slots[v] = kl.int32(0)
         if min(total, num_vertices) > FAR:

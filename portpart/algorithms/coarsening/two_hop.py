@@ -2,7 +2,7 @@
 
 Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share
 their neighbours, relatives share the neighbour of least degree (their matchmaker).  Keys are
-hashed, and vertices of equal keys are paired (`pairing.py`).
+hashed, and vertices of equal keys are paired (`pairing_state.py`).
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.coarsening.active_vertices import ActiveVertices
-from portpart.algorithms.coarsening.pairing import (
+from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.algorithms.coarsening.two_hop_pairing import (
     NO_KEY,
     POSITIVE,
     UNMATCHED,
-    Pairing,
+    TwoHopPairing,
     keep_weight_limit,
     pairing_records,
     record_pairing,
 )
-from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record
@@ -75,14 +75,14 @@ def two_hop_matching(
     n = graph.num_vertices
     two_hop = TwoHop(seed, max_matchmaker_degree).with_words(tiles=tiles_of(n))
     records = {"graph": graph.csr, "two_hop": two_hop,
-               **pairing_records(Pairing(max_weight, mate=mate), n)}
+               **pairing_records(TwoHopPairing(max_weight, mate=mate), n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
         ("two-hop matching", graph.type_key, team), lambda: _record(records, team))
     executable.run(records, n, sizes_of(graph))
 
 
-TWO_HOP_WORK = Pairing, ActiveVertices
+TWO_HOP_WORK = TwoHopPairing, ActiveVertices
 """What two-hop matching works on, with the mates."""
 
 
@@ -103,16 +103,16 @@ def _record(records: dict[str, Any], team: int) -> Program:
 
 def _count_unmatched(program: Program, two_hop: TwoHop) -> None:
     program.launch(two_hop.tiles, count_unmatched, team=256)
-    program.launch(1, judge_share)
+    program.launch(1, check_unmatched_share)
 
 
 @kl.kernel
-def count_unmatched(tile, pairing: Pairing, active: ActiveVertices, two_hop: TwoHop):
+def count_unmatched(tile, pairing_state: TwoHopPairing, active: ActiveVertices, two_hop: TwoHop):
     """Add the unmatched vertices of the tile to their number; atomic, order-free."""
     count = kl.int64(0)
     for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, active.vertices),
                    kl.team_size()):
-        if pairing.mate[v] == UNMATCHED:
+        if pairing_state.mate[v] == UNMATCHED:
             count += 1
     count = kl.team_sum(count)
     if kl.lane() == 0:
@@ -120,44 +120,44 @@ def count_unmatched(tile, pairing: Pairing, active: ActiveVertices, two_hop: Two
 
 
 @kl.kernel
-def judge_share(_, active: ActiveVertices, two_hop: TwoHop):
+def check_unmatched_share(_, active: ActiveVertices, two_hop: TwoHop):
     """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
     two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * active.vertices
     two_hop.unmatched = 0
 
 
 @kl.kernel
-def key_of_leaf(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
+def key_of_leaf(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
     """Key of an unmatched vertex of degree one: its neighbour; of degree zero: one for all."""
     degree = degree_of(v, graph)
     if kl.lane() == 0:
-        pairing.keys[v] = NO_KEY
-        if pairing.mate[v] == UNMATCHED and degree == 0:
-            pairing.keys[v] = POSITIVE
-        if pairing.mate[v] == UNMATCHED and degree == 1:
-            pairing.keys[v] = hash_of(graph.targets[graph.begin[v]], two_hop.seed) & POSITIVE
+        pairing_state.keys[v] = NO_KEY
+        if pairing_state.mate[v] == UNMATCHED and degree == 0:
+            pairing_state.keys[v] = POSITIVE
+        if pairing_state.mate[v] == UNMATCHED and degree == 1:
+            pairing_state.keys[v] = hash_of(graph.targets[graph.begin[v]], two_hop.seed) & POSITIVE
 
 
 @kl.kernel
-def key_of_twin(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
+def key_of_twin(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
     """Key of an unmatched vertex: an order-free digest of its neighbours."""
-    seeks = pairing.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
+    seeks = pairing_state.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
     digest = kl.int64(0)
     if seeks:
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             digest = wrapped_sum(digest, hash_of(graph.targets[arc], two_hop.seed))
     digest = kl.team_sum(digest)
     if kl.lane() == 0:
-        pairing.keys[v] = NO_KEY
+        pairing_state.keys[v] = NO_KEY
         if seeks:
-            pairing.keys[v] = digest & POSITIVE
+            pairing_state.keys[v] = digest & POSITIVE
 
 
 @kl.kernel
-def key_of_relative(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
+def key_of_relative(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
     """Key of an unmatched vertex: its matchmaker, the neighbour of least degree."""
     min_key = kl.int64(POSITIVE)
-    if pairing.mate[v] == UNMATCHED:
+    if pairing_state.mate[v] == UNMATCHED:
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             u = graph.targets[arc]
             degree = degree_of(u, graph)
@@ -165,9 +165,9 @@ def key_of_relative(v, graph: Csr, pairing: Pairing, two_hop: TwoHop):
                 min_key = min(min_key, (degree << 32) | kl.int64(u))
     min_key = kl.team_min(min_key)
     if kl.lane() == 0:
-        pairing.keys[v] = NO_KEY
+        pairing_state.keys[v] = NO_KEY
         if min_key != POSITIVE:
-            pairing.keys[v] = hash_of(min_key, two_hop.seed) & POSITIVE
+            pairing_state.keys[v] = hash_of(min_key, two_hop.seed) & POSITIVE
 
 
 @kl.device

@@ -70,7 +70,7 @@ class TwoHopGroups(WorkRecord):
 @kl.device
 def favourite_of(v, rounds: Rounds):
     """The cluster that v rates highest, or a key behind all clusters."""
-    key = kl.int64(rounds.wish[v])
+    key = kl.int64(rounds.proposal[v])
     if key == NOBODY:
         key = rounds.vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
     return key
@@ -134,14 +134,14 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
         kl.atomic_add(groups.group_weight, group, kl.value_or(graph.vertex_weights, v, 1))
     else:
         group = kl.int64(NOBODY)
-    rounds.wish[v] = kl.int32(group)
+    rounds.proposal[v] = kl.int32(group)
 
 
 @kl.kernel
 def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
     """Choose the leader of a group, and of the others so many as fit likely; atomic, order-free."""
     v = listed.active[i]
-    group = rounds.wish[v]
+    group = rounds.proposal[v]
     rounds.asks[v] = kl.int8(0)
     if group != NOBODY:
         weight = groups.group_weight[group]
@@ -157,7 +157,7 @@ def join_group(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
     """Put v into the cluster of its group's leader if all who are chosen fit."""
     v = listed.active[i]
     if rounds.asks[v] != 0:
-        group = rounds.wish[v]
+        group = rounds.proposal[v]
         leader = groups.group_leader[group]
         same = kl.value_or(rounds.label, leader, 0) == kl.value_or(rounds.label, v, 0)
         if same and groups.group_chosen[group] <= rounds.max_weight:

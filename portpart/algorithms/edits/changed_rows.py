@@ -10,7 +10,7 @@ from portpart.graphs.row_store import Rows
 from portpart.primitives.bisection import lower_bound
 
 
-class Places(Record):
+class BlockPlaces(Record):
     """Where rows go that change.
 
     Attributes
@@ -68,7 +68,7 @@ def moving_from(i, room, changes: Changes, rows: Rows):
 
 
 @kl.device
-def is_wide(i, stop, changes: Changes, places: Places, rows: Rows):
+def is_wide(i, stop, changes: Changes, places: BlockPlaces, rows: Rows):
     """Whether many elements move in a row."""
     row = kl.int64(changes.keys[i]) >> 32
     room = places.begin[i + 1] - places.begin[i]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.edits.changed_rows import Places, added, removed
+from portpart.algorithms.edits.changed_rows import BlockPlaces, added, removed
 from portpart.algorithms.edits.counters import NONE, EditCounters
 from portpart.algorithms.edits.id_table import ALIVE, DeletedIds
 from portpart.algorithms.edits.operations import CLEAR, Changes, Deletions, Directed, Operations
@@ -111,7 +111,7 @@ def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
 
 
 @kl.kernel
-def decide(_, places: Places, counters: EditCounters, of_ids: EditCounters, limits: Limits):
+def decide(_, places: BlockPlaces, counters: EditCounters, of_ids: EditCounters, limits: Limits):
     """Write the batch if no operation is refused, and there is memory for it as it is."""
     room = places.begin[limits.length]
     deltas = places.before[limits.length]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.changed_rows import (
-    Places,
+    BlockPlaces,
     added,
     begins_row,
     end_of_row,
@@ -45,7 +45,7 @@ class RowRewrite(NamedTuple):
 
     store: RowStore
     changes: Changes
-    places: Places
+    places: BlockPlaces
     wide: Wide | None = None
 
 
@@ -58,7 +58,7 @@ def planned(store: RowStore, changes: Changes, counters: EditCounters) -> RowRew
                        counters)
     begin = offsets_from_counts(space, rooms)
     space.parallel_for(1, write_totals, begin, before, length, counters)
-    return RowRewrite(store, changes, Places(before, begin, 0, length, store.growth.wide))
+    return RowRewrite(store, changes, BlockPlaces(before, begin, 0, length, store.growth.wide))
 
 
 def reserve(row_rewrite: RowRewrite, counters: EditCounters,
@@ -125,7 +125,7 @@ def write_totals(_, begin, before, length, counters: EditCounters):
 
 
 @kl.kernel
-def rewrite_row(i, changes: Changes, places: Places, rows: Rows, weighted: StaticValue):
+def rewrite_row(i, changes: Changes, places: BlockPlaces, rows: Rows, weighted: StaticValue):
     """Change a row, where its changes begin."""
     if begins_row(i, changes.keys):
         row = kl.int64(changes.keys[i]) >> 32
@@ -193,7 +193,7 @@ def kept_in_row(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValu
 
 
 @kl.device
-def spread_row(i, stop, count, new, changes: Changes, places: Places, rows: Rows,
+def spread_row(i, stop, count, new, changes: Changes, places: BlockPlaces, rows: Rows,
                weighted: StaticValue):
     """Move elements, the last ones first, so that there are gaps for those that come."""
     row = kl.int64(changes.keys[i]) >> 32
@@ -217,7 +217,8 @@ def spread_row(i, stop, count, new, changes: Changes, places: Places, rows: Rows
 
 
 @kl.device
-def added_to_row(i, stop, new, changes: Changes, places: Places, rows: Rows, weighted: StaticValue):
+def added_to_row(i, stop, new, changes: Changes, places: BlockPlaces, rows: Rows,
+                 weighted: StaticValue):
     """Write those that come into the gaps, and count them."""
     for change in range(i + kl.lane(), stop, kl.team_size()):
         if changes.deltas[change] >= kl.int64(1) << 32:

@@ -21,7 +21,7 @@ from portpart.algorithms.incremental.pseudo_rounds import (
     keep_pending,
 )
 from portpart.algorithms.incremental.pseudo_state import WAITS, Pseudo, PseudoWords
-from portpart.algorithms.objectives.net_ties import tie_of
+from portpart.algorithms.objectives.net_connectivity import net_connection
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
 from portpart.algorithms.refinement.blocks.state import Blocks
@@ -72,7 +72,7 @@ def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, price: StaticVa
     here = kl.int64(moves.part[v])
     total = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-        total += tie_of(graph.targets[place], here, graph, price)
+        total += net_connection(graph.targets[place], here, graph, price)
     total = kl.team_sum(total)
     if kl.lane() == 0:
         sequence.gain[v] = total - sequence.gain[v]

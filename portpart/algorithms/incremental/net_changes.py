@@ -96,10 +96,10 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
     heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
     net = kl.int32(net_weighed.ids[i])
     if heavier != 0 and net_deletions.deletions[net] == ALIVE:
-        spread = kl.int64(graph.sets.spread[net])
+        connectivity = kl.int64(graph.sets.connectivity[net])
         if kl.lane() == 0:
-            add_cost(net, 2 * heavier * price(spread), moves)
-        if net_counts.activates != 0 and ties_pins(spread, price):
+            add_cost(net, 2 * heavier * price(connectivity), moves)
+        if net_counts.activates != 0 and ties_pins(connectivity, price):
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 v = graph.nets.pins[place]
@@ -116,7 +116,7 @@ def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves
     """Account for a deleted net, whose weight is now 0; atomic, independent of order."""
     net = kl.int64(net_deleted.effective[j])
     if net >= 0:
-        cost = price(kl.int64(graph.sets.spread[net])) * kl.int64(net_deleted.weights[j])
+        cost = price(kl.int64(graph.sets.connectivity[net])) * kl.int64(net_deleted.weights[j])
         add_cost(net, -2 * cost, moves)
 
 
@@ -144,13 +144,14 @@ def update_edited_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, s
     if begins_row(i, pins.keys):
         net = kl.int32(pins.keys[i] >> 32)
         size = size_of_net(net, graph.nets)
-        spread = kl.int64(graph.sets.spread[net])
+        connectivity = kl.int64(graph.sets.connectivity[net])
         kl.team_sync()
         if size <= MAX_SMALL:
             changed = find_small(net, size, blocks, graph, state.moves.part)
         else:
             changed = find_large(net, graph, state.pin_counts, state.moves.part)
-        update_net(net, spread, changed * net_counts.activates, graph, state, price, concerns_few)
+        update_net(net, connectivity, changed * net_counts.activates, graph, state, price,
+                   concerns_few)
 
 
 @kl.kernel

@@ -19,7 +19,7 @@ MAX_SEEN = 128
 
 
 @kl.device
-def pins_to_see(net, graph: NetRows):
+def sampled_pins(net, graph: NetRows):
     """How many pins of a net are looked at."""
     size = size_of_net(net, graph.nets)
     if size > MAX_PINS:
@@ -33,7 +33,7 @@ def end_of_look(v, graph: NetRows):
     place = kl.int64(graph.begin[v])
     seen = kl.int64(0)
     while place < graph.end[v] and seen < MAX_SEEN:
-        seen += pins_to_see(graph.targets[place], graph)
+        seen += sampled_pins(graph.targets[place], graph)
         place += 1
     return place
 
@@ -43,7 +43,7 @@ def has_pin_in(net, block, graph: NetRows, moves: Moves):
     """Whether one of the pins of a net that are looked at is in a block."""
     found = False
     begin = kl.int64(graph.nets.begin[net])
-    for pin in range(begin, begin + pins_to_see(net, graph)):
+    for pin in range(begin, begin + sampled_pins(net, graph)):
         if moves.part[graph.nets.pins[pin]] == block:
             found = True
             break
@@ -70,7 +70,7 @@ def most_connected_by_nets(v, graph: NetRows, moves: Moves, blocks: Blocks, figu
     end = end_of_look(v, graph)
     for place in range(graph.begin[v], end):
         begin = kl.int64(graph.nets.begin[graph.targets[place]])
-        for pin in range(begin, begin + pins_to_see(graph.targets[place], graph)):
+        for pin in range(begin, begin + sampled_pins(graph.targets[place], graph)):
             block = kl.int64(moves.part[graph.nets.pins[pin]])
             if block >= 0 and block != best:
                 if may_enter(block, weight, blocks, figures):

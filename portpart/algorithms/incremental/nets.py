@@ -112,7 +112,8 @@ class NetsFollowed:
         self.pieces = {name: piece.allocate(space, sizes) for name, piece in NET_PIECES.items()}
         self.pieces["sets"] = PinSets.allocate(  # as of nets without pins
             space, sizes, bits=space.zeros(2 * sizes.words, np.uint64),
-            spread=space.zeros(sizes.nets, np.int32), row=space.full(sizes.nets, NONE, np.int32))
+            connectivity=space.zeros(sizes.nets, np.int32),
+                                               row=space.full(sizes.nets, NONE, np.int32))
         self._pool, self.nothing = self.graph.pins.rows.elements, Nothing(space)
         self._parts: tuple[Any, ...] = ()
         self._rows: RefinedNets | None = None

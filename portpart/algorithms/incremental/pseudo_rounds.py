@@ -20,7 +20,7 @@ from portpart.algorithms.incremental.pseudo_state import (
     free_capacity,
 )
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
-from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -171,7 +171,7 @@ def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, t
     return v
 
 
-def strongest_tie(rules: Rules, valuation: Valuation) -> DeviceFunction:
+def strongest_tie(rules: Rules, valuation: BlockScore) -> DeviceFunction:
     """`find_block` for a way to find the blocks that a vertex touches."""
     return find_block.bound(ties_by=valuation.connectivity)
 

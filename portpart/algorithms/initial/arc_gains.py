@@ -6,7 +6,7 @@ from portpart.algorithms.initial.bisection_state import (
     Candidates,
     Keyed,
 )
-from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, keep_best
+from portpart.algorithms.initial.fm_gains import Attempts, AttemptScratch, Bisection, keep_best
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.project_bisection import keep_first_key, side_at
 from portpart.backends import language as kl
@@ -75,7 +75,7 @@ def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: 
 
 @kl.device
 def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-                attempts: Working):
+                attempts: AttemptScratch):
     """Twice the weight of an arc is what the gain of its other end changes by."""
     own = bisection.own
     v = candidates.order[bisection.base + p]
@@ -95,7 +95,7 @@ def follow_arcs(p, here, opening, bisection: Bisection, graph: Csr, candidates: 
 
 @kl.device
 def undo_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidates,
-              attempts: Working):
+              attempts: AttemptScratch):
     """Let keys follow moves that were undone, all at once.
 
     An arc counts for both its ends with the other sign if one of them was taken back.
@@ -124,7 +124,7 @@ def undo_keys(made, kept, bisection: Bisection, graph: Csr, candidates: Candidat
 
 @kl.device
 def undo_moves(made, kept, again, bisection: Bisection, graph: Csr, candidates: Candidates,
-               attempts: Working):
+               attempts: AttemptScratch):
     """Mark the vertices of these moves, so that keys may follow all at once."""
     own = bisection.own
     for m in range(kept + kl.lane(), made, kl.team_size()):

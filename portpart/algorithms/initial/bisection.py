@@ -13,8 +13,8 @@ import numpy as np
 
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
-    Handover,
     Keyed,
+    ProjectedState,
     Recursion,
     Sizes,
     Splits,
@@ -30,7 +30,7 @@ from portpart.algorithms.initial.fm_gains import (
 )
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_attempt
-from portpart.algorithms.initial.project_bisection import choose_for_stray, inherit_side
+from portpart.algorithms.initial.project_bisection import choose_for_stray, project_side
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Record, Words
@@ -112,7 +112,7 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
 def _bisect(program: Program, run: Start, rule: GainRule, team: int) -> None:
     """One level."""
     with program.if_nonzero(run.inherited):
-        program.launch(run.attempts, inherit_side, team=256)
+        program.launch(run.attempts, project_side, team=256)
         program.launch(run.vertices_of_all, choose_for_stray, team=team, rule=rule)
         _begin_keys(program, run, rule, team)
     with program.otherwise():
@@ -294,7 +294,7 @@ def rank_candidate(c, candidates: Candidates, sizes: Sizes):
 
 
 @kl.kernel
-def keep_candidate(i, candidates: Candidates, handover: Handover, sizes: Sizes):
+def keep_candidate(i, candidates: Candidates, handover: ProjectedState, sizes: Sizes):
     """Copy the partitions that are kept."""
     n = sizes.vertices
     handover.kept_part[i] = candidates.part[candidates.survivor[i // n] * n + i % n]

@@ -194,7 +194,7 @@ class Candidates(WorkRecord):
     survivor: Array = work(np.int32, _of_candidates)
 
 
-class Handover(Record):
+class ProjectedState(Record):
     """What comes from the coarser graph, and goes to the finer one.
 
     Attributes

@@ -17,7 +17,7 @@ from portpart.algorithms.initial.arc_gains import ARCS
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
-    Handover,
+    ProjectedState,
     Splits,
     Start,
     StartSizes,
@@ -93,7 +93,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
     for depth in reversed(range(len(graphs))):
         run = runs[depth]
         cluster = clusters[depth] if run.coarse_vertices > 0 else nothing
-        handover = Handover(cluster, part, space.empty(int(run.kept_vertices), np.int32))
+        handover = ProjectedState(cluster, part, space.empty(int(run.kept_vertices), np.int32))
         if labels is not None:
             order_by_section(space, labels[depth], int(run.candidates), len(goals), seed,
                              candidates)

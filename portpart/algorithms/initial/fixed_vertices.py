@@ -29,7 +29,7 @@ MAX_ROUNDS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Vacancies:
+class FreeCapacity:
     """What fixed vertices leave to the others.
 
     Attributes
@@ -53,7 +53,7 @@ class Vacancies:
     wide: np.ndarray
 
     @classmethod
-    def of(cls, fixed: np.ndarray, vertex_weights: np.ndarray, limits: np.ndarray) -> Vacancies:
+    def of(cls, fixed: np.ndarray, vertex_weights: np.ndarray, limits: np.ndarray) -> FreeCapacity:
         """Those of blocks to which vertices are fixed."""
         taken = _sums(fixed, vertex_weights, len(limits))
         wanted = np.maximum(limits - taken, 1)
@@ -120,7 +120,7 @@ def start_partition(matrix: csr_array, vertex_weights: np.ndarray | None, limits
         vertex_weights = np.ones(matrix.shape[0], np.int64)
     if fixed is None:
         fixed = np.full(matrix.shape[0], -1, np.int32)
-    left = Vacancies.of(fixed, vertex_weights, limits)
+    left = FreeCapacity.of(fixed, vertex_weights, limits)
     free, wide = left.free, left.wide
     if len(wide) > 1:  # METIS must not be asked for blocks without vertices
         blocks = wide[metis_partition(matrix[free][:, free], vertex_weights[free], len(wide),

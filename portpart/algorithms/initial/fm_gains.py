@@ -87,7 +87,7 @@ class Attempts(WorkRecord):
                                                   * NUM_TOTALS), zeros=True)
 
 
-class Working(Record):
+class AttemptScratch(Record):
     """Attempts, and scratch memory of a team for the nets of a vertex that moves, one for a lane.
 
     Attributes
@@ -171,7 +171,7 @@ class Stage(Static):
 def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attempts: Attempts,
                     state: Attempting, stage: Stage):
     """Do a stage of attempt i at the bisections of a level."""
-    working = Working(
+    working = AttemptScratch(
         side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
         totals=attempts.totals,
         stops=kl.team_array(kl.int32, stage.room), shifts=kl.team_array(kl.int64, stage.room),
@@ -243,7 +243,7 @@ def turned(key, bisection: Bisection):
 
 
 @kl.device
-def best_in_group(first, wanted, bisection: Bisection, attempts: Working):
+def best_in_group(first, wanted, bisection: Bisection, attempts: AttemptScratch):
     """Largest key of the group from `first` on among those that may leave side `wanted`."""
     own = bisection.own
     top = kl.int64(LOWEST)
@@ -254,7 +254,7 @@ def best_in_group(first, wanted, bisection: Bisection, attempts: Working):
 
 
 @kl.device
-def find_best_of_groups(bisection: Bisection, attempts: Working):
+def find_best_of_groups(bisection: Bisection, attempts: AttemptScratch):
     """Fill in the largest keys of all groups, for both sides, where one lane is the team."""
     if kl.team_size() == 1:
         groups = groups_of(bisection)
@@ -265,7 +265,7 @@ def find_best_of_groups(bisection: Bisection, attempts: Working):
 
 
 @kl.device
-def best_of_side(here, bisection: Bisection, attempts: Working):
+def best_of_side(here, bisection: Bisection, attempts: AttemptScratch):
     """Largest key of all that may leave side `here`; all lanes get it."""
     top = kl.int64(LOWEST)
     if kl.team_size() == 1:
@@ -281,7 +281,7 @@ def best_of_side(here, bisection: Bisection, attempts: Working):
 
 
 @kl.device
-def keep_best(q, bisection: Bisection, attempts: Working):
+def keep_best(q, bisection: Bisection, attempts: AttemptScratch):
     """Correct the best of q's group after a change of its key: look through it if that was it."""
     there = kl.int64(attempts.side[bisection.own + q])
     if there < BARRED:
@@ -298,7 +298,7 @@ def keep_best(q, bisection: Bisection, attempts: Working):
 
 @kl.device
 def move(p, here, opening, bisection: Bisection, graph: Csr, candidates: Candidates,
-         attempts: Working, rule: GainRule):
+         attempts: AttemptScratch, rule: GainRule):
     """Move the vertex at p off side `here` and bar it; its neighbours' gains follow.
 
     Neighbours in the state `opening` may leave side 1 from now on.

@@ -38,7 +38,7 @@ class GainRule(Static):
         candidates does, if it has few pins, and what those of many pins in group i do; where
         vertices of many nets would be much work for a team.
     shares : bool
-        Whether `follow` needs the scratch memory of `Working`.
+        Whether `follow` needs the scratch memory of `AttemptScratch`.
     """
 
     name: str

@@ -20,9 +20,9 @@ from portpart.algorithms.initial.fm_gains import (
     BARRED,
     LOWEST,
     Attempts,
+    AttemptScratch,
     Bisection,
     BisectionTotals,
-    Working,
     best_of_side,
     find_best_of_groups,
     key_of,
@@ -32,7 +32,7 @@ from portpart.algorithms.initial.fm_gains import (
     store_totals,
 )
 from portpart.algorithms.initial.gain_rule import GainRule
-from portpart.algorithms.initial.side_weights import goal_of, min_vertices
+from portpart.algorithms.initial.side_weights import min_vertices, target_side_weight
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 from portpart.graphs.rows import Csr
@@ -83,7 +83,7 @@ def next_untouched(turn, growth: Growth, bisection: Bisection, side):
 
 
 @kl.device
-def goes_by_connection(attempt, recursion: Recursion):
+def uses_connectivity(attempt, recursion: Recursion):
     """Whether an attempt grows by the weight of arcs to the side, not by what is added to the cut.
 
     Keys hold twice that weight then, which is the gain but for what a vertex has `inside`.
@@ -92,7 +92,7 @@ def goes_by_connection(attempt, recursion: Recursion):
 
 
 @kl.device
-def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Working):
+def switch_to_gains(bisection: Bisection, candidates: Candidates, attempts: AttemptScratch):
     """Let keys of an attempt that went by connection hold gains."""
     own = bisection.own
     for p in range(bisection.lower + kl.lane(), bisection.upper, kl.team_size()):
@@ -105,7 +105,7 @@ def turn_to_gains(bisection: Bisection, candidates: Candidates, attempts: Workin
 
 @kl.device
 def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
-         attempts: Working, rule: GainRule):
+         attempts: AttemptScratch, rule: GainRule):
     """Let side 0 take vertices until it weighs what it should."""
     goal = growth.goal
     lower = bisection.lower
@@ -132,7 +132,7 @@ def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidate
         kl.team_sync()
         move(p, 1, UNTOUCHED, bisection, graph, candidates, attempts, rule)
     if growth.by_connection:
-        turn_to_gains(bisection, candidates, attempts)
+        switch_to_gains(bisection, candidates, attempts)
     store_totals(attempts.totals, bisection.totals, weight, count, cut)
     if kl.lane() == 0:
         attempts.totals[bisection.totals + BisectionTotals.grown_cut] = cut
@@ -151,7 +151,7 @@ def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, sta
         candidates.inside[c * n + p] = total
     trials = state.recursion.trials
     for attempt in range(c * trials + kl.lane(), (c + 1) * trials, kl.team_size()):
-        known = kl.int64(0) if goes_by_connection(attempt, state.recursion) else -total
+        known = kl.int64(0) if uses_connectivity(attempt, state.recursion) else -total
         attempts.side[attempt * n + p] = kl.int8(UNTOUCHED)
         mask = mask_of(attempt, state.keys)
         attempts.key[attempt * n + p] = key_of(p, known, mask, state.keys.key_bits)
@@ -159,7 +159,8 @@ def begin_growing(i, graph: Csr, candidates: Candidates, attempts: Attempts, sta
 
 @kl.device
 def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
-                 candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
+                 candidates: Candidates, attempts: AttemptScratch, state: Attempting,
+                 rule: GainRule):
     """Grow side 0 of a bisection from a random vertex."""
     middle = splits.middle[bisection.split]
     lower = bisection.lower
@@ -170,11 +171,11 @@ def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     total = kl.team_sum(total)
     find_best_of_groups(bisection, attempts)
     drawn = hash_of((bisection.attempt << 32) + bisection.split, state.keys.seed) & 0x7FFFFFFF
-    goal = goal_of(total, bisection.split, splits)
+    goal = target_side_weight(total, bisection.split, splits)
     min_count = min_vertices(middle - splits.first[bisection.split], state.recursion)
     max_count = size - min_vertices(splits.last[bisection.split] - middle, state.recursion)
     start = lower + drawn % max(kl.int64(1), size)
-    by_connection = goes_by_connection(bisection.attempt, state.recursion)
+    by_connection = uses_connectivity(bisection.attempt, state.recursion)
     growth = Growth(goal, min_count, max_count, start, by_connection)
     grow(growth, bisection, graph, candidates, attempts, rule)
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.initial.quiet import quiet_c_code
+from portpart.algorithms.initial.silence_stdout import silenced_c_stdout
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -54,7 +54,7 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     adjacency = pymetis.CSRAdjacency(shuffled.indptr, shuffled.indices)
     ufactor = _ufactor(min(imbalance, MAX_METIS_IMBALANCE), num_blocks if recursive else 2)
     options = pymetis.Options(seed=seed % 2**31, ufactor=ufactor)
-    with quiet_c_code():
+    with silenced_c_stdout():
         _, shuffled_part = pymetis.part_graph(
             num_blocks, adjacency, eweights=scaled(np.maximum(shuffled.data, 1)),
             vweights=None if vertex_weights is None else scaled(vertex_weights[order]),

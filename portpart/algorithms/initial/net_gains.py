@@ -7,7 +7,7 @@ from portpart.algorithms.initial.bisection_state import (
     Keyed,
     Sizes,
 )
-from portpart.algorithms.initial.fm_gains import Attempts, Bisection, Working, turned
+from portpart.algorithms.initial.fm_gains import Attempts, AttemptScratch, Bisection, turned
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.net_keys import (
     add_gains_of_large_nets,
@@ -67,7 +67,7 @@ def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts
 
 @kl.device
 def undo_net_moves(made, kept, again, bisection: Bisection, graph: Incidence,
-                   candidates: Candidates, attempts: Working):
+                   candidates: Candidates, attempts: AttemptScratch):
     """Go back move by move, the last one first."""
     own = bisection.own
     for m in range(made - kept):

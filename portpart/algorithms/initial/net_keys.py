@@ -57,8 +57,8 @@ def code_of(place, base, graph: Incidence, candidates: Candidates, attempts: Att
 
 
 @kl.device
-def tell_key(place, base, gain, graph: Incidence, candidates: Candidates, attempts: Attempts,
-             keys: Keys):
+def update_key(place, base, gain, graph: Incidence, candidates: Candidates, attempts: Attempts,
+               keys: Keys):
     """Add what a net gains by a pin to the pin's key."""
     if gain != 0:
         w = base + graph.nets.pins[place]
@@ -68,7 +68,7 @@ def tell_key(place, base, gain, graph: Incidence, candidates: Candidates, attemp
 
 
 @kl.device
-def tell_cut(block, beside, across, net, base, graph: Incidence, attempts: Attempts, state: Keyed):
+def add_cut(block, beside, across, net, base, graph: Incidence, attempts: Attempts, state: Keyed):
     """Add what a net is cut to the bisection of a block and others, if it is."""
     cut = cost_of(beside, across, net, state.keys.weight_shift, graph)
     if cut > 0:
@@ -104,13 +104,13 @@ def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts
                 across += kl.int64(found ^ 1 == mine)
                 before += kl.int64(found >> 1 == mine >> 1 and other < j)
             gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
-            tell_key(begin + j, base, gain, graph, candidates, attempts, state.keys)
+            update_key(begin + j, base, gain, graph, candidates, attempts, state.keys)
             if before == 0:
-                tell_cut(mine >> 1, beside, across, net, base, graph, attempts, state)
+                add_cut(mine >> 1, beside, across, net, base, graph, attempts, state)
 
 
 @kl.device
-def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Candidates,
+def copy_blocks(low, net, base, known: Known, graph: Incidence, candidates: Candidates,
                 attempts: Attempts, state: Keyed):
     """Tell the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
     begin = kl.int64(graph.nets.begin[net])
@@ -129,12 +129,12 @@ def tell_blocks(low, net, base, known: Known, graph: Incidence, candidates: Cand
             beside = kl.int64(known.codes[code]) - 1
             across = kl.int64(known.codes[code ^ 1])
             gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
-            tell_key(place, base, gain, graph, candidates, attempts, state.keys)
+            update_key(place, base, gain, graph, candidates, attempts, state.keys)
     for block in range(kl.lane(), COUNTED, kl.team_size()):
         beside = kl.int64(known.codes[2 * block])
         across = kl.int64(known.codes[2 * block + 1])
         if beside > 0:
-            tell_cut(low + block, beside - 1, across, net, base, graph, attempts, state)
+            add_cut(low + block, beside - 1, across, net, base, graph, attempts, state)
     kl.team_sync()
     return low
 
@@ -163,5 +163,5 @@ def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempt
         lowest = kl.team_min(lowest)
         highest = kl.team_max(highest)
         for low in range(lowest, highest + 1, COUNTED):
-            tell_blocks(low, net, base, known, graph, candidates, attempts, state)
+            copy_blocks(low, net, base, known, graph, candidates, attempts, state)
         large &= large - 1

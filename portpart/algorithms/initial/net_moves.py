@@ -7,7 +7,7 @@ all these nets: else all would wait for the one with the largest.
 from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates
-from portpart.algorithms.initial.fm_gains import Bisection, Working, keep_best
+from portpart.algorithms.initial.fm_gains import AttemptScratch, Bisection, keep_best
 from portpart.algorithms.initial.net_prices import Incidence, price_of, size_of
 from portpart.backends import language as kl
 from portpart.backends.language import Record
@@ -71,7 +71,7 @@ def change_of_across(beside, across, unit, shares):
 
 @kl.device
 def tell(q, change_beside, change_across, moved: MovedVertex, bisection: Bisection,
-         attempts: Working):
+         attempts: AttemptScratch):
     """Let the key at q follow."""
     slot = bisection.own + q
     there = kl.int64(attempts.side[slot])
@@ -87,7 +87,7 @@ def tell(q, change_beside, change_across, moved: MovedVertex, bisection: Bisecti
 @kl.device
 def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Incidence,
                     candidates: Candidates,
-                    attempts: Working):
+                    attempts: AttemptScratch):
     """Let gains of a net's pins follow a move; a lane alone."""
     beside = kl.int64(0)
     across = kl.int64(0)
@@ -110,7 +110,7 @@ def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Incide
 
 
 @kl.device
-def turn_of(position, nets, attempts: Working):
+def turn_of(position, nets, attempts: AttemptScratch):
     """Which of so many nets of a team the pin at a position is of."""
     low = kl.int64(0)
     high = kl.int64(nets - 1)
@@ -125,7 +125,7 @@ def turn_of(position, nets, attempts: Working):
 
 @kl.device
 def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: Incidence,
-           candidates: Candidates, attempts: Working):
+           candidates: Candidates, attempts: AttemptScratch):
     """Where the pin at a position of a team's nets stands, below its net's turn; or NOWHERE."""
     result = kl.int64(NOWHERE)
     if position < attempts.stops[nets - 1]:
@@ -137,7 +137,7 @@ def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: Inci
 
 
 @kl.device
-def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: Working):
+def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptScratch):
     """Count a pin of a team's nets on its side."""
     if pin != NOWHERE:
         if kl.int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == moved.here:
@@ -148,7 +148,7 @@ def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: Working):
 
 
 @kl.device
-def note_changes(turn, unit, shares, attempts: Working):
+def note_changes(turn, unit, shares, attempts: AttemptScratch):
     """Note how keys of pins of a team's net change, whose pins have been counted."""
     beside = kl.int64(attempts.beside[turn])
     across = kl.int64(attempts.across[turn])
@@ -158,7 +158,7 @@ def note_changes(turn, unit, shares, attempts: Working):
 
 
 @kl.device
-def tell_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: Working):
+def update_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptScratch):
     """Let the key of a pin of a team's nets follow."""
     if pin != NOWHERE:
         tell(pin & 0xFFFFFFFF, attempts.change_beside[pin >> 32],
@@ -168,7 +168,7 @@ def tell_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: Working):
 
 @kl.device
 def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph: Incidence,
-                    candidates: Candidates, attempts: Working):
+                    candidates: Candidates, attempts: AttemptScratch):
     """Let gains follow in the nets from a place on, as many as lanes; all lanes of a team."""
     size = kl.int32(0)
     begin = kl.int64(0)
@@ -201,11 +201,11 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
     if mine < nets:
         note_changes(mine, unit, shares, attempts)
     kl.team_sync()
-    tell_pin(first, moved, bisection, attempts)
-    tell_pin(second, moved, bisection, attempts)
+    update_pin(first, moved, bisection, attempts)
+    update_pin(second, moved, bisection, attempts)
     for position in range(mine + 2 * kl.team_size(), pins, kl.team_size()):
-        tell_pin(pin_at(position, nets, moved, bisection, graph, candidates, attempts), moved,
-                 bisection, attempts)
+        update_pin(pin_at(position, nets, moved, bisection, graph, candidates, attempts), moved,
+                   bisection, attempts)
     kl.team_sync()
     return pins
 
@@ -213,7 +213,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
 @kl.device
 def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: Incidence,
                         candidates: Candidates,
-                        attempts: Working):
+                        attempts: AttemptScratch):
     """Let gains follow when the vertex at p, which is returned, leaves side `here`."""
     v = candidates.order[bisection.base + p]
     moved = MovedVertex(p, here, opening)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
-    Handover,
     Keyed,
+    ProjectedState,
     Splits,
     Splitting,
 )
@@ -28,8 +28,8 @@ STRAY = 4
 
 
 @kl.kernel
-def inherit_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
-                 handover: Handover, state: Splitting):
+def project_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
+                 handover: ProjectedState, state: Splitting):
     """Put the vertices of bisection i on the sides of their clusters; its cut is not known yet."""
     n = state.sizes.vertices
     k = state.sizes.blocks

@@ -7,7 +7,12 @@ from portpart.algorithms.initial.bisection_state import (
     Recursion,
     Splits,
 )
-from portpart.algorithms.initial.fm_gains import Bisection, BisectionTotals, Working, store_totals
+from portpart.algorithms.initial.fm_gains import (
+    AttemptScratch,
+    Bisection,
+    BisectionTotals,
+    store_totals,
+)
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 from portpart.graphs.rows import Csr
@@ -39,7 +44,7 @@ class SideLimits(Record):
 
 
 @kl.device
-def goal_of(total, split, splits: Splits):
+def target_side_weight(total, split, splits: Splits):
     """What side 0 of a bisection should weigh."""
     before = splits.goal_sum[splits.first[split]]
     inside = splits.goal_sum[splits.last[split]] - before
@@ -48,7 +53,7 @@ def goal_of(total, split, splits: Splits):
 
 
 @kl.device
-def cap_of(first, last, splits: Splits):
+def max_side_weight(first, last, splits: Splits):
     """What the blocks first ... last - 1 may weigh together."""
     return kl.int64(min(splits.limit_sum[last] - splits.limit_sum[first], NO_LIMIT))
 
@@ -97,7 +102,7 @@ def weight_at(p, base, vertex_weights, order):
 
 
 @kl.device
-def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: Working):
+def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: AttemptScratch):
     """Tell the totals what side 0 weighs; returns the weight of both sides."""
     total = kl.int64(0)
     weight = kl.int64(0)

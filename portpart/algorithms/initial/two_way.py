@@ -15,9 +15,9 @@ from portpart.algorithms.initial.bisection_state import (
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
     NUM_TOTALS,
+    AttemptScratch,
     Bisection,
     BisectionTotals,
-    Working,
     best_of_side,
     find_best_of_groups,
     move,
@@ -27,12 +27,12 @@ from portpart.algorithms.initial.fm_gains import (
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import (
     SideLimits,
-    cap_of,
     excess,
-    goal_of,
     levels_for,
     limit_of,
+    max_side_weight,
     min_vertices,
+    target_side_weight,
     weigh,
     weight_at,
 )
@@ -79,7 +79,7 @@ def side_to_leave(top0, top1, heavy0, heavy1, weight, count, limits: SideLimits,
 
 @kl.device
 def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Csr,
-              candidates: Candidates, attempts: Working):
+              candidates: Candidates, attempts: AttemptScratch):
     """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
 
     A key has a bit to spare, and whoever moves the vertex must not read its key anew: another lane
@@ -113,21 +113,21 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
 
 
 @kl.device
-def may_still_pay(moves, stall_limit, gain_sum, square_sum):
+def may_improve(moves, stall_limit, gain_sum, square_sum):
     """Whether a new best prefix is likely after so many moves without one, by their gains.
 
     These count as a random walk: one that drifts down by much more than it spreads does not come
     back (V. Osipov, P. Sanders, ESA 2010).
     """
     squared = gain_sum * gain_sum
-    spread = square_sum - squared / max(kl.float64(1), kl.float64(moves))
-    hopeless = moves >= MIN_STALL and gain_sum < 0.0 and squared > DRIFT * spread
+    variance = square_sum - squared / max(kl.float64(1), kl.float64(moves))
+    hopeless = moves >= MIN_STALL and gain_sum < 0.0 and squared > DRIFT * variance
     return moves < stall_limit and not hopeless
 
 
 @kl.device
 def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
-             attempts: Working, passes: Passes, rule: GainRule):
+             attempts: AttemptScratch, passes: Passes, rule: GainRule):
     """Move vertices one by one; returns how many were moved, and how many moves to keep."""
     size = bisection.upper - bisection.lower
     end = min(size, passes.max_moves)
@@ -141,7 +141,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
     gain_sum = kl.float64(0)
     square_sum = kl.float64(0)
     kl.team_sync()
-    while made < end and may_still_pay(made - kept, passes.stall_limit, gain_sum, square_sum):
+    while made < end and may_improve(made - kept, passes.stall_limit, gain_sum, square_sum):
         chosen = next_move(weight, count, limits, bisection, graph, candidates, attempts)
         if chosen == LOWEST:
             break
@@ -171,7 +171,7 @@ def one_pass(limits: SideLimits, bisection: Bisection, graph: Csr, candidates: C
 
 @kl.device
 def refine(most, limits: SideLimits, bisection: Bisection, graph: Csr, candidates: Candidates,
-           attempts: Working, passes: Passes, rule: GainRule):
+           attempts: AttemptScratch, passes: Passes, rule: GainRule):
     """Passes, `most` of them, until one brings nothing."""
     own = bisection.own
     for turn in range(most):
@@ -204,15 +204,16 @@ def passes_for(attempt, first, totals, state: Attempting):
 
 @kl.device
 def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
-                   candidates: Candidates, attempts: Working, state: Attempting, rule: GainRule):
+                   candidates: Candidates, attempts: AttemptScratch, state: Attempting,
+                   rule: GainRule):
     """Refine a bisection, and tell its totals how heavy the sides are then."""
     first = kl.int64(splits.first[bisection.split])
     middle = splits.middle[bisection.split]
     last = splits.last[bisection.split]
     total = weigh(bisection, graph, candidates, attempts)
-    goal = goal_of(total, bisection.split, splits)
-    cap0 = cap_of(first, middle, splits)
-    cap1 = cap_of(middle, last, splits)
+    goal = target_side_weight(total, bisection.split, splits)
+    cap0 = max_side_weight(first, middle, splits)
+    cap1 = max_side_weight(middle, last, splits)
     limit0 = limit_of(goal, cap0, levels_for(last - first))
     limit1 = limit_of(total - goal, cap1, levels_for(last - first))
     min0 = min_vertices(middle - first, state.recursion)

@@ -15,7 +15,7 @@ from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
-from portpart.algorithms.objectives.candidates import Parts, costs_and_weights
+from portpart.algorithms.objectives.candidates import CandidateParts, costs_and_weights
 from portpart.algorithms.refinement.incumbent.outcomes import Outcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -79,7 +79,8 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
     return 1
 
 
-def most_promising(problem: Problem, graph: EitherGraph, parts: Parts, count: int) -> list[Array]:
+def best_starts(problem: Problem, graph: EitherGraph, parts: CandidateParts,
+                count: int) -> list[Array]:
     """The `count` best of several partitions of a graph as they are, best first.
 
     What blocks weigh too much counts as in `_rank_of_anchored`.

@@ -11,14 +11,14 @@ from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.grown import MAX_GROWN, grown_parts
-from portpart.algorithms.multilevel.grown_around import grown_around, grown_from
+from portpart.algorithms.multilevel.greedy_start import MAX_GROWN, grown_parts
+from portpart.algorithms.multilevel.greedy_start_in_groups import greedy_start_in_groups, grown_from
 from portpart.algorithms.multilevel.numbering import renumbered
-from portpart.algorithms.multilevel.pool import metis_parts, most_promising, start_from_best
+from portpart.algorithms.multilevel.pool import best_starts, metis_parts, start_from_best
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import Refiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
-from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
+from portpart.algorithms.objectives.candidates import NO_PARTS, CandidateParts
 from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
@@ -43,22 +43,22 @@ def start_from_pool(problem: Problem, options: InitialOptions,
         coarsest, fixed = level.graph, wanted.fixed
         apart = problem.objective.rules.price is not None and has_heavy(coarsest, balance)
 
-        def placed(parts: Parts) -> Parts:
+        def placed(parts: CandidateParts) -> CandidateParts:
             if not problem.objective.rules.is_cut:
-                parts = Parts.of(problem.space, [
+                parts = CandidateParts.of(problem.space, [
                     well_placed(coarsest, part, balance, problem.objective, seed, fixed)
                     for part in parts])
             return with_heavy_apart(coarsest, parts, balance, fixed) if apart else parts
 
         def placed_in_turn(parts: Iterable[Array]) -> Iterator[Array]:
-            return (placed(Parts(part, 1))[0] for part in parts)
+            return (placed(CandidateParts(part, 1))[0] for part in parts)
 
         plain = cache(lambda: plain_graph(coarsest))
         grown = _grown(coarsest, balance, options, wanted, seed, plain)
         if grown:
             growing = _growing(options, balance).for_blocks(balance.num_blocks)
             count = min(growing.refined, len(grown))
-            parts: Iterable[Array] = most_promising(problem, coarsest, placed(grown), count)
+            parts: Iterable[Array] = best_starts(problem, coarsest, placed(grown), count)
         else:
             count = options.num_starts(balance.num_blocks)
             parts = placed_in_turn(metis_parts(plain(), balance, range(seed, seed + count), fixed,
@@ -87,13 +87,13 @@ def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
 
 
 def _grown(coarsest: AnyGraph, balance: Balance, options: InitialOptions, wanted: Constraints,
-           seed: int, plain: Callable[[], Graph]) -> Parts:
+           seed: int, plain: Callable[[], Graph]) -> CandidateParts:
     """Partitions that are grown; none where that is not to be, or cannot be."""
     if not options.grows or coarsest.num_vertices > MAX_GROWN:
         return NO_PARTS
     growing = _growing(options, balance)
     if wanted.fixed is not None:
-        return grown_around(coarsest, balance, growing, seed, wanted.fixed, plain)
+        return greedy_start_in_groups(coarsest, balance, growing, seed, wanted.fixed, plain)
     return grown_parts(coarsest, balance, growing, seed)
 
 

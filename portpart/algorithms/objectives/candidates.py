@@ -22,7 +22,7 @@ TEAM_OF_LARGE = 32
 """Lanes for a net of many pins; few nets have many, and all others get as many for nothing."""
 
 
-class Parts:
+class CandidateParts:
     """Partitions of a graph, one after the other in one array.
 
     Parameters
@@ -36,7 +36,7 @@ class Parts:
         self._length = len(joined) // max(1, count)
 
     @classmethod
-    def of(cls, space: ExecutionSpace, parts: Sequence[Array]) -> Parts:
+    def of(cls, space: ExecutionSpace, parts: Sequence[Array]) -> CandidateParts:
         """Copies of partitions that lie elsewhere; a single one is not copied."""
         if len(parts) == 1:
             return cls(parts[0], 1)
@@ -58,10 +58,10 @@ class Parts:
         return (self[each] for each in range(self._count))
 
 
-NO_PARTS = Parts(np.empty(0, np.int32), 0)
+NO_PARTS = CandidateParts(np.empty(0, np.int32), 0)
 
 
-def costs_and_weights(graph: EitherGraph, parts: Parts, num_blocks: int,
+def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int,
                       objective: Objective) -> tuple[np.ndarray, np.ndarray]:
     """Twice what each partition costs, shape (count,), and its block weights, shape (count, k).
 
@@ -84,7 +84,7 @@ def costs_and_weights(graph: EitherGraph, parts: Parts, num_blocks: int,
         if nets.max_net_size > MAX_SMALL:
             space.parallel_for(count * nets.num_nets, add_large_net.bound(price=price), *given,
                                team=TEAM_OF_LARGE)
-    space.parallel_for(count * n, weigh_in_parts, graph.vertex_weights, parts.joined, n,
+    space.parallel_for(count * n, candidate_weights, graph.vertex_weights, parts.joined, n,
                        num_blocks, words[costs:])
     found = space.to_host(words)
     return (found[:costs].reshape(count, STRIPES).sum(1),
@@ -92,7 +92,7 @@ def costs_and_weights(graph: EitherGraph, parts: Parts, num_blocks: int,
 
 
 @kl.kernel
-def weigh_in_parts(i, vertex_weights, parts, n, num_blocks, weights):
+def candidate_weights(i, vertex_weights, parts, n, num_blocks, weights):
     """Add vertex i % n to the weight of its block in partition i // n; atomic, order-free."""
     kl.atomic_add(weights, i // n * num_blocks + parts[i], kl.value_or(vertex_weights, i % n, 1))
 
@@ -100,21 +100,21 @@ def weigh_in_parts(i, vertex_weights, parts, n, num_blocks, weights):
 @kl.device
 def spread_of_small(net, nets: Nets, parts, first, num_blocks):
     """Number of blocks that a net touches in the partition that begins at `first`, by one lane."""
-    spread = kl.int64(0)
+    connectivity = kl.int64(0)
     for low in range(0, num_blocks, BITS):
         once = kl.uint64(0)
         for place in range(nets.begin[net], nets.end[net]):
             block = kl.int64(parts[first + nets.pins[place]]) - low
             if block >= 0 and block < BITS:
                 once |= bit_of(block)
-        spread += kl.popcount(once)
-    return spread
+        connectivity += kl.popcount(once)
+    return connectivity
 
 
 @kl.device
 def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
     """The same by all lanes of a team together, with counters in its own memory."""
-    spread = kl.int64(0)
+    connectivity = kl.int64(0)
     for low in range(0, num_blocks, BITS):
         for block in range(kl.lane(), BITS, kl.team_size()):
             counts[block] = 0
@@ -125,9 +125,9 @@ def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
                 kl.team_atomic_add(counts, block, 1)
         kl.team_sync()
         for block in range(kl.lane(), BITS, kl.team_size()):
-            spread += kl.int64(counts[block] != 0)
+            connectivity += kl.int64(counts[block] != 0)
         kl.team_sync()
-    return kl.team_sum(spread)
+    return kl.team_sum(connectivity)
 
 
 @kl.device
@@ -145,8 +145,8 @@ def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: St
     net = i % num_nets
     which = i // num_nets
     if size_of_net(net, nets) <= MAX_SMALL:
-        spread = spread_of_small(net, nets, parts, which * n, num_blocks)
-        add_cost(price(spread), which, net, nets, sums)
+        connectivity = spread_of_small(net, nets, parts, which * n, num_blocks)
+        add_cost(price(connectivity), which, net, nets, sums)
 
 
 @kl.kernel
@@ -156,6 +156,6 @@ def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: St
     net = i % num_nets
     which = i // num_nets
     if size_of_net(net, nets) > MAX_SMALL:
-        spread = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
+        connectivity = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
         if kl.lane() == 0:
-            add_cost(price(spread), which, net, nets, sums)
+            add_cost(price(connectivity), which, net, nets, sums)

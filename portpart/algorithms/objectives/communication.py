@@ -24,7 +24,7 @@ from portpart.algorithms.objectives.distances import (
     MatrixDistances,
     TreeDistances,
 )
-from portpart.algorithms.objectives.objective import Objective, Rules, Shape, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Objective, Rules, Shape
 from portpart.algorithms.objectives.total import total_cost
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
@@ -70,7 +70,7 @@ def communication_rules(kind: str, capacity: int) -> Rules:
     distance = DISTANCE[kind]
     many = many_by_distance(distance)
     if capacity:
-        many = Valuation(summed_up(capacity), VALUE_OF_COUNTED[kind])
+        many = BlockScore(summed_up(capacity), VALUE_OF_COUNTED[kind])
     return Rules(f"J, {kind}, {capacity}", distance, False, far_from_all,
                  FewByDistance(distance), many,
                  COUNTING_TEAM if capacity <= FEW_COUNTED else HUB_TEAM)

@@ -11,12 +11,12 @@ from portpart.algorithms.objectives.connectivity import (
     pairwise,
 )
 from portpart.algorithms.objectives.objective import (
+    BlockScore,
     Found,
     Objective,
     Rules,
     Shape,
     Tables,
-    Valuation,
 )
 from portpart.backends import language as kl
 from portpart.backends.language import Word
@@ -57,10 +57,10 @@ def mean_of_admitted(found: Found, tables: Tables):
     return result
 
 
-def value_of_few(max_degree: int) -> Valuation:
+def value_of_few(max_degree: int) -> BlockScore:
     """For vertices with at most this many neighbours."""
     connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
-    return Valuation(connectivity)
+    return BlockScore(connectivity)
 
 
 def max_of_few(shape: Shape) -> int:
@@ -84,7 +84,7 @@ def entry_bytes(counter: Word) -> int:
 
 CUT = Objective(
     Rules("cut", one_distance, True, mean_of_admitted, value_of_few,
-          Valuation(COUNTED), COUNTING_TEAM),
+          BlockScore(COUNTED), COUNTING_TEAM),
     tables=Tables(max_distance=1), max_of_few=max_of_few, wide_degree=32,
 )
 """The weight of the edges between blocks."""

@@ -15,7 +15,7 @@ from portpart.algorithms.objectives.connectivity import (
     in_table,
     one_by_one,
 )
-from portpart.algorithms.objectives.objective import Found, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Found, Tables
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs.rows import Csr
@@ -74,14 +74,14 @@ class FewByDistance:
 
     distance: DeviceFunction
 
-    def __call__(self, max_degree: int) -> Valuation:
+    def __call__(self, max_degree: int) -> BlockScore:
         if max_degree > MAX_ALONG:
             slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
-            return Valuation(in_table(slots), value_by_table.bound(distance=self.distance))
-        return Valuation(one_by_one(max(1, max_degree)),
-                         value_by_heads.bound(distance=self.distance))
+            return BlockScore(in_table(slots), value_by_table.bound(distance=self.distance))
+        return BlockScore(one_by_one(max(1, max_degree)),
+                          value_by_heads.bound(distance=self.distance))
 
 
-def many_by_distance(distance: DeviceFunction) -> Valuation:
+def many_by_distance(distance: DeviceFunction) -> BlockScore:
     """For vertices with any number of neighbours."""
-    return Valuation(ALONG_ARCS, value_along_arcs.bound(distance=distance))
+    return BlockScore(ALONG_ARCS, value_along_arcs.bound(distance=distance))

@@ -50,7 +50,7 @@ def find_small(net, size, blocks, graph: NetRows, part):
         if row >= 0:
             graph.sets.row[net] = reserved_row(row)
         if graph.sets.width != 1:
-            graph.sets.spread[net] = kl.int32(0)
+            graph.sets.connectivity[net] = kl.int32(0)
     for j in range(kl.lane(), size, kl.team_size()):
         blocks[j] = part[graph.nets.pins[begin + j]]
     kl.team_sync()

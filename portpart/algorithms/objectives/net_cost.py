@@ -4,7 +4,7 @@ A price says what a net of weight 1 costs that touches so many blocks.  A vertex
 its nets are already: take it out of a net, which then touches λ blocks; in each of these the net
 costs price(λ), elsewhere price(λ + 1).  So the ties of a vertex to the blocks of the other pins
 weigh price(λ + 1) - price(λ) times the net's weight, and the value of a block is the weight of the
-ties to it (`net_ties.py`), as it is for the cut of a graph.
+ties to it (`net_connectivity.py`), as it is for the cut of a graph.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from dataclasses import replace
 
 import numpy as np
 
+from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at, weight_at
 from portpart.algorithms.objectives.cut import (
     COUNTING_TEAM,
     mean_of_admitted,
     one_distance,
 )
-from portpart.algorithms.objectives.hub_ties import (
+from portpart.algorithms.objectives.hub_connectivity import (
     SUMMED_TIES,
     is_split_by_sums,
     note_loss_by_sums,
 )
-from portpart.algorithms.objectives.net_ties import counted_ties, tie_of
+from portpart.algorithms.objectives.net_connectivity import counted_ties, net_connection
 from portpart.algorithms.objectives.objective import (
+    BlockScore,
     Found,
     Objective,
     Rules,
     Shape,
     Tables,
-    Valuation,
 )
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     bit_of,
+    connectivity_of,
     is_alone,
     is_present,
-    spread_of,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at, weight_at
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.errors import InputError
@@ -54,27 +54,27 @@ MAX_ROUNDS = 4
 
 
 @kl.device
-def km1_price(spread):
+def km1_price(connectivity):
     """Blocks beyond the first."""
-    return max(kl.int64(0), spread - 1)
+    return max(kl.int64(0), connectivity - 1)
 
 
 @kl.device
-def cut_price(spread):
+def cut_price(connectivity):
     """1 if there are several."""
-    return kl.int64(spread > 1)
+    return kl.int64(connectivity > 1)
 
 
 @kl.device
-def soed_price(spread):
+def soed_price(connectivity):
     """Blocks, if there are several."""
     price = kl.int64(0)
-    if spread > 1:
-        price = spread
+    if connectivity > 1:
+        price = connectivity
     return price
 
 
-SUMMED = Valuation(SUMMED_TIES)
+SUMMED = BlockScore(SUMMED_TIES)
 """How the blocks of a hub are valued whose ties are summed up."""
 
 PRICES = {"km1": km1_price, "cut": cut_price, "soed": soed_price}
@@ -110,7 +110,7 @@ def is_split(v, graph: NetRows, part):
     outside = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         net = graph.targets[place]
-        if spread_of(net, graph.sets) > 1:
+        if connectivity_of(net, graph.sets) > 1:
             outside += kl.value_or(graph.nets.weights, net, 1)
     return kl.team_sum(outside) > 0
 
@@ -125,8 +125,9 @@ def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
     present = graph.sets.bits[2 * net]
     stays = graph.sets.bits[2 * net + 1] & here == 0
     counts = kl.int64(stays) * kl.int64(present & there == 0)
-    spread = kl.popcount(present)
-    return counts * (price(spread + 1) - price(spread)) * weight_at(place, end, net, graph)
+    connectivity = kl.popcount(present)
+    return counts * (price(connectivity + 1) - price(connectivity)) * weight_at(place, end, net,
+                                                                                graph)
 
 
 @kl.device
@@ -168,7 +169,7 @@ def note_losses(v, graph: NetRows, part, found: Found, price: StaticValue):
                 net = graph.targets[place]
                 if not is_present(net, block, graph):
                     if not is_alone(net, here, graph):
-                        loss += tie_of(net, here, graph, price)
+                        loss += net_connection(net, here, graph, price)
     loss = kl.team_sum(loss)
     if kl.lane() == 0:
         found.own = loss
@@ -186,7 +187,7 @@ def net_objective(name: str) -> Objective:
 
 
 def _objective(name: str, price: DeviceFunction) -> Objective:
-    counted = Valuation(counted_ties(price))
+    counted = BlockScore(counted_ties(price))
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
                   COUNTING_TEAM, crosses=is_split, note=note_losses.bound(price=price),
                   price=price)

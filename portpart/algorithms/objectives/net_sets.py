@@ -64,7 +64,7 @@ def store_one_word(net, size, blocks, sets: PinSets):
             twice |= once & bit
             once |= bit
         changed = store_word(net, 0, once, once & ~twice, sets)
-        sets.spread[net] = kl.int32(kl.popcount(once))
+        sets.connectivity[net] = kl.int32(kl.popcount(once))
     return kl.team_max(changed)
 
 
@@ -99,21 +99,21 @@ def change_by(entry, net, graph: NetRows):
 def store_list(net, size, blocks, graph: NetRows):
     """The same, where the net lists the blocks that it touches."""
     changed = kl.int64(0)
-    spread = kl.int64(0)
+    connectivity = kl.int64(0)
     for j in range(kl.lane(), size, kl.team_size()):
         entry = entry_for(j, size, blocks)
         if entry >= 0:
-            spread += 1
+            connectivity += 1
             changed = max(changed, change_by(entry, net, graph))
-    spread = kl.team_sum(spread)
-    if spread != graph.sets.spread[net]:
+    connectivity = kl.team_sum(connectivity)
+    if connectivity != graph.sets.connectivity[net]:
         changed = kl.int64(PRESENT_CHANGED)
     changed = kl.team_max(changed)
     kl.team_sync()
     if changed != 0:
         write_list(net, size, blocks, graph)
         if kl.lane() == 0:
-            graph.sets.spread[net] = kl.int32(spread)
+            graph.sets.connectivity[net] = kl.int32(connectivity)
     return changed
 
 
@@ -160,7 +160,7 @@ def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
     changed = kl.int64(0)
     if kl.lane() == 0:
         changed = store_word(net, 0, once, alone, sets)
-        sets.spread[net] = kl.int32(kl.popcount(once))
+        sets.connectivity[net] = kl.int32(kl.popcount(once))
     return kl.team_max(changed)
 
 
@@ -168,7 +168,7 @@ def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
 def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
     """The same, where it takes several: a lane looks at all blocks of one."""
     changed = kl.int64(0)
-    spread = kl.int64(0)
+    connectivity = kl.int64(0)
     for word in range(kl.lane(), sets.width, kl.team_size()):
         once = kl.uint64(0)
         alone = kl.uint64(0)
@@ -179,11 +179,11 @@ def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
             if count == 1:
                 alone |= bit_of(block)
         changed = max(changed, store_word(net, word, once, alone, sets))
-        spread += kl.popcount(once)
-    spread = kl.team_sum(spread)
+        connectivity += kl.popcount(once)
+    connectivity = kl.team_sum(connectivity)
     changed = kl.team_max(changed)
     if kl.lane() == 0:
-        sets.spread[net] = kl.int32(spread)
+        sets.connectivity[net] = kl.int32(connectivity)
     return changed
 
 
@@ -203,7 +203,7 @@ def begin_net(net, graph: NetRows, part):
     One lane is enough: most nets have few pins, and few have many.
     """
     size = size_of_net(net, graph.nets)
-    graph.sets.spread[net] = kl.int32(0)
+    graph.sets.connectivity[net] = kl.int32(0)
     graph.sets.row[net] = kl.int32(NONE)
     if size > MAX_SMALL:
         take_row(net, graph.sets)
@@ -218,7 +218,7 @@ def begin_net(net, graph: NetRows, part):
         first = place_of_word(net, 0, graph.sets)
         graph.sets.bits[first] = once
         graph.sets.bits[first + 1] = once & ~twice
-        graph.sets.spread[net] = kl.int32(kl.popcount(once))
+        graph.sets.connectivity[net] = kl.int32(kl.popcount(once))
 
 
 @kl.kernel

@@ -44,7 +44,7 @@ NUM_FOUND = len(Found.indices)
 
 
 @dataclass(frozen=True)
-class Valuation(Static):
+class BlockScore(Static):
     """How the blocks that a vertex touches are found, and valued.
 
     Attributes
@@ -75,7 +75,7 @@ class Rules(Static):
         strong rebalancing, of whatever block it will have to take.
     few : callable
         From the most neighbours, how the blocks of such a vertex are valued.
-    many : Valuation
+    many : BlockScore
         The same for vertices with more neighbours, hubs among them.
     team_of_many : int
         Lanes for a vertex with many that is not a hub.
@@ -85,8 +85,8 @@ class Rules(Static):
         ``note(v, graph, part, found)``: sets `Found.own` to what the filter compares losses with,
         where that is not the weight into v's own block.
     price : DeviceFunction or None
-        ``price(spread)``: what a net of weight 1 costs that touches so many blocks; None where arcs
-        cost something.
+        ``price(connectivity)``: what a net of weight 1 costs that touches so many blocks; None
+        where arcs cost something.
     summed : Rules or None
         The same functions for hubs whose ties are summed up beforehand.
     """
@@ -95,8 +95,8 @@ class Rules(Static):
     distance: DeviceFunction
     is_cut: bool
     unknown: DeviceFunction
-    few: Callable[[int], Valuation]
-    many: Valuation
+    few: Callable[[int], BlockScore]
+    many: BlockScore
     team_of_many: int
     crosses: DeviceFunction = has_arc_outside
     note: DeviceFunction | None = None

@@ -79,7 +79,7 @@ def _of_summed(size: NetSizes) -> int:
 
 
 def words_of_hub(num_blocks: int) -> int:
-    """Numbers that are summed up for a hub (`hub_ties.py`)."""
+    """Numbers that are summed up for a hub (`hub_connectivity.py`)."""
     return 2 * num_blocks + 2
 
 
@@ -99,7 +99,7 @@ class PinSets(WorkRecord):
     touched : array of int32
         Else the blocks that a net touches, in the places of its pins: twice the number, and one
         more if the pin there is alone.
-    spread : array of int32, shape (m,)
+    connectivity : array of int32, shape (m,)
         Number of blocks that a net touches.
     row : array of int32, shape (m,)
         Which row of counters a net has; -1 if none.
@@ -108,7 +108,7 @@ class PinSets(WorkRecord):
 
     bits: Array = work(np.uint64, lambda size: 2 * size.words)
     touched: Array = work(np.int32, lambda size: size.listed)
-    spread: Array = work(np.int32, lambda size: size.nets)
+    connectivity: Array = work(np.int32, lambda size: size.nets)
     row: Array = work(np.int32, lambda size: size.nets)
     net_of_row: Array = work(np.int32, lambda size: size.large)
 
@@ -132,7 +132,7 @@ class PinCounts(WorkRecord):
 
 
 class HubSums(WorkRecord):
-    """What ties hubs to blocks (`hub_ties.py`).
+    """What ties hubs to blocks (`hub_connectivity.py`).
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ def listed_as(net, block, graph: NetRows):
     """What a net lists of a block: `TOUCHED`, `ALONE`, or 0 if nothing."""
     found = kl.int64(0)
     begin = kl.int64(graph.nets.begin[net])
-    for place in range(begin, begin + graph.sets.spread[net]):
+    for place in range(begin, begin + graph.sets.connectivity[net]):
         entry = kl.int64(graph.sets.touched[place])
         if entry >> 1 == block:
             found = TOUCHED + (entry & 1)
@@ -260,17 +260,17 @@ def is_alone(net, block, graph: NetRows):
 
 
 @kl.device
-def spread_of(net, sets: PinSets):
+def connectivity_of(net, sets: PinSets):
     """Number of blocks that a net touches; a single word tells it sooner than another array."""
-    spread = kl.int64(0)
+    connectivity = kl.int64(0)
     if sets.width == 1:
-        spread = kl.popcount(sets.bits[2 * kl.int64(net)])
+        connectivity = kl.popcount(sets.bits[2 * kl.int64(net)])
     else:
-        spread = kl.int64(sets.spread[net])
-    return spread
+        connectivity = kl.int64(sets.connectivity[net])
+    return connectivity
 
 
 @kl.device
-def spread_without(net, here, graph: NetRows):
+def connectivity_without(net, here, graph: NetRows):
     """Number of blocks that a net touches without one of its pins in block `here`."""
-    return spread_of(net, graph.sets) - kl.int64(is_alone(net, here, graph))
+    return connectivity_of(net, graph.sets) - kl.int64(is_alone(net, here, graph))

@@ -103,7 +103,7 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
 @kl.kernel
 def add_net_costs(net, graph: NetRows, sums, price: StaticValue):
     """Add twice what a net costs; atomic, order-free."""
-    cost = price(kl.int64(graph.sets.spread[net])) * kl.value_or(graph.nets.weights, net, 1)
+    cost = price(kl.int64(graph.sets.connectivity[net])) * kl.value_or(graph.nets.weights, net, 1)
     if cost > 0:
         kl.atomic_add(sums, net % STRIPES, 2 * cost)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.grown_around import grown_from
+from portpart.algorithms.multilevel.greedy_start_in_groups import grown_from
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.pool import metis_parts, start_from_best
 from portpart.algorithms.multilevel.refiner import Refiner

@@ -33,11 +33,11 @@ def uneven_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
     for section, weight in enumerate(weights.tolist()):
         own = capacities[section * arity : (section + 1) * arity]
         whole = max(1, sum(own))
-        spread = _root(whole * weight ** (levels_left - 1), levels_left)
+        even_share = _root(whole * weight ** (levels_left - 1), levels_left)
         for capacity in own:
             means.append(weight * capacity // whole)
             limits.append(min(total, _with_room(-(-weight * capacity // whole),
-                                                spread * capacity // whole, capacity, room)))
+                                                even_share * capacity // whole, capacity, room)))
     return Balance(len(capacities), max(limits), max(means), np.array(limits, np.int64),
                    np.array(means, np.int64))
 
@@ -69,13 +69,13 @@ def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_le
     408
     """
     mean = -(-weight // arity)
-    spread = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
-    return _with_room(mean, spread, limit * elements // arity, room)
+    even_share = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
+    return _with_room(mean, even_share, limit * elements // arity, room)
 
 
-def _with_room(mean: int, spread: int, capacity: int, room: float) -> int:
+def _with_room(mean: int, even_share: int, capacity: int, room: float) -> int:
     """A limit between what the paper gives a level and all that the elements may weigh."""
-    return max(mean, spread + int(Fraction(float(room)) * max(0, capacity - spread)))
+    return max(mean, even_share + int(Fraction(float(room)) * max(0, capacity - even_share)))
 
 
 def _root(value: int, degree: int) -> int:

@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.grown import grown_on, levels_below
+from portpart.algorithms.multilevel.greedy_start import grown_on, levels_below
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.search import Partition

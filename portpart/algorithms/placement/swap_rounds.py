@@ -47,7 +47,7 @@ def of_blocks(k: int) -> int:
     return k
 
 
-class Places(WorkRecord):
+class BlockPlaces(WorkRecord):
     """Places of k blocks, and what they would cost elsewhere.
 
     Attributes
@@ -87,7 +87,7 @@ class Proposals(WorkRecord):
 
 
 @kl.kernel
-def fill_table(i, graph: Csr, tables: Tables, places: Places, rounds: Rounds,
+def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: Rounds,
                distance: StaticValue):
     """table[a * k + p] = what block a would cost on element p."""
     a = i // rounds.blocks
@@ -118,13 +118,13 @@ def weight_between(a, b, graph: Csr):
 
 
 @kl.device
-def may_swap(here, there, places: Places):
+def may_swap(here, there, places: BlockPlaces):
     """Whether blocks on the two elements may change places."""
     return kl.value_or(places.group, here, 0) == kl.value_or(places.group, there, 0)
 
 
 @kl.kernel
-def propose_swap(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
+def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
                  rounds: Rounds, distance: StaticValue):
     """Find the block whose place block a should best take in exchange for its own.
 
@@ -191,7 +191,7 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
 
 
 @kl.kernel
-def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Proposals,
+def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
                  rounds: Rounds, distance: StaticValue):
     """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
     k = rounds.blocks
@@ -212,7 +212,7 @@ def update_table(a, graph: Csr, tables: Tables, places: Places, proposals: Propo
 
 
 @kl.kernel
-def apply_swap(a, proposals: Proposals, places: Places):
+def apply_swap(a, proposals: Proposals, places: BlockPlaces):
     """Swap the places of a and its partner; no other swap touches either."""
     b = proposals.winner[a]
     if b != NONE:

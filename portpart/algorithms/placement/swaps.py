@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.objectives.objective import Objective, Rules
 from portpart.algorithms.placement.swap_rounds import (
-    Places,
+    BlockPlaces,
     Proposals,
     Rounds,
     apply_swap,
@@ -61,7 +61,7 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
     records: dict[str, Record | Words] = {
         "graph": traffic.csr,
         "tables": objective.tables,
-        "places": Places(place, group),
+        "places": BlockPlaces(place, group),
         "proposals": Proposals(),
         "rounds": Rounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
                             shift=max(0, max_gain.bit_length() - 31)),

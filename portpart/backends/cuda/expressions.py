@@ -188,7 +188,7 @@ class ExpressionWriter:
         if name == "value_or":
             return self.value_or(*node.args)
         if name in ("min", "max", "abs"):
-            return self.folded(name, node)
+            return self.fold(name, node)
         given = [self.write(argument) for argument in node.args]
         if "atomic" in name:
             given[2:] = [self.converted(value, self.element_of(node)) for value in node.args[2:]]
@@ -201,7 +201,7 @@ class ExpressionWriter:
         assert isinstance(array, ArrayType)
         return array.dtype
 
-    def folded(self, name: str, node: ast.Call) -> str:
+    def fold(self, name: str, node: ast.Call) -> str:
         """min, max and abs; more than two operands are taken from left to right."""
         dtype = self.type_of(node)
         text = self.converted(node.args[0], dtype)

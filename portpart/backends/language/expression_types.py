@@ -115,14 +115,14 @@ class ExpressionTyper:
 
     def binop(self, node: ast.BinOp) -> np.dtype:
         dtype = binary_type(node.op, self.value(node.left), self.value(node.right))
-        return self.folded(node, dtype, node.op, node.left, node.right)
+        return self.fold(node, dtype, node.op, node.left, node.right)
 
     def unaryop(self, node: ast.UnaryOp) -> np.dtype:
         constant = self.smallest_integer(node)
         if constant is not None:
             return self.constant(node, constant)
         dtype = unary_type(node.op, self.value(node.operand))
-        return self.folded(node, dtype, node.op, node.operand)
+        return self.fold(node, dtype, node.op, node.operand)
 
     def smallest_integer(self, node: ast.UnaryOp) -> int | None:
         """-2**63, which Python writes as the negative of a number that is no int64."""
@@ -130,7 +130,7 @@ class ExpressionTyper:
             return -(2**63) if node.operand.value == 2**63 else None
         return None
 
-    def folded(
+    def fold(
         self, node: ast.expr, dtype: np.dtype, op: ast.AST, *operands: ast.expr
     ) -> np.dtype:
         """`dtype`, after noting the value if it is known: Python folds it before Numba sees it."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
-from portpart.algorithms.objectives.objective import NUM_FOUND, Found, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import NUM_FOUND, BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import uses_lanes
@@ -21,7 +21,7 @@ from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Kernel, Scope, Static, Word
 from portpart.graphs.rows import Csr, degree_of
 
-Body = Callable[[Rules, Valuation], DeviceFunction]
+Body = Callable[[Rules, BlockScore], DeviceFunction]
 """From an objective and a valuation, ``body(v, graph, state, connections, tables, found, more)``:
 what all lanes of a team do together with a vertex."""
 
@@ -141,7 +141,7 @@ class ByDegree:
         assert rules is not None
         return of_hub.bound(job=self._job(rules, rules.many, counter))
 
-    def _job(self, rules: Rules, valuation: Valuation, counter: Word) -> Job:
+    def _job(self, rules: Rules, valuation: BlockScore, counter: Word) -> Job:
         return Job(self.body(rules, valuation), self.selector, valuation.connectivity, counter)
 
 

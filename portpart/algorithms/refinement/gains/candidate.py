@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
-from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -35,7 +35,7 @@ class Search(Static):
     Attributes
     ----------
     rules : Rules
-    valuation : Valuation
+    valuation : BlockScore
     admits : DeviceFunction
         ``admits(v, block, graph, blocks, figures)``: whether v may go to the block.
     counts : bool
@@ -43,7 +43,7 @@ class Search(Static):
     """
 
     rules: Rules
-    valuation: Valuation
+    valuation: BlockScore
     admits: DeviceFunction
     counts: bool = False
 

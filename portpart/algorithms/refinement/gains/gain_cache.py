@@ -8,7 +8,7 @@ of the few vertices beside a move afresh takes no memory and fewer dependent acc
 from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import ConnectivityTable
-from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.previous_blocks import has_moved
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -128,6 +128,6 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
     return crosses
 
 
-def refreshed(rules: Rules, valuation: Valuation) -> DeviceFunction:
+def refreshed(rules: Rules, valuation: BlockScore) -> DeviceFunction:
     """`refresh_gain` for an objective and a way to value blocks."""
     return refresh_gain.bound(search=Search(rules, valuation, any_block))

@@ -58,7 +58,7 @@ def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAf
         if move_order.wants(v, moves, cache):
             after[turn] = cache.best_target[v]
     kl.team_sync()
-    spread = kl.int64(graph.sets.spread[net])
+    connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(0, size, kl.team_size()):
         j = base + kl.lane()
         step = kl.int64(0)
@@ -70,7 +70,7 @@ def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAf
         until = kl.team_scan(step)
         if joins:
             v = graph.nets.pins[begin + kl.int64(number[j])]
-            tell_gain(v, net, spread + until - step, step, graph, afterburner, price)
-        spread += kl.team_last(until)
+            tell_gain(v, net, connectivity + until - step, step, graph, afterburner, price)
+        connectivity += kl.team_last(until)
     if kl.lane() == 0:
         unlist(net, lists)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import ConnectivityTable
-from portpart.algorithms.objectives.hub_ties import (
+from portpart.algorithms.objectives.hub_connectivity import (
     PieceSums,
     add_to_sums,
     clear_sums_of,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce
 from portpart.algorithms.objectives.pin_counts import restore_counter, shift_pin
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
@@ -15,7 +16,6 @@ from portpart.algorithms.objectives.pin_state import (
     PinSets,
     bit_of,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.gains.state import GainCache
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.nets.lists import unlist
@@ -29,10 +29,10 @@ MAX_GROUP = 128
 
 
 @kl.device
-def tell_gain(v, net, spread, step, graph: NetRows, afterburner: NetAfterburner,
+def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
               price: StaticValue):
     """Tell v that by its move the net, of this spread, touches so many blocks more."""
-    gain = price(spread) - price(spread + step)
+    gain = price(connectivity) - price(connectivity + step)
     if gain != 0:
         gain *= kl.value_or(graph.nets.weights, net, 1)
         kl.atomic_add(afterburner.after, v, gain)
@@ -116,7 +116,7 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
 
 
 @kl.device
-def afterburner_group(count, net, spread, moving_pins: MovingPins, graph: NetRows,
+def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
                       state: AfterburnerState,
                       price: StaticValue):
     """Tell the movers that `moving_pins.left` lists, and count them where they want to be.
@@ -138,7 +138,7 @@ def afterburner_group(count, net, spread, moving_pins: MovingPins, graph: NetRow
     until = kl.team_scan(step)
     kl.team_sync()
     if joins:
-        tell_gain(v, net, spread + until - step, step, graph, state.afterburner, price)
+        tell_gain(v, net, connectivity + until - step, step, graph, state.afterburner, price)
         shift_pin(first, moving_pins.left[kl.lane()], moving_pins.reached[kl.lane()],
                   state.pin_counts)
     kl.team_sync()
@@ -168,7 +168,7 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
                      state: AfterburnerState,
                      price: StaticValue, move_order: MoveOrder):
     """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
-    spread = kl.int64(graph.sets.spread[net])
+    connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
         place = base + AT_ONCE * kl.lane()
         joins = in_group(place, end, critical, graph, state, move_order)
@@ -178,9 +178,10 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
         for begin in range(0, total, group_size()):
             list_group(joins, number - begin, place, moving_pins.left, graph, state.afterburner,
                        move_order)
-            spread += afterburner_group(total - begin, net, spread, moving_pins, graph, state,
-                                        price)
-    return spread
+            connectivity += afterburner_group(total - begin, net, connectivity, moving_pins, graph,
+                                              state,
+                                              price)
+    return connectivity
 
 
 @kl.device

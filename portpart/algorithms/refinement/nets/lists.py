@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce
 from portpart.algorithms.objectives.pin_state import PinSets
-from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.nets.state import NetLists
 from portpart.backends import language as kl
 

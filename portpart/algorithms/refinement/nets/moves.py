@@ -5,12 +5,12 @@ What becomes of the nets is in `settling.py`.
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.objectives.pin_counts import move_pin
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     PinCounts,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.accounting import weigh_vertex
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures

@@ -5,6 +5,7 @@ The sets of blocks of a net are made anew; if they change, the gains of its pins
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce
 from portpart.algorithms.objectives.net_sets import store_large, store_small
 from portpart.algorithms.objectives.pin_state import (
     ALONE_CHANGED,
@@ -13,7 +14,6 @@ from portpart.algorithms.objectives.pin_state import (
     PinCounts,
     size_of_net,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
 from portpart.algorithms.refinement.gains.state import GainCache
@@ -61,10 +61,10 @@ def concerns_few(changed):
 
 
 @kl.device
-def ties_pins(spread, price: StaticValue):
+def ties_pins(connectivity, price: StaticValue):
     """Whether a net that touches so many blocks ties a pin to any of them."""
-    below = max(kl.int64(0), spread - 1)
-    return price(spread + 1) != price(spread) or price(spread) != price(below)
+    below = max(kl.int64(0), connectivity - 1)
+    return price(connectivity + 1) != price(connectivity) or price(connectivity) != price(below)
 
 
 @kl.device
@@ -131,14 +131,14 @@ def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, pr
     All lanes of a team together.
     """
     kl.team_sync()
-    spread = kl.int64(graph.sets.spread[net])
+    connectivity = kl.int64(graph.sets.connectivity[net])
     if kl.lane() == 0:
         unlist(net, state.lists)
-        change = price(spread) - price(spread_before)
+        change = price(connectivity) - price(spread_before)
         if change != 0:
             change *= 2 * kl.value_or(graph.nets.weights, net, 1)
             add_cost(net, change, state.moves)
-    if changed != 0 and (ties_pins(spread_before, price) or ties_pins(spread, price)):
+    if changed != 0 and (ties_pins(spread_before, price) or ties_pins(connectivity, price)):
         row = kl.int64(graph.sets.row[net])
         first = row * graph.sets.blocks
         if row < 0:
@@ -158,12 +158,12 @@ def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
     net = state.lists.small_list[i]
     size = size_of_net(net, graph.nets)
     begin = kl.int64(graph.nets.begin[net])
-    spread = kl.int64(graph.sets.spread[net])
+    connectivity = kl.int64(graph.sets.connectivity[net])
     for j in range(kl.lane(), size, kl.team_size()):
         blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
     kl.team_sync()
     changed = store_small(net, size, blocks, graph)
-    update_net(net, spread, changed, graph, state, price, concerns)
+    update_net(net, connectivity, changed, graph, state, price, concerns)
 
 
 @kl.kernel
@@ -171,7 +171,7 @@ def settle_large_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
                      concerns: StaticValue):
     """Make the sets of net i of the list anew, from its counters."""
     net = state.lists.large_list[i]
-    spread = kl.int64(graph.sets.spread[net])
+    connectivity = kl.int64(graph.sets.connectivity[net])
     kl.team_sync()
     changed = store_large(net, graph.sets, state.pin_counts)
-    update_net(net, spread, changed, graph, state, price, concerns)
+    update_net(net, connectivity, changed, graph, state, price, concerns)

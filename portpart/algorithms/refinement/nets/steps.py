@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
-from portpart.algorithms.objectives.hub_ties import PieceSums
+from portpart.algorithms.objectives.hub_connectivity import PieceSums
 from portpart.algorithms.objectives.net_sets import (
     begin_large_net,
     begin_listing_net,

@@ -6,12 +6,12 @@ propagation and sequences of moves share the rest.
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.objectives.pin_state import (
     NetRows,
     PinCounts,
     PinSets,
 )
-from portpart.algorithms.objectives.word_ties import AT_ONCE, AtOnce, net_at
 from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures

@@ -10,7 +10,7 @@ they come after those that gain.
 from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import ConnectivityTable
-from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import (
@@ -115,7 +115,7 @@ def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, 
     return v
 
 
-def legal(rules: Rules, valuation: Valuation) -> DeviceFunction:
+def legal(rules: Rules, valuation: BlockScore) -> DeviceFunction:
     """`find_legal` for an objective and a way to value blocks."""
     return find_legal.bound(search=Search(rules, valuation, admits_legal))
 

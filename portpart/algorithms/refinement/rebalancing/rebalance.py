@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives.connectivity import ConnectivityTable
-from portpart.algorithms.objectives.objective import Found, Rules, Tables, Valuation
+from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
@@ -92,7 +92,7 @@ class Rated:
 
     rule: RebalancingRule
 
-    def __call__(self, rules: Rules, valuation: Valuation) -> DeviceFunction:
+    def __call__(self, rules: Rules, valuation: BlockScore) -> DeviceFunction:
         admits = accepts.bound(rule=self.rule)
         return rate.bound(rating=Rating(Search(rules, valuation, admits, counts=rules.is_cut),
                                         self.rule))

@@ -47,7 +47,7 @@ LAST_ROUND = 48
 That rounds end can matter only where most vertices of a key fit none of the others."""
 
 
-class Pairing(WorkRecord):
+class TwoHopPairing(WorkRecord):
     """Arrays of a pairing of n vertices: what it is given, what it finds, and its work arrays.
 
     Attributes
@@ -65,7 +65,7 @@ class Pairing(WorkRecord):
         The leader of a slot: round, then vertex.
     slot : array of int32, shape (n,)
         The slot that a vertex has drawn.
-    wish : array of int32, shape (n,)
+    proposal : array of int32, shape (n,)
         The leader that a vertex proposes to.
     """
 
@@ -75,14 +75,14 @@ class Pairing(WorkRecord):
     key_count: Array = work(np.int32, of_vertices)
     leader: Array = work(np.int64, of_vertices)
     slot: Array = work(np.int32, of_vertices)
-    wish: Array = work(np.int32, of_vertices)
+    proposal: Array = work(np.int32, of_vertices)
 
     runs: int = kl.word()  # stretches of vertices that are paired among themselves
 
 
-def pairing_records(pairing: Pairing, n: int) -> dict[str, WorkRecord]:
+def pairing_records(pairing_state: TwoHopPairing, n: int) -> dict[str, WorkRecord]:
     """What a pairing of n vertices works on."""
-    return {"pairing": pairing.with_words(runs=-(-n // RUN)),
+    return {"pairing_state": pairing_state.with_words(runs=-(-n // RUN)),
             "active": ActiveVertices().with_words(vertices=n)}
 
 
@@ -104,10 +104,10 @@ def record_pairing(program: Program, fit: DeviceFunction = keep_weight_limit) ->
         Whether two vertices of one key may be paired: `keep_weight_limit` or one like it.
     """
     records: dict[str, Any] = program.records
-    pairing, active = records["pairing"], records["active"]
+    pairing_state, active = records["pairing_state"], records["active"]
     program.launch(1, begin_pairing)
     program.launch(active.vertices, clear_entry)
-    program.launch(pairing.runs, pair_within_run, fit=fit)
+    program.launch(pairing_state.runs, pair_within_run, fit=fit)
     program.launch(active.vertices, enter_first_slot)
     with program.while_loop(active.count):
         program.launch(active.count, propose_to_leader, fit=fit)
@@ -122,24 +122,24 @@ def place_in(hashed, size):
 
 
 @kl.device
-def slots_of_key(key, turn, n, pairing: Pairing):
+def slots_of_key(key, turn, n, pairing_state: TwoHopPairing):
     """Over how many slots the vertices of `key` are strewn in round `turn`."""
-    return max(kl.int64(1), kl.int64(pairing.key_count[place_in(key, n)]) >> (turn + 1))
+    return max(kl.int64(1), kl.int64(pairing_state.key_count[place_in(key, n)]) >> (turn + 1))
 
 
 @kl.device
-def enter_slot(v, turn, n, pairing: Pairing):
+def enter_slot(v, turn, n, pairing_state: TwoHopPairing):
     """Draw a slot for v and round `turn`, and stand for its leader.
 
     The words of a round exceed those of the rounds before, so none are cleared.
     """
-    key = pairing.keys[v]
-    slots = slots_of_key(key, turn, n, pairing)
+    key = pairing_state.keys[v]
+    slots = slots_of_key(key, turn, n, pairing_state)
     salt = turn << 32
     if slots > 1:
         salt |= place_in(mixed(key ^ (salt | kl.int64(v))), slots)
-    pairing.slot[v] = place_in(mixed(key ^ salt), n)
-    kl.atomic_max(pairing.leader, pairing.slot[v], (turn << 32) | kl.int64(v))
+    pairing_state.slot[v] = place_in(mixed(key ^ salt), n)
+    kl.atomic_max(pairing_state.leader, pairing_state.slot[v], (turn << 32) | kl.int64(v))
 
 
 @kl.kernel
@@ -151,14 +151,14 @@ def begin_pairing(_, active: ActiveVertices):
 
 
 @kl.kernel
-def clear_entry(v, pairing: Pairing):
+def clear_entry(v, pairing_state: TwoHopPairing):
     """Clear entry v of the tables."""
-    pairing.key_count[v] = kl.int32(0)
-    pairing.leader[v] = kl.int64(-1)
+    pairing_state.key_count[v] = kl.int32(0)
+    pairing_state.leader[v] = kl.int64(-1)
 
 
 @kl.kernel
-def pair_within_run(stretch, graph: Csr, pairing: Pairing, active: ActiveVertices,
+def pair_within_run(stretch, graph: Csr, pairing_state: TwoHopPairing, active: ActiveVertices,
                     fit: StaticValue):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
@@ -168,46 +168,47 @@ def pair_within_run(stretch, graph: Csr, pairing: Pairing, active: ActiveVertice
     end = min((stretch + 1) * RUN, n)
     for v in range(stretch * RUN, end):
         u = v + 1
-        while pairing.keys[v] != NO_KEY and u < end:
-            if pairing.keys[u] == pairing.keys[v]:
-                if fit(v, u, graph, pairing.max_weight):
-                    pairing.mate[v] = kl.int32(u)
-                    pairing.mate[u] = kl.int32(v)
-                    pairing.keys[v] = NO_KEY
-                    pairing.keys[u] = NO_KEY
+        while pairing_state.keys[v] != NO_KEY and u < end:
+            if pairing_state.keys[u] == pairing_state.keys[v]:
+                if fit(v, u, graph, pairing_state.max_weight):
+                    pairing_state.mate[v] = kl.int32(u)
+                    pairing_state.mate[u] = kl.int32(v)
+                    pairing_state.keys[v] = NO_KEY
+                    pairing_state.keys[u] = NO_KEY
             u += 1
-        if pairing.keys[v] != NO_KEY:
-            kl.atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
+        if pairing_state.keys[v] != NO_KEY:
+            kl.atomic_add(pairing_state.key_count, place_in(pairing_state.keys[v], n), 1)
 
 
 @kl.kernel
-def enter_first_slot(v, pairing: Pairing, active: ActiveVertices):
+def enter_first_slot(v, pairing_state: TwoHopPairing, active: ActiveVertices):
     """List v and enter a slot of round 0, unless v has no key or one that is surely its own."""
-    if pairing.keys[v] != NO_KEY:
+    if pairing_state.keys[v] != NO_KEY:
         n = active.vertices
-        if pairing.key_count[place_in(pairing.keys[v], n)] > 1:
-            enter_slot(v, kl.int64(0), n, pairing)
+        if pairing_state.key_count[place_in(pairing_state.keys[v], n)] > 1:
+            enter_slot(v, kl.int64(0), n, pairing_state)
             active.listed[kl.atomic_next(active, ActiveVertices.count)] = kl.int32(v)
 
 
 @kl.kernel
-def propose_to_leader(i, graph: Csr, pairing: Pairing, active: ActiveVertices, fit: StaticValue):
+def propose_to_leader(i, graph: Csr, pairing_state: TwoHopPairing, active: ActiveVertices,
+                      fit: StaticValue):
     """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.
     """
     v = active.listed[place_of(i, active)]
-    u = kl.int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
-    if pairing.keys[u] != pairing.keys[v]:
+    u = kl.int32(pairing_state.leader[pairing_state.slot[v]] & 0x7FFFFFFF)
+    if pairing_state.keys[u] != pairing_state.keys[v]:
         u = kl.int32(UNMATCHED)
-    pairing.wish[v] = u
+    pairing_state.proposal[v] = u
     if u != UNMATCHED and u != v:
-        if fit(v, u, graph, pairing.max_weight):
-            kl.atomic_max(pairing.mate, u, v)
+        if fit(v, u, graph, pairing_state.max_weight):
+            kl.atomic_max(pairing_state.mate, u, v)
 
 
 @kl.kernel
-def pair_or_enter_next_slot(i, pairing: Pairing, active: ActiveVertices):
+def pair_or_enter_next_slot(i, pairing_state: TwoHopPairing, active: ActiveVertices):
     """Pair v with its leader if it took v; else enter a slot of the next round.
 
     A leader enters none if it has a mate, or if there was no other slot for its key.
@@ -215,15 +216,15 @@ def pair_or_enter_next_slot(i, pairing: Pairing, active: ActiveVertices):
     v = active.listed[place_of(i, active)]
     n = active.vertices
     turn = active.round
-    u = pairing.wish[v]
+    u = pairing_state.proposal[v]
     stays = True
     if u == v:
-        stays = pairing.mate[v] == UNMATCHED and (
-            slots_of_key(pairing.keys[v], turn, n, pairing) > 1)
+        stays = pairing_state.mate[v] == UNMATCHED and (
+            slots_of_key(pairing_state.keys[v], turn, n, pairing_state) > 1)
     elif u != UNMATCHED:
-        if pairing.mate[u] == v:
-            pairing.mate[v] = u
+        if pairing_state.mate[u] == v:
+            pairing_state.mate[v] = u
             stays = False
     if stays:
-        enter_slot(v, turn + 1, n, pairing)
+        enter_slot(v, turn + 1, n, pairing_state)
         stay_active(v, active)

@@ -19,8 +19,12 @@ from portpart.algorithms.balance import exchange
 from portpart.algorithms.balance import underload as filling
 from portpart.algorithms.balance.exchange import exchanged
 from portpart.algorithms.balance.exhaustive import assigned_exactly
-from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
+from portpart.algorithms.balance.finish import enforce_limits
+from portpart.algorithms.balance.greedy_packing import (
+    heaviest_first,
+    pack_by_counts,
+    pack_over_limit,
+)
 from portpart.algorithms.balance.limits import Balance
 from portpart.backends.interface import ExecutionSpace
 from tests import checked, oracles
@@ -211,7 +215,7 @@ def test_exchange_gives_up_after_ten_million_loads(monkeypatch: pytest.MonkeyPat
 
 def test_folding_gives_every_block_as_many() -> None:
     weights = np.sort(np.random.default_rng(0).integers(50, 100, 107))[::-1]
-    blocks = folded(weights.tolist(), [0] * 50, [200] * 50)
+    blocks = pack_by_counts(weights.tolist(), [0] * 50, [200] * 50)
     counts, sums = np.bincount(blocks), np.bincount(blocks, weights)
     assert counts.tolist().count(3) == 7
     assert set(counts) == {2, 3}
@@ -234,7 +238,7 @@ def test_each_weight_goes_where_most_room_is(seed: int) -> None:
 
 def test_squeezing_keeps_what_blocks_hold() -> None:
     held, most = np.array([50, 0, 10]), np.array([60, 60, 30])
-    blocks = squeezed([30, 30, 20, 10], held, most, 0.5)
+    blocks = pack_over_limit([30, 30, 20, 10], held, most, 0.5)
     assert blocks is not None
     loads = held + np.bincount(blocks, [30, 30, 20, 10], minlength=3)
     assert (loads <= 1.01 * most).all()
@@ -249,8 +253,9 @@ def test_every_space_ends_alike(space: ExecutionSpace) -> None:
     fixed = np.where(np.arange(300) % 10 == 0, start, -1).astype(np.int32)
     limits = np.full(7, -(-int(weights.sum()) // 7))
     balance = Balance(7, int(limits[0]), int(weights.sum()) // 7)
-    expected, _ = bounded(graph, start, balance, 0, fixed)
-    part, blocks = bounded(graph.to(space), space.asarray(start), balance, 0, space.asarray(fixed))
+    expected, _ = enforce_limits(graph, start, balance, 0, fixed)
+    part, blocks = enforce_limits(graph.to(space), space.asarray(start), balance, 0,
+                                  space.asarray(fixed))
     assert np.array_equal(oracles.host(part), expected)
     assert blocks.tolist() == oracles.block_weights(graph, expected, 7)
     assert (blocks <= limits).all()
@@ -260,7 +265,7 @@ def test_every_space_ends_alike(space: ExecutionSpace) -> None:
 def test_balanced_partitions_are_returned_as_they_are(space: ExecutionSpace) -> None:
     graph = generators.grid_2d(12).to(space)
     start = space.asarray((np.arange(144) // 36).astype(np.int32))
-    part, blocks = bounded(graph, start, Balance(4, 36, 36))
+    part, blocks = enforce_limits(graph, start, Balance(4, 36, 36))
     assert part is start
     assert blocks.tolist() == [36] * 4
 

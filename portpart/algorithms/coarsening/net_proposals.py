@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_wishes import NO_DEGREE
-from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings
+from portpart.algorithms.coarsening.arc_proposals import NO_DEGREE
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, Recording
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW, HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
     Rounds,
     VertexList,
     begin_single,
     empty_lists,
-    list_leftovers,
+    list_single,
 )
 from portpart.algorithms.coarsening.net_ratings import (
     BY_WEIGHT,
@@ -61,7 +61,7 @@ NET_CLUSTERING_WORK = Rounds, HashRows, TwoHopGroups, NetVertexList, NetVertexLi
 
 
 @dataclass(frozen=True)
-class NetWishes:
+class NetProposals:
     """Wishes among the pins of common nets.
 
     Attributes
@@ -71,7 +71,7 @@ class NetWishes:
 
     options: NetOptions
 
-    def around(self, hypergraph: Hypergraph, seed: int, without: int = 1) -> Surroundings:
+    def around(self, hypergraph: Hypergraph, seed: int, without: int = 1) -> ClusteringInputs:
         """Nets, and the pins that each vertex looks at; waits to learn how many are in far rows.
 
         Weights of nets are divided by their pins `without` so many.
@@ -86,7 +86,7 @@ class NetWishes:
         far = offsets_from_counts(space, rated.far_slots)
         slots = int(space.to_host(far[n:])[0])
         graph = Csr(rated.begin, rated.pins, None, None, hypergraph.vertex_weights, None)
-        return Surroundings(
+        return ClusteringInputs(
             {"graph": graph, "rated": rated.replaced(far=far, far_slots=None)},
             FineSizes(n, slots, n, np.dtype(np.int64), hypergraph.net_offsets.dtype), 1,
             {"list_0": NetVertexList(), "list_1": NetVertexList()}, lanes=NARROW_TEAM)
@@ -94,7 +94,7 @@ class NetWishes:
     def among_single(self, recording: Recording) -> None:
         """Vertices may have several nets in common: the same as later."""
         recording.launch(recording.rounds.vertices, begin_single)
-        recording.launch(recording.rounds.vertices, list_leftovers)
+        recording.launch(recording.rounds.vertices, list_single)
         self.among_clusters(recording, 0, recording.rounds)
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:

@@ -16,7 +16,11 @@ import numpy as np
 
 from portpart.algorithms.balance.exchange import exchanged
 from portpart.algorithms.balance.exhaustive import MAX_WEIGHTS, assigned_exactly
-from portpart.algorithms.balance.greedy_packing import folded, heaviest_first, squeezed
+from portpart.algorithms.balance.greedy_packing import (
+    heaviest_first,
+    pack_by_counts,
+    pack_over_limit,
+)
 from portpart.algorithms.balance.known import Known
 from portpart.algorithms.balance.overload import block_weights_on_host, move_out
 
@@ -165,7 +169,7 @@ def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> li
     The heaviest first, folded, and squeezed if found.
     """
     limits, found, over = task.max_weights, [], np.inf
-    for pack in (heaviest_first, folded):
+    for pack in (heaviest_first, pack_by_counts):
         found.append(np.array(pack(weights.tolist(), fixed_weights.tolist(), limits.tolist()),
                               np.int64))
         loads = fixed_weights + block_weights_on_host(found[-1], weights, len(limits))
@@ -173,7 +177,7 @@ def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> li
         if broken == (0, 0):
             return found
         over = min(over, broken[0])
-    tight = squeezed(weights.tolist(), fixed_weights, limits, over)
+    tight = pack_over_limit(weights.tolist(), fixed_weights, limits, over)
     return found if tight is None else [*found, np.array(tight, np.int64)]
 
 

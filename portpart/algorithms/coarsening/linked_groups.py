@@ -34,7 +34,7 @@ MAX_ROUNDS = 64
 """Chains of selections may be as long as there are vertices; who has not joined by then stays."""
 
 
-class Joined(WorkRecord):
+class LinkedGroups(WorkRecord):
     """The groups of n vertices.
 
     Attributes
@@ -71,17 +71,17 @@ class Ordered(WorkRecord):
     first: Array = work(np.int32, of_vertices)
 
 
-def record_joining(program: Program, wish: Slot) -> None:
+def record_joining(program: Program, proposal: Slot) -> None:
     """Record how vertices, each a group so far, join whom they select: in the record ``joined``."""
     joined: Any = program.records["joined"]
     with program.while_loop(joined.changing):
         program.launch(1, begin_round)
-        program.launch(joined.vertices, hand_on_group, wish=wish)
-        program.launch(joined.vertices, take_over_group)
+        program.launch(joined.vertices, propagate_label, proposal=proposal)
+        program.launch(joined.vertices, adopt_label)
 
 
-def break_up(space: ExecutionSpace, joined: Joined, group_size: int, clusters: Clusters,
-             sizes: Any) -> None:
+def split_groups(space: ExecutionSpace, joined: LinkedGroups, group_size: int, clusters: Clusters,
+                 sizes: Any) -> None:
     """Break up groups and number what becomes one.
 
     The words are sorted by the library: in a program that took a third of all coarsening.
@@ -110,7 +110,7 @@ def _record(records: dict[str, Any]) -> Program:
 
 
 @kl.device
-def begin_alone(v, rank, joined: Joined):
+def begin_singleton(v, rank, joined: LinkedGroups):
     """V is a group of itself; of two groups that of the higher rank comes first."""
     word = kl.int64(rank) << ROUND_BITS
     joined.word[v] = word
@@ -121,16 +121,16 @@ def begin_alone(v, rank, joined: Joined):
 
 
 @kl.kernel
-def begin_round(_, joined: Joined):
+def begin_round(_, joined: LinkedGroups):
     """No group has changed in this round so far."""
     joined.changing = 0
     joined.round += 1
 
 
 @kl.kernel
-def hand_on_group(v, wish, joined: Joined):
+def propagate_label(v, proposal, joined: LinkedGroups):
     """Of v and of whom it selects, the one of the later group gets the first one; order-free."""
-    u = wish[v]
+    u = proposal[v]
     if u != NOBODY:
         own = joined.word[v] >> ROUND_BITS
         other = joined.word[u] >> ROUND_BITS
@@ -144,7 +144,7 @@ def hand_on_group(v, wish, joined: Joined):
 
 
 @kl.kernel
-def take_over_group(v, joined: Joined):
+def adopt_label(v, joined: LinkedGroups):
     """What v has been handed holds from the next round on, if there is one."""
     joined.word[v] = joined.next_word[v]
     if v == 0 and joined.round >= MAX_ROUNDS:

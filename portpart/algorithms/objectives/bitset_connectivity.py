@@ -38,7 +38,7 @@ def weight_at(place, end, net, graph: NetRows):
 
 
 @kl.device
-def tie_to_others(blocks, weight, price: StaticValue):
+def connection_to_others(blocks, weight, price: StaticValue):
     """What a net of this weight ties to each of the blocks where its other pins are."""
     others = kl.popcount(blocks)
     return (price(others + 1) - price(others)) * weight
@@ -103,7 +103,7 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
         weight = kl.value_or(graph.nets.weights, net, 1)
         alone = graph.sets.bits[2 * net + 1] & bit
         blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
-        tie = tie_to_others(blocks, weight, price)
+        tie = connection_to_others(blocks, weight, price)
         if tie != 0:
             add_to_blocks(blocks, tie, place_of(alone, first, apart), connections)
         staying += tie * kl.int64(alone == 0)
@@ -138,7 +138,7 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
         for j in kl.static_range(AT_ONCE):
             blocks[j] &= ~alone[j]
             weight = weight_at(place + j * width, end, nets[j], graph)
-            ties_of[j] = tie_to_others(blocks[j], weight, price)
+            ties_of[j] = connection_to_others(blocks[j], weight, price)
             staying += ties_of[j] * kl.int64(alone[j] == 0)
         for j in kl.static_range(AT_ONCE):
             left[j] = add_if_few(blocks[j], ties_of[j], place_of(alone[j], first, apart),

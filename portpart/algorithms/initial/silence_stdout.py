@@ -19,7 +19,7 @@ if hasattr(os, "register_at_fork"):  # a fork must not find it held by a thread 
 
 
 @contextmanager
-def quiet_c_code() -> Iterator[None]:
+def silenced_c_stdout() -> Iterator[None]:
     """Let what C code prints meanwhile by ``printf`` go nowhere.
 
     The C library's variable `stdout` points elsewhere for that time, and no file descriptor

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from portpart.algorithms.objectives.bitset_connectivity import (
+    BOTH_KINDS,
+    STAYING,
+    add_ties_of_one_word,
+)
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.objective import Found, Rules
-from portpart.algorithms.objectives.pin_state import HubSums, NetRows, spread_of
-from portpart.algorithms.objectives.word_ties import BOTH_KINDS, STAYING, add_ties_of_one_word
+from portpart.algorithms.objectives.pin_state import HubSums, NetRows, connectivity_of
 from portpart.backends import language as kl
 from portpart.backends.language import Static, Word
 
@@ -47,7 +51,7 @@ def weight_of_split(begin, end, graph: NetRows):
     outside = kl.int64(0)
     for place in range(begin + kl.lane(), end, kl.team_size()):
         net = graph.targets[place]
-        if spread_of(net, graph.sets) > 1:
+        if connectivity_of(net, graph.sets) > 1:
             outside += kl.value_or(graph.nets.weights, net, 1)
     return outside
 

@@ -26,7 +26,7 @@ MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
 
 
-def fewer_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
+def reduced_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
     """The hypergraph itself, or one with less nets where that pays.  Synchronises."""
     has_huge = hypergraph.max_net_size > options.largest(hypergraph.num_vertices)
     if has_huge or _repeated(hypergraph) > MIN_SPARED * hypergraph.num_nets:
@@ -46,7 +46,7 @@ def _repeated(hypergraph: Hypergraph) -> int:
     return space.read(found, lambda: [0])[0]
 
 
-def without_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
+def remove_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     """The hypergraph itself, or one in which nets of more pins have none."""
     if hypergraph.max_net_size <= max_net_size:
         return hypergraph

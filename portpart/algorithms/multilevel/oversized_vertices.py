@@ -30,7 +30,7 @@ def with_own_blocks(problem: Problem) -> Problem:
     if max_of(problem.space, graph.vertex_weights) <= int(limits.min()):
         return problem
     weights = host_vertex_weights(graph)
-    own = OwnBlocks.of(weights, _on_host(problem, wanted.fixed), limits)
+    own = OversizedVertices.of(weights, _on_host(problem, wanted.fixed), limits)
     heavy = own.too_heavy()
     if len(heavy) == 0:
         return problem
@@ -50,7 +50,7 @@ def _on_host(problem: Problem, blocks: Array | None) -> np.ndarray | None:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnBlocks:
+class OversizedVertices:
     """What is fixed to blocks, and what they may weigh, which `give` changes.
 
     Attributes
@@ -68,7 +68,8 @@ class OwnBlocks:
     room: np.ndarray
 
     @classmethod
-    def of(cls, weights: np.ndarray, fixed: np.ndarray | None, limits: np.ndarray) -> OwnBlocks:
+    def of(cls, weights: np.ndarray, fixed: np.ndarray | None,
+           limits: np.ndarray) -> OversizedVertices:
         """The blocks before any heavy vertex has one."""
         if fixed is None:
             return cls(weights, np.full(len(weights), FREE, np.int32), limits.copy(),

@@ -20,7 +20,7 @@ MAX_LISTED = 32
 """Vertices that are few: gone through one by one they cost less."""
 
 
-class HostTies(Protocol):
+class HostConnectivity(Protocol):
     """The ties of a partition, which changes.
 
     Attributes
@@ -41,14 +41,14 @@ class HostTies(Protocol):
         """Move v; returns those in its old block that less ties them to it now."""
 
 
-def host_ties(graph: EitherGraph, part: np.ndarray) -> HostTies:
+def host_connectivity(graph: EitherGraph, part: np.ndarray) -> HostConnectivity:
     """The ties of the vertices of a graph or a hypergraph; `part` changes with them."""
     if isinstance(graph, Hypergraph):
-        return TiesByNets(graph, part)
-    return TiesByArcs(graph, part)
+        return ConnectivityByNets(graph, part)
+    return ConnectivityByArcs(graph, part)
 
 
-class TiesByArcs:
+class ConnectivityByArcs:
     """Ties are arcs."""
 
     def __init__(self, graph: Graph, part: np.ndarray) -> None:
@@ -81,7 +81,7 @@ class TiesByArcs:
         return left
 
 
-class TiesByNets:
+class ConnectivityByNets:
     """Ties are nets with other pins in a block: what moves cost by km1."""
 
     def __init__(self, graph: Hypergraph, part: np.ndarray) -> None:

@@ -20,7 +20,7 @@ from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
 from portpart.algorithms.initial.deep_multilevel import grown_partitions, seen_by_vertex
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.objectives.candidates import Parts
+from portpart.algorithms.objectives.candidates import CandidateParts
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.clique_graph import plain_graph
@@ -46,7 +46,7 @@ AnyLevel = Level[Graph] | Level[Hypergraph]
 
 
 def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                splits: Splits | None = None) -> Parts:
+                splits: Splits | None = None) -> CandidateParts:
     """Partitions grown all at once on each hierarchy.
 
     On one hierarchy the most promising ones, best first; on several all of them.
@@ -62,7 +62,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
     goals = np.ones(balance.num_blocks) if balance.shares is None else balance.shares
     splits = splits_of(balance.num_blocks) if splits is None else splits
     plain = plain_graph(coarsest)
-    found: list[Parts] = []
+    found: list[CandidateParts] = []
     wanted, share = (options.num_hierarchies(balance.num_blocks),
                      options.share(balance.num_blocks))
     copies = max_copies(plain.num_arcs)
@@ -70,7 +70,7 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
         count = min(copies, wanted - begin)
         found.append(_grown_on_copies(coarsest, plain, count, goals, balance, share,
                                       (seed + begin) % 2**63, splits))
-    return found[0] if len(found) == 1 else Parts.of(coarsest.space, [*chain(*found)])
+    return found[0] if len(found) == 1 else CandidateParts.of(coarsest.space, [*chain(*found)])
 
 
 def max_copies(num_arcs: int) -> int:
@@ -80,7 +80,7 @@ def max_copies(num_arcs: int) -> int:
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
                      balance: Balance, options: GrowingOptions, seed: int,
-                     splits: Splits) -> Parts:
+                     splits: Splits) -> CandidateParts:
     """Partitions on a hierarchy of so many copies: those of one copy after the other."""
     space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
@@ -100,23 +100,24 @@ def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -
     return seen_by_vertex(hypergraph) <= options.max_pins_per_arc * max(1, plain.mean_degree)
 
 
-def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int, num_blocks: int) -> Parts:
+def _of_copies(space: ExecutionSpace, parts: Array, n: int, count: int,
+               num_blocks: int) -> CandidateParts:
     """Partitions of each copy by itself, whose blocks are numbered from 0 on."""
     result = space.empty(len(parts), np.int32)
     space.parallel_for(len(parts), number_from_zero, parts, n, count, num_blocks, result)
-    return Parts(result, len(parts) // max(1, n))
+    return CandidateParts(result, len(parts) // max(1, n))
 
 
 def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
              options: GrowingOptions, seed: int, splits: Splits | None,
-             labels: list[Array] | None = None, num_labels: int = 1) -> Parts:
+             labels: list[Array] | None = None, num_labels: int = 1) -> CandidateParts:
     """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
         [level.graph for level in levels], [level.cluster for level in levels[:-1]],
         goals, limits, seed, options, options.refined, splits, labels, num_labels,
     )
-    return Parts(parts, len(parts) // max(1, n))
+    return CandidateParts(parts, len(parts) // max(1, n))
 
 
 def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],

@@ -8,7 +8,7 @@ from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import Search
 
 
-class Wishes(Search):
+class ClusterProposals(Search):
     """The wishes of n vertices, and which of them may come true.
 
     Attributes
@@ -24,19 +24,19 @@ class Wishes(Search):
 
 
 @kl.device
-def room_beside(v, graph: Csr, wishes: Wishes):
+def cluster_capacity(v, graph: Csr, proposals: ClusterProposals):
     """What may be joined with v may weigh so much."""
-    return wishes.max_weight - kl.value_or(graph.vertex_weights, v, 1)
+    return proposals.max_weight - kl.value_or(graph.vertex_weights, v, 1)
 
 
 @kl.device
-def head_of(arc, graph: Csr, wishes: Wishes):
+def head_of(arc, graph: Csr, proposals: ClusterProposals):
     """The head of an arc."""
     return graph.targets[arc]
 
 
 @kl.device
-def may_join(v, u, own, room, graph: Csr, wishes: Wishes):
+def may_join(v, u, own, room, graph: Csr, proposals: ClusterProposals):
     """Whether vertex u weighs no more than `room` and is of v's label."""
     return kl.value_or(graph.vertex_weights, u, 1) <= room and (
-        kl.value_or(wishes.label, u, 0) == kl.value_or(wishes.label, v, 0))
+        kl.value_or(proposals.label, u, 0) == kl.value_or(proposals.label, v, 0))

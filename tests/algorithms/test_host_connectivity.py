@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart import backends
-from portpart.algorithms.balance import host_ties as host_ties_module
+from portpart.algorithms.balance import host_connectivity as host_ties_module
 from portpart.algorithms.balance import underload
-from portpart.algorithms.balance.finish import bounded
-from portpart.algorithms.balance.host_ties import host_ties
+from portpart.algorithms.balance.finish import enforce_limits
+from portpart.algorithms.balance.host_connectivity import host_connectivity
 from portpart.algorithms.balance.limits import Balance
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
@@ -31,7 +31,7 @@ def test_ties_stay_what_a_plain_loop_says(hypergraph: Hypergraph, data: st.DataO
     n = hypergraph.num_vertices
     blocks = st.integers(0, 2)
     part = np.array(data.draw(st.lists(blocks, min_size=n, max_size=n)), np.int32)
-    connections = host_ties(hypergraph, part)
+    connections = host_connectivity(hypergraph, part)
     for v, block in data.draw(st.lists(st.tuples(st.integers(0, n - 1), blocks), max_size=5)):
         if part[v] != block:
             before = connections.inside.copy()
@@ -51,7 +51,8 @@ def test_ties_stay_what_a_plain_loop_says(hypergraph: Hypergraph, data: st.DataO
 def test_an_empty_block_takes_what_costs_least() -> None:
     """Vertex 4 has a net that is cut already; all others are inside."""
     hypergraph = hypergraph_of([[0, 1, 2], [1, 2], [0, 2], [3, 4, 0], [3, 5], [5, 3], [4]], 6)
-    part, blocks = bounded(hypergraph, np.array([0, 0, 0, 1, 1, 1], np.int32), Balance(3, 3, 2))
+    part, blocks = enforce_limits(hypergraph, np.array([0, 0, 0, 1, 1, 1], np.int32),
+                                  Balance(3, 3, 2))
     assert oracles.host(part).tolist() == [0, 0, 0, 1, 2, 1]
     assert blocks.tolist() == [3, 2, 1]
 
@@ -64,7 +65,8 @@ def test_bounds_are_kept_where_they_can_be(k: int, seed: int, least: int) -> Non
     hypergraph = circuit(n, seed)
     space = backends.space("cpu")
     start = np.random.default_rng(seed).integers(0, seed % k + 1, n).astype(np.int32)
-    part, blocks = bounded(hypergraph, space.asarray(start), Balance(k, -(-n // k), n // k), least)
+    part, blocks = enforce_limits(hypergraph, space.asarray(start), Balance(k, -(-n // k), n // k),
+                                  least)
     assert blocks.tolist() == np.bincount(oracles.host(part), minlength=k).tolist()
     assert blocks.max() <= -(-n // k)
     assert blocks.min() >= max(1, least)
@@ -83,7 +85,7 @@ def test_pins_of_a_net_may_come_one_by_one_or_together(
     for most_listed, few in ((0, 1), (0, 10**9), (n, 16)):
         monkeypatch.setattr(host_ties_module, "MAX_LISTED", most_listed)
         monkeypatch.setattr(underload, "FEW", few)
-        filled, blocks = bounded(hypergraph, part, Balance(k, 10, n // k), min_weight=7)
+        filled, blocks = enforce_limits(hypergraph, part, Balance(k, 10, n // k), min_weight=7)
         assert blocks.min() >= 7
         found.append(oracles.host(filled).tolist())
     assert found[0] == found[1] == found[2]

@@ -7,19 +7,19 @@ them: it weighs where other nets lead, but makes no block a candidate, unless th
 
 from __future__ import annotations
 
+from portpart.algorithms.objectives.bitset_connectivity import add_ties_of_one_word
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.pin_state import (
     BITS,
     WORD_SHIFT,
     NetRows,
     bit_of,
+    connectivity_of,
+    connectivity_without,
     has_words,
     is_alone,
     place_of_word,
-    spread_of,
-    spread_without,
 )
-from portpart.algorithms.objectives.word_ties import add_ties_of_one_word
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs.rows import Csr
@@ -33,9 +33,9 @@ may touch that makes them candidates; and how much that is."""
 
 
 @kl.device
-def tie_of(net, here, graph: NetRows, price: StaticValue):
+def net_connection(net, here, graph: NetRows, price: StaticValue):
     """What a pin in block `here` ties to each block of the net's other pins."""
-    others = spread_without(net, here, graph)
+    others = connectivity_without(net, here, graph)
     step = price(others + 1) - price(others)
     if step != 0:
         step *= kl.value_or(graph.nets.weights, net, 1)
@@ -61,7 +61,7 @@ def add_tie(net, here, tie, first, end, graph: NetRows, connections: Connectivit
             blocks &= blocks - kl.uint64(1)
     else:
         begin = kl.int64(graph.nets.begin[net])
-        for place in range(begin, begin + graph.sets.spread[net]):
+        for place in range(begin, begin + graph.sets.connectivity[net]):
             entry = kl.int64(graph.sets.touched[place])
             block = entry >> 1
             if block >= first and block < end and entry != 2 * here + 1:
@@ -92,7 +92,7 @@ def first_touched(net, first, end, graph: NetRows):
                 break
     else:
         begin = kl.int64(graph.nets.begin[net])
-        for place in range(begin, begin + graph.sets.spread[net]):
+        for place in range(begin, begin + graph.sets.connectivity[net]):
             block = kl.int64(graph.sets.touched[place]) >> 1
             if block >= first:
                 found = min(found, (block >> WORD_SHIFT) << WORD_SHIFT)
@@ -112,16 +112,17 @@ def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, n
         if first == 0:
             narrowest = kl.int64(num_blocks)
             for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-                spread = spread_of(graph.targets[place], graph.sets)
-                if spread < narrowest and tie_of(graph.targets[place], here, graph, price) != 0:
-                    narrowest = spread
+                connectivity = connectivity_of(graph.targets[place], graph.sets)
+                if connectivity < narrowest and net_connection(graph.targets[place], here, graph,
+                                                               price) != 0:
+                    narrowest = connectivity
             widest = max(widest, kl.team_min(narrowest))
         else:
             widest = kl.int64(connections.blocks[WIDEST])
         found = kl.int64(num_blocks)
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
-            if spread_of(net, graph.sets) <= widest:
+            if connectivity_of(net, graph.sets) <= widest:
                 found = first_touched(net, first, found, graph)
         found = kl.team_min(found)
     if kl.lane() == 0:
@@ -150,18 +151,19 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
     else:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
-            if spread_of(net, graph.sets) > widest:
+            if connectivity_of(net, graph.sets) > widest:
                 wide += 1
             else:
-                tie = tie_of(net, here, graph, price)
+                tie = net_connection(net, here, graph, price)
                 if tie != 0:
                     add_tie(net, here, tie, base, end, graph, connections)
     kl.team_sync()
     if wide != 0 and base < end:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
-            if spread_of(net, graph.sets) > widest:
-                add_wide_tie(net, here, tie_of(net, here, graph, price), base, graph, connections)
+            if connectivity_of(net, graph.sets) > widest:
+                add_wide_tie(net, here, net_connection(net, here, graph, price), base, graph,
+                             connections)
     kl.team_sync()
     return end
 

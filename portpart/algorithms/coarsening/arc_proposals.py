@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_program import Recording, Surroundings
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, Recording
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
@@ -38,7 +38,7 @@ MAX_UNCOUNTED = 2**26
 
 
 @dataclass(frozen=True)
-class ArcWishes:
+class ArcProposals:
     """Wishes along arcs.
 
     Attributes
@@ -51,21 +51,21 @@ class ArcWishes:
     by: Rating = HEAVY_EDGE
     with_total: bool = False
 
-    def around(self, graph: Graph, seed: int) -> Surroundings:
+    def around(self, graph: Graph, seed: int) -> ClusteringInputs:
         """Arcs and their heads."""
         sizes = sizes_of(graph)._replace(max_degree=graph.max_degree, slots=slots_for(graph))
-        return Surroundings({"graph": graph.csr}, sizes, team_for_all(graph),
-                            total=graph.whole.total_arc_weight if self.with_total else None)
+        return ClusteringInputs({"graph": graph.csr}, sizes, team_for_all(graph),
+                                total=graph.whole.total_arc_weight if self.with_total else None)
 
     def among_single(self, recording: Recording) -> None:
         """No arcs have to be added up."""
-        vertices, wish = recording.rounds.vertices, wish_for_neighbour.bound(by=self.by)
+        vertices, proposal = recording.rounds.vertices, wish_for_neighbour.bound(by=self.by)
         most = ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
             recording.launch(vertices, begin_single)
             recording.launch(vertices, list_singles, max_degree=most)
-            recording.launch(vertices, wish, team=recording.team, wide=None, max_degree=most)
-        recording.launch(recording.lists[0].wide_length, wish, team=256, max_degree=NO_DEGREE)
+            recording.launch(vertices, proposal, team=recording.team, wide=None, max_degree=most)
+        recording.launch(recording.lists[0].wide_length, proposal, team=256, max_degree=NO_DEGREE)
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
         """Every vertex on the list gets a team that suits its degree."""
@@ -95,4 +95,4 @@ def slots_for(graph: Graph) -> int | None:
     return graph.space.read(found, lambda: [graph.num_arcs])[0]
 
 
-HEAVY_ARCS = ArcWishes()
+HEAVY_ARCS = ArcProposals()

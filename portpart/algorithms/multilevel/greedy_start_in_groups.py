@@ -12,19 +12,19 @@ import numpy as np
 from portpart.algorithms.balance.limits import Balance, balance_of
 from portpart.algorithms.balance.overload import host_vertex_weights
 from portpart.algorithms.coarsening.hierarchy import AnyGraph
-from portpart.algorithms.initial.fixed_vertices import Vacancies, grown_partition
+from portpart.algorithms.initial.fixed_vertices import FreeCapacity, grown_partition
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import FREE
-from portpart.algorithms.multilevel.grown import grown_parts
-from portpart.algorithms.objectives.candidates import NO_PARTS, Parts
+from portpart.algorithms.multilevel.greedy_start import grown_parts
+from portpart.algorithms.objectives.candidates import NO_PARTS, CandidateParts
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.induced import induced
 
 
-def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
-                 fixed: Array, plain: Callable[[], Graph]) -> Parts:
+def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
+                           fixed: Array, plain: Callable[[], Graph]) -> CandidateParts:
     """Partitions with the fixed vertices where they have to be; none for blocks without room.
 
     Parameters
@@ -36,7 +36,7 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
     if space.rehearses:
         return grown_parts(coarsest, balance, options, seed)
     anchors = space.to_host(fixed)
-    left = Vacancies.of(anchors, host_vertex_weights(coarsest), balance.limits)
+    left = FreeCapacity.of(anchors, host_vertex_weights(coarsest), balance.limits)
     if len(left.wide) < 2:
         return NO_PARTS
     inner, free = induced(coarsest, fixed, FREE)
@@ -51,7 +51,7 @@ def grown_around(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, 
         part = space.copy(fixed)
         space.parallel_for(len(free), name_blocks, free, blocks, names, part)
         parts.append(part)
-    return Parts.of(space, parts)
+    return CandidateParts.of(space, parts)
 
 
 def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,
