@@ -29,24 +29,23 @@ SEED = 5
 
 
 def components(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT,
-               factor: int | None = None, label: Any = None,
-               connections: str = "first") -> np.ndarray:
+               factor: int | None = None, label: Any = None, ties: str = "first") -> np.ndarray:
     label = None if label is None else space.asarray(label, np.int32)
-    clusters = linked_components(space, graph.to(space), limit, SEED, factor, label, connections)
+    clusters = linked_components(space, graph.to(space), limit, SEED, factor, label, ties)
     found = oracles.host(clusters.cluster).copy()
     assert number_of(clusters) == len(set(found.tolist()))
     return found
 
 
 def selections(graph: Graph, limit: int, factor: int, label: Any = None,
-               connections: str = "first") -> dict[int, int]:
+               ties: str = "first") -> dict[int, int]:
     """Lines 1 to 11 of algorithm 1: for each vertex the neighbour of the best score, by a loop."""
     weights, degrees = oracles.vertex_weights(graph), np.diff(oracles.host(graph.offsets))
     best: dict[int, tuple[int, int, int]] = {}
     for u, v, weight in oracles.arcs(graph):
         fits = weights[u] + weights[v] <= limit and (label is None or label[u] == label[v])
         if fits:
-            preferred = -v if connections == "first" else tie(u, v, SEED)
+            preferred = -v if ties == "first" else tie(u, v, SEED)
             rank = (factor * weight - int(degrees[v]), preferred, v)
             best[u] = max(best.get(u, rank), rank)
     return {u: v for u, (_, _, v) in best.items()}
@@ -62,25 +61,25 @@ def numbered_components(n: int, links: dict[int, int]) -> np.ndarray:
 
 
 def expected(graph: Graph, limit: int = NO_LIMIT, factor: int | None = None,
-             label: Any = None, connections: str = "first") -> np.ndarray:
+             label: Any = None, ties: str = "first") -> np.ndarray:
     factor = graph.max_degree + 1 if factor is None else factor
     return numbered_components(graph.num_vertices,
-                               selections(graph, limit, factor, label, connections))
+                               selections(graph, limit, factor, label, ties))
 
 
 @functools.cache
-def expected_by_name(name: str, limit: int, connections: str) -> np.ndarray:
+def expected_by_name(name: str, limit: int, ties: str) -> np.ndarray:
     """The same for all spaces."""
-    return expected(GRAPHS[name], limit, connections=connections)
+    return expected(GRAPHS[name], limit, ties=ties)
 
 
-@pytest.mark.parametrize("connections", ["first", "hash"])
+@pytest.mark.parametrize("ties", ["first", "hash"])
 @pytest.mark.parametrize("limit", [2, 12, NO_LIMIT])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_groups_are_the_components_of_the_selected_links(space: ExecutionSpace, name: str,
-                                                         limit: int, connections: str) -> None:
-    found = components(space, GRAPHS[name], limit, connections=connections)
-    assert np.array_equal(found, expected_by_name(name, limit, connections))
+                                                         limit: int, ties: str) -> None:
+    found = components(space, GRAPHS[name], limit, ties=ties)
+    assert np.array_equal(found, expected_by_name(name, limit, ties))
 
 
 @given(graph=graphs(14), limit=st.integers(0, 30), factor=st.sampled_from([None, 1, 3]))
@@ -146,7 +145,7 @@ def path(n: int) -> Graph:
 def test_a_long_path_is_few_groups(space: ExecutionSpace) -> None:
     """Where the first is selected; by a hash chains end wherever two select each other."""
     assert components(space, path(5001)).max() == 1
-    assert 5001 // 4 < components(space, path(5001), connections="hash").max() < 5001 // 2
+    assert 5001 // 4 < components(space, path(5001), ties="hash").max() < 5001 // 2
 
 
 def test_isolated_vertices_stay_single(space: ExecutionSpace) -> None:

@@ -26,37 +26,35 @@ from tests.metis_calls import watching_metis
 
 
 def grouped(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, size: int = 6,
-            factor: int | None = None, label: Any = None, connections: str = "hash") -> np.ndarray:
+            factor: int | None = None, label: Any = None, ties: str = "hash") -> np.ndarray:
     here = None if label is None else space.asarray(label, np.int32)
-    clusters = constrained_groups(space, graph.to(space), limit, size, SEED, factor, here,
-                                  connections)
+    clusters = constrained_groups(space, graph.to(space), limit, size, SEED, factor, here, ties)
     found = oracles.host(clusters.cluster).copy()
     assert np.array_equal(np.unique(found), np.arange(number_of(clusters)))
     return found
 
 
 def expected(graph: Graph, limit: int = NO_LIMIT, size: int = 6, factor: int | None = None,
-             label: Any = None, connections: str = "hash") -> np.ndarray:
+             label: Any = None, ties: str = "hash") -> np.ndarray:
     """What is selected by a loop; then subsets of the smallest ids, mirrored for `runs_of`."""
     n = graph.num_vertices
     factor = graph.max_degree + 1 if factor is None else factor
-    links = selections(graph, limit, factor, label, connections)
+    links = selections(graph, limit, factor, label, ties)
     return runs_of(n, links, size, leads=lambda v: n - 1 - v)
 
 
 @functools.cache
-def expected_by_name(name: str, limit: int, connections: str) -> np.ndarray:
+def expected_by_name(name: str, limit: int, ties: str) -> np.ndarray:
     """The same for all spaces."""
-    return expected(GRAPHS[name], limit, connections=connections)
+    return expected(GRAPHS[name], limit, ties=ties)
 
 
-@pytest.mark.parametrize(("limit", "connections"),
-                         [(12, "hash"), (NO_LIMIT, "hash"), (NO_LIMIT, "first")])
+@pytest.mark.parametrize(("limit", "ties"), [(12, "hash"), (NO_LIMIT, "hash"), (NO_LIMIT, "first")])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_groups_are_runs_of_linked_vertices_by_rounds(space: ExecutionSpace, name: str, limit: int,
-                                                      connections: str) -> None:
-    found = grouped(space, GRAPHS[name], limit, connections=connections)
-    assert np.array_equal(found, expected_by_name(name, limit, connections))
+                                                      ties: str) -> None:
+    found = grouped(space, GRAPHS[name], limit, ties=ties)
+    assert np.array_equal(found, expected_by_name(name, limit, ties))
 
 
 @given(graph=graphs(14), limit=st.integers(0, 30), size=st.integers(2, 5),

@@ -51,7 +51,7 @@ class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be giv
 
 def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int = 0,
                       score_factor: int | None = None, label: Array | None = None,
-                      connections: str = "hash") -> Clusters:
+                      ties: str = "hash") -> Clusters:
     """Groups of all vertices that selections link.
 
     Parameters
@@ -66,7 +66,7 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
         The paper's c, as in `group`.
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a group.
-    connections : {"hash", "first"}
+    ties : {"hash", "first"}
         Who is selected of neighbours of one score: the largest hash, or the smallest id.
 
     Returns
@@ -81,8 +81,8 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
     records = {"graph": graph.csr, "links": links, "numbering": Numbering.of(n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
-        ("components", connections, graph.type_key, label is not None, team),
-        lambda: _record(records, selecting(connections), team))
+        ("components", ties, graph.type_key, label is not None, team),
+        lambda: _record(records, selecting(ties), team))
     executable.run({**records, "count": clusters.count}, n, sizes)
     return clusters
 
@@ -113,10 +113,10 @@ def select_linked(v, graph: Csr, links: Links, by: Choice):
     best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links, by)
 
 
-def selecting(connections: str) -> Kernel:
+def selecting(ties: str) -> Kernel:
     """`select_linked` with one of `TIES`."""
     return select_linked.bound(
-        by=Choice(head_of, may_join, score, keep_best_score, kl.int64, tie=TIES[connections]))
+        by=Choice(head_of, may_join, score, keep_wish, kl.int64, tie=TIES[ties]))
 
 
 @kl.kernel

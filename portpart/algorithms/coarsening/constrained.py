@@ -29,7 +29,7 @@ from portpart.graphs.teams import team_for
 
 def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
                        seed: int, score_factor: int | None = None, label: Array | None = None,
-                       connections: str = "hash") -> Clusters:
+                       ties: str = "hash") -> Clusters:
     """Groups of at most `group_size` vertices that selections link.
 
     Parameters
@@ -38,7 +38,7 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
         No vertex selects one that together with it weighs more; groups may.
     space, graph, group_size, seed, score_factor, label
         As in `group`.
-    connections : {"hash", "first"}
+    ties : {"hash", "first"}
         As in `linked_components`.
 
     Returns
@@ -55,8 +55,8 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
                                                                 sizes).with_words(vertices=n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
-        ("constrained groups", connections, graph.type_key, label is not None, team),
-        lambda: _record(records, selecting(connections), team))
+        ("constrained groups", ties, graph.type_key, label is not None, team),
+        lambda: _record(records, selecting(ties), team))
     executable.run(records, n, sizes)
     split_groups(space, records.pop("joined"), group_size, clusters, sizes)
     return clusters

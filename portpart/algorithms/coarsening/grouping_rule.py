@@ -22,15 +22,14 @@ def grouping_rule(total_weight: int, coarsest: int, max_weight: int,
     share, limit = options.max_coarse_weight, total_weight
     if share is not None:
         limit = min(max_weight, max(1, int(share * total_weight / max(1, coarsest))))
-    size, factor, connections = options.group_size, options.score_factor, options.connections
+    size, factor, ties = options.group_size, options.score_factor, options.ties
 
     def find_groups(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
         if size is None:
-            return linked_components(fine.space, fine, limit, level_seed, factor, label,
-                                     connections)
+            return linked_components(fine.space, fine, limit, level_seed, factor, label, ties)
         if options.broken_up:
             return constrained_groups(fine.space, fine, limit, size, level_seed, factor, label,
-                                      connections)
+                                      ties)
         return group(fine.space, fine, limit, size, level_seed, factor, label)
 
     return find_groups

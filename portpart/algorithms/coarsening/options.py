@@ -174,7 +174,7 @@ class GroupingOptions:
     broken_up: bool = option(
         False, "Whether all linked vertices are joined first, round by round, and then split into "
         "groups of group_size in the order of their rounds; otherwise links are cut first.")
-    connections: str = option(
+    ties: str = option(
         "hash", 'Selection among neighbours of equal score: by a seeded "hash", or the "first" '
         "one, with the smallest id, if links are not cut.", choices=("hash", "first"))
     score_factor: int | None = option(
@@ -188,7 +188,7 @@ class GroupingOptions:
     def __post_init__(self) -> None:
         check_options(self)
         cut_first = self.group_size is not None and not self.broken_up
-        if self.connections != "hash" and cut_first:
-            raise InputError(f'ties is {self.connections!r}; with a group_size it must be "hash"')
+        if self.ties != "hash" and cut_first:
+            raise InputError(f'ties is {self.ties!r}; with a group_size it must be "hash"')
         if self.broken_up and self.group_size is None:
             raise InputError("groups that are broken_up need a group_size")
