@@ -116,7 +116,7 @@ def select_linked(v, graph: Csr, links: Links, by: Choice):
 def selecting(ties: str) -> Kernel:
     """`select_linked` with one of `TIES`."""
     return select_linked.bound(
-        by=Choice(head_of, may_join, score, keep_wish, kl.int64, tie=TIES[ties]))
+        by=Choice(head_of, may_join, score, keep_best_score, kl.int64, tie=TIES[ties]))
 
 
 @kl.kernel
