@@ -1,5 +1,4 @@
-"""Trial edits of a circuit on several chips: each is kept or undone by what it does to the
-wires.
+"""Trial edits of a circuit on several chips: each is kept or undone by what it does to the wires.
 
     python examples/eco_loop.py [--bits 24] [-k 4] [--trials 300] [--folder FOLDER]
 

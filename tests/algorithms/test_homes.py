@@ -30,7 +30,7 @@ CASES: dict[str, tuple[Any, Objective]] = {
 
 
 def drawn(n: int, k: int, most: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """PreviousBlocks and ties of vertices, some of which have none."""
+    """Previous blocks and connectivity of vertices, some of which have none."""
     random = np.random.default_rng(seed)
     return random.integers(0, k, n).astype(np.int32), random.integers(0, most, n)
 

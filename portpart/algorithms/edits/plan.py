@@ -107,7 +107,7 @@ class BatchPlan:
         return not (self.batch.insertions or self.batch.calls)
 
     def _capacity_for_deletions(self, table: IdTable, calls: list[Call]) -> int:
-        """PredictedOutcome number of operations for the deletions of a kind."""
+        """Expected number of operations for the deletions of a kind."""
         number = sum([len(call.first) for call in calls])
         return sum([capacity_for_deletions(side, number) for side in self.edited.sides
                     if side.table is table])

@@ -18,7 +18,7 @@ from portpart.backends.language import DeviceFunction, Static, StaticValue
 
 @dataclass(frozen=True)
 class TargetCapacity(Static):
-    """TargetCapacity of blocks, as device functions.
+    """What blocks that are not too heavy take from those that are, as device functions.
 
     Attributes
     ----------

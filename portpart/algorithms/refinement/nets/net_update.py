@@ -1,4 +1,4 @@
-"""NetUpdate nets whose pins have moved: their sets of blocks, their costs, and whom that concerns.
+"""Update nets whose pins have moved: their sets of blocks, their costs, and whom that concerns.
 
 The sets of blocks of a net are made anew; if they change, the gains of its pins are out of date.
 """
