@@ -35,12 +35,15 @@ class Known(Record):
         The block of each item, which has that item, too, whether or not `keys` has the pair.
     ranks : array of int32, or None
         The place of each pair in the order of `BlockItems`.
+    numbers : array of int32, or None
+        The number of each item in the block that owns it.
     """
 
     keys: Array
     first: Array
     owner: Array | None = None
     ranks: Any = None
+    numbers: Any = None
 
 
 class ItemRun(NamedTuple):
@@ -139,7 +142,10 @@ def merged(space: ExecutionSpace, pairs: Array, others: Array) -> Array:
 
 
 def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> BlockItems:
-    """The items of all blocks, of ascending pairs and the block that owns each item."""
+    """The items of all blocks, of ascending pairs and the block that owns each item.
+
+    An item that some block has is among those of its owner.
+    """
     n, width = len(keys), len(owner)
     groups = space.empty(n, np.int64)
     space.parallel_for(n, write_group, keys, width, owner, k, groups)
@@ -151,7 +157,9 @@ def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> Blo
     block, place = np.divmod(heads, k + 1)
     runs = np.column_stack([block, np.where(place == 0, block, place - 1), begin,
                             np.append(begin, n)[1:]])
-    known = known_pairs(space, keys, width, k).replaced(ranks=ranks)
+    known = known_pairs(space, keys, width, k, owner).replaced(
+        ranks=ranks, numbers=space.empty(width, np.int32))
+    space.parallel_for(n, number_own, known, width, known.numbers)
     return BlockItems(gather(space, keys, order), known, space.to_host(known.first),
                       [ItemRun(*run) for run in runs.tolist()])
 
@@ -169,7 +177,7 @@ def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, know
     mean : float
         Entries of a row, about.
     known : Known
-        Blocks and entries, with ranks.
+        Blocks and entries, as `block_items` makes them.
     width : int
         The number of items that stand in rows.
     """
@@ -203,6 +211,19 @@ def place_of(block, item, known: Known, width):
 
 
 @kl.device
+def number_in(block, item, known: Known, width):
+    """The number that a block has for an item; -1 if it does not have the item."""
+    result = kl.int64(-1)
+    if known.owner[item] == block:
+        result = kl.int64(known.numbers[item])
+    else:
+        place = place_of(block, item, known, width)
+        if place >= 0:
+            result = kl.int64(known.ranks[place]) - known.first[block]
+    return result
+
+
+@kl.device
 def is_new(block, item, known: Known, width):
     """Whether a block does not have an item yet."""
     result = kl.int64(0)
@@ -229,6 +250,15 @@ def write_group(i, keys, width, owner, k, groups):
     block = keys[i] // width
     other = kl.int64(owner[keys[i] % width])
     groups[i] = block * (k + 1) + (0 if other == block else other + 1)
+
+
+@kl.kernel
+def number_own(i, known: Known, width, numbers):
+    """numbers[item] = its number in the block of pair i, if that is its owner."""
+    block = known.keys[i] // width
+    item = known.keys[i] % width
+    if known.owner[item] == block:
+        numbers[item] = kl.int32(known.ranks[i] - known.first[block])
 
 
 @kl.kernel
@@ -270,7 +300,7 @@ def count_had(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
     row = pairs[i] % num_rows
     count = kl.int64(0)
     for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
-        count += kl.int64(place_of(block, rows.targets[place], known, width) >= 0)
+        count += kl.int64(number_in(block, rows.targets[place], known, width) >= 0)
     count = kl.team_sum(count)
     if kl.lane() == 0:
         counts[i] = count
@@ -285,13 +315,12 @@ def list_had(i, pairs, num_rows, rows: Csr, known: Known, width, made: Listed):
     base = kl.int64(rows.begin[row])
     while base < rows.end[row]:
         place = base + kl.lane()
-        known_at = kl.int64(-1)
+        number = kl.int64(-1)
         if place < rows.end[row]:
-            known_at = place_of(block, rows.targets[place], known, width)
-        until = kl.team_scan(kl.int64(known_at >= 0))
-        if known_at >= 0:
-            made.targets[next_place + until - 1] = kl.int32(
-                known.ranks[known_at] - known.first[block])
+            number = number_in(block, rows.targets[place], known, width)
+        until = kl.team_scan(kl.int64(number >= 0))
+        if number >= 0:
+            made.targets[next_place + until - 1] = kl.int32(number)
             made.places[next_place + until - 1] = place
         next_place += kl.team_last(until)
         base += kl.team_size()
