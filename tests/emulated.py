@@ -226,7 +226,7 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     ties = space.asarray(random.integers(0, 4, graph.num_vertices))
     constraints = Constraints(few if "fixed" in case.proposal else None,
                               some if "initial" in case.proposal else None,
-                              homes=PreviousBlocks(some, ties) if "homes" in case.proposal
+                              previous_blocks=PreviousBlocks(some, ties) if "homes" in case.proposal
                               else None)
     target = [1, 2, 2] if "target" in case.proposal else None
     bounds = bounds_for(graph, k, 0.03, target, constraints.fixed, 0)

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import portpart
-from bench import compare, edits, first_call, gpu, report, sweep
+from bench import compare, doors, edits, first_call, gpu, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Serve, Worker
@@ -278,3 +278,11 @@ def test_edits_are_measured_on_the_cpu_too() -> None:
     rows = [line.split() for line in outcome.output.splitlines()]
     assert [row[0] for row in rows] == ["edits", "2", "2000"]
     assert all(0 < float(row[2]) <= float(row[1]) <= float(row[3]) for row in rows[1:])
+
+
+def test_doors_make_what_is_written_by_hand(tmp_path: Path) -> None:
+    for package in ("meshio", "networkx", "pymetis"):
+        pytest.importorskip(package)
+    for name, ours, by_hand, equal in doors.tasks(tmp_path, 300, 5):
+        made = ours()
+        assert by_hand is None or equal(made, by_hand()), name
