@@ -41,7 +41,7 @@ class Known(Record):
 
     keys: Array
     first: Array
-    owner: Array | None = None
+    owner: Any = None
     ranks: Any = None
     numbers: Any = None
 
