@@ -68,6 +68,23 @@ def test_one_list_of_cpus_is_given_only_if_it_is_right_for_all_nodes(seed: int,
         assert cost([4 * HOSTS.index(name) + cpu for name, cpu in started]) == cost(part.tolist())
 
 
+def test_ranks_are_bound_one_by_one_as_the_page_shows(tmp_path: Path) -> None:
+    """Its shell line, with a `taskset` that tells what it is asked for."""
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "launch.md").read_text()
+    (line,) = re.findall(r"bash -c \\\n *'(.*?)'", page, re.S)
+    (tmp_path / "taskset").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "taskset").chmod(0o755)
+    cpus = (0, 2, 4, 6, 1, 3, 5, 7)
+    line = line.replace("(0 1 2 3 4 5 6 7)", f"({' '.join(map(str, cpus))})")
+    part = np.random.default_rng(0).permutation(40)[:32]
+    (tmp_path / "placed.map").write_text("".join(f"{element}\n" for element in part))
+    for rank, element in enumerate(part.tolist()):
+        told = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True,
+            env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "SLURM_PROCID": str(rank)})
+        assert told.stdout.split() == ["-c", str(cpus[element % 8]), "./solver"]
+
+
 def test_nodes_with_fewer_ranks_take_the_begin_of_the_list(tmp_path: Path) -> None:
     def binding(part: list[int], **options: Any) -> str | None:
         return write_slurm_hostfile(part, MACHINE, tmp_path / "hosts", hosts=HOSTS, **options)
