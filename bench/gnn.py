@@ -42,7 +42,7 @@ def main(edges: int, degree: int, k: int, device: str, calls: int, preset: str,
 
     n = 2 * edges // degree
     edge_index = ring_with_chords(torch, n, degree, device)
-    judged = Judged(torch, edge_index, n, k)
+    judged = ReportData(torch, edge_index, n, k)
     name = torch.cuda.get_device_name() if edge_index.is_cuda else "cpu"
     print(json.dumps({"device": name, "vertices": n, "columns": edge_index.shape[1]}), flush=True)
     print(json.dumps(judged.portpart(preset, calls)), flush=True)
@@ -63,7 +63,7 @@ def ring_with_chords(torch: Any, n: int, degree: int, device: str) -> Any:
     return torch.stack([keys // n, keys % n])
 
 
-class Judged:
+class ReportData:
     """One `edge_index`, and what partitioners make of it."""
 
     def __init__(self, torch: Any, edge_index: Any, n: int, k: int) -> None:

@@ -59,8 +59,8 @@ from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
 from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
 from portpart.api.bounds import bounds_for
-from portpart.api.call import _finished
 from portpart.api.map_processes import mapped_by
+from portpart.api.request import _finished
 from portpart.backends.communication import Communicator, Local
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel

@@ -78,7 +78,7 @@ def main() -> None:
         if result is None:
             result = {"seed": given.seed, "number": number, "file": mutation.file,
                       "line": mutation.line, "kind": mutation.kind, "before": before,
-                      "after": after, **judged(mutation, source, given.seconds)}
+                      "after": after, **report_data(mutation, source, given.seconds)}
             with RESULTS.open("a") as file:
                 file.write(json.dumps(result) + "\n")
             print(f"{number} {mutation.file}:{mutation.line}: {before}  ->  {after}\n    "
@@ -110,7 +110,7 @@ def copy_tree() -> None:
             shutil.copy2(ROOT / name, COPY / name)
 
 
-def judged(mutation: Mutation, source: bytes, seconds: float) -> dict[str, Any]:
+def report_data(mutation: Mutation, source: bytes, seconds: float) -> dict[str, Any]:
     """What becomes of a mutant, by which test, and after how many seconds."""
     begin = time.monotonic()
     near, recorded = tests_for(mutation.file)

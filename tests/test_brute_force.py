@@ -31,8 +31,8 @@ def test_the_judge_knows_what_trying_every_partition_tells() -> None:
         ways = (np.array(way) for way in product(range(case.k), repeat=case.graph.num_vertices))
         kept = [(-case.filled(way), oracles.cut(case.graph, way)) for way in ways
                 if case.keeps_bounds(way)]
-        without, judged = possible(case), possible(case, with_cut=True)
-        assert without.any == judged.any == bool(kept)
+        without, report_data = possible(case), possible(case, with_cut=True)
+        assert without.any == report_data.any == bool(kept)
         if kept:
-            assert (-judged.max_filled, judged.min_cut) == min(kept)
-            assert without.max_filled == judged.max_filled
+            assert (-report_data.max_filled, report_data.min_cut) == min(kept)
+            assert without.max_filled == report_data.max_filled

@@ -39,7 +39,7 @@ def test_info_counts_what_is_unusual(here: Path, capsys: pytest.CaptureFixture[s
     facts = json.loads(answer(capsys, "info", "x.hgr", "--json"))
     assert (facts["num_vertices"], facts["num_nets"], facts["num_pins"]) == (5, 5, 8)
     assert (facts["min_net_size"], facts["max_net_size"], facts["max_degree"]) == (0, 3, 2)
-    assert facts["oddities"] == {
+    assert facts["irregularities"] == {
         "empty_nets": 1, "single_pin_nets": 1, "weightless_nets": 1, "isolated_vertices": 1,
         "weightless_vertices": 1, "repeated_pins": 1}
     assert facts["net_weights"] == {"min": 0, "max": 7, "total": 14}

@@ -48,7 +48,7 @@ def replayed(files: tuple[str, str], capsys: pytest.CaptureFixture, *options: st
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def judged(graph: Any, part: Any) -> int:
+def report_data(graph: Any, part: Any) -> int:
     """The objective by default."""
     if isinstance(graph, Graph):
         return oracles.cut(graph, part)
@@ -77,12 +77,13 @@ def test_a_line_a_round_tells_what_a_session_does(
         edited.apply(batches[1])
         graph = edited.graph() if model == "star" else edited.hypergraph()
         part = oracles.host(session.part)[session.ids]
-        expected = {"objective": "cut" if model == "star" else "km1", "value": judged(graph, part),
+        expected = {"objective": "cut" if model == "star" else "km1",
+                    "value": report_data(graph, part),
                     "feasible": True, "moved": found.moved, "migration": found.migration}
         assert expected.items() <= line.items()
         if line["round"] in (3, 6, ROUNDS):
             result = portpart.partition(graph, 3, **settings)
-            assert line["from_scratch"] == judged(graph, result.part)
+            assert line["from_scratch"] == report_data(graph, result.part)
             assert list(line) == [*KEYS, "from_scratch"]
         else:
             assert list(line) == KEYS

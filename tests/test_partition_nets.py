@@ -192,7 +192,7 @@ def test_odd_ones_are_partitioned(rows: list[list[int]], k: int) -> None:
 def test_odd_things_are_counted() -> None:
     """Empty nets, nets of one pin, repeated pins and isolated vertices."""
     hypergraph = portpart.as_hypergraph(([0, 0, 1, 4, 7], [1, 0, 0, 1, 1, 2, 3]), num_vertices=5)
-    odd = portpart.partition(hypergraph, 2).stats["oddities"]
+    odd = portpart.partition(hypergraph, 2).stats["irregularities"]
     assert odd == {"empty_nets": 1, "single_pin_nets": 1, "weightless_nets": 0,
                    "isolated_vertices": 1, "weightless_vertices": 0, "repeated_pins": 1}
 

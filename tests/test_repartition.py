@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import portpart
 from portpart import generators
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.api.migration import Prices, scaled
+from portpart.api.migration import FactorSchedule, scaled
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -295,7 +295,7 @@ def test_a_mesh_held_to_a_limit_follows_its_front() -> None:
 
 @pytest.mark.parametrize("limit", [3, 50, 900])
 def test_prices_find_the_place_where_a_limit_begins_to_hold(limit: int) -> None:
-    prices = Prices(Fraction(1, 1000), Fraction(64))
+    prices = FactorSchedule(Fraction(1, 1000), Fraction(64))
     asked = [Fraction(1, 1000)]
     for _ in range(10):
         asked.append(prices.after(too_much=1000 / (1 + 100 * asked[-1]) > limit))
@@ -305,9 +305,9 @@ def test_prices_find_the_place_where_a_limit_begins_to_hold(limit: int) -> None:
 
 
 def test_prices_reach_the_highest_and_the_lowest() -> None:
-    prices = Prices(Fraction(1, 2**16), Fraction(1))
+    prices = FactorSchedule(Fraction(1, 2**16), Fraction(1))
     assert [prices.after(too_much=True) for _ in range(10)][-1] == 1
-    prices = Prices(Fraction(1, 8), Fraction(1))
+    prices = FactorSchedule(Fraction(1, 8), Fraction(1))
     assert {prices.after(too_much=False) for _ in range(10)} == {Fraction(1, 8)}
 
 

@@ -12,7 +12,7 @@ import portpart
 from portpart.algorithms.balance import overload
 from portpart.algorithms.multilevel import walk
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.api import call, repartition
+from portpart.api import repartition, request
 from portpart.api.bounds import bounds_for
 from portpart.graphs.graph import Graph
 from tests.test_repartition import assert_result_is_true, repartitioned
@@ -78,7 +78,7 @@ def test_few_partitions_are_made_where_weights_are_hard_to_pack(
     weights = np.ones(n, np.int64)
     weights[::n // (2 * k)] = [int(heavy * 400), int((0.9 - heavy) * 400)] * k
     graph, old = random_edges(n, 3), np.random.default_rng(4).integers(0, k, n)
-    made = counted(monkeypatch, call.Call, "partition")
+    made = counted(monkeypatch, request.Request, "partition")
     result = repartitioned(graph, old, k, vertex_weights=weights, imbalance=0.01,
                            migration=price, max_migration=0)
     assert result.migration > 0
@@ -152,7 +152,7 @@ def test_a_highest_price_is_one_that_no_sum_passes() -> None:
 def test_the_search_for_a_price_ends_when_time_is_over(price: int,
                                                        monkeypatch: pytest.MonkeyPatch) -> None:
     graph, old = random_edges(60, 2), np.arange(60) * 3 % 4
-    made = counted(monkeypatch, call.Call, "partition")
+    made = counted(monkeypatch, request.Request, "partition")
     result = repartitioned(graph, old, 4, migration=price, max_migration=0, time_limit=0)
     assert len(made) <= 2
     assert result.feasible

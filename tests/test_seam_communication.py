@@ -143,7 +143,7 @@ class Communicator:
                         each if each in own else copies.get(each, each) for each in step.args))
                     for slot in own:
                         stored.setdefault(slot, []).append(step.kernel.name)
-                    if step.awaited:  # else the next launch stands beside it
+                    if step.has_barrier:  # else the next launch stands beside it
                         yield from sends(stored, around)
                         stored = {}
 
@@ -252,7 +252,7 @@ def assert_stores_are_followed(steps: list[Step], fields: dict[Slot, str], due: 
             due.remove(step.args[0])
             continue
         assert side_by_side or not due
-        side_by_side = isinstance(step, Launch) and not step.awaited
+        side_by_side = isinstance(step, Launch) and not step.has_barrier
         if isinstance(step, Launch):
             stored = stores(step) & fields.keys()
             assert fields.keys() & {each for each in step.args if isinstance(each, Slot)} == stored

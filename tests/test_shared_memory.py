@@ -18,7 +18,7 @@ import portpart
 from portpart import backends
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.arrays import is_changeable
+from portpart.graphs.arrays import has_writable_base
 from portpart.graphs.convert import as_graph
 from portpart.graphs.from_arrays import checked_again, csr_graph
 from portpart.graphs.graph import Graph
@@ -75,7 +75,7 @@ def test_a_graph_does_not_follow_its_scipy_matrix() -> None:
 def test_own_arrays_are_read_only(make: Any) -> None:
     graph = make()
     for held in arrays_of(graph):
-        assert not is_changeable(held)
+        assert not has_writable_base(held)
         with pytest.raises(ValueError, match="read-only"):
             held[:1] = 0
     assert checked_again(graph, True) is graph
@@ -85,7 +85,7 @@ def test_arrays_of_a_file_are_read_only(tmp_path: Any) -> None:
     for name in ("g.graph", "g.npz", "g.mtx", "g.txt"):
         portpart.io.write(grid_matrix(), tmp_path / name)
         graph = portpart.io.read(tmp_path / name)
-        assert not any(map(is_changeable, arrays_of(graph)))
+        assert not any(map(has_writable_base, arrays_of(graph)))
 
 
 def test_flags_of_the_callers_arrays_stay() -> None:
@@ -119,8 +119,8 @@ def test_buffers_that_can_be_written_are_copied() -> None:
         held[0] = 7
         assert graph.targets.tolist() == [1, 0]
         held[0] = 1
-    assert not is_changeable(np.frombuffer(b"\0\0\0\0", np.int32))
-    assert is_changeable(np.frombuffer(bytearray(4), np.int32))
+    assert not has_writable_base(np.frombuffer(b"\0\0\0\0", np.int32))
+    assert has_writable_base(np.frombuffer(bytearray(4), np.int32))
 
 
 CHANGES = {
@@ -192,7 +192,7 @@ def test_copies_of_a_sharing_graph_share_nothing(duplicate: Any) -> None:
     held, copied = duplicate([matrix, graph])
     for made in (again, copied) if duplicate is not copy.copy else (again,):
         assert not any(np.shares_memory(made.targets, other.indices) for other in (matrix, held))
-        assert not any(map(is_changeable, arrays_of(made)))
+        assert not any(map(has_writable_base, arrays_of(made)))
     assert all(each.flags.writeable for each in (matrix.indices, held.indices, held.data))
 
 

@@ -17,7 +17,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
 from portpart.api.bounds import bounds_for
-from portpart.api.call import _finished
+from portpart.api.request import _finished
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat

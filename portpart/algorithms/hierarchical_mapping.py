@@ -143,7 +143,7 @@ def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Arra
             own = replace(problem, seed=(problem.seed + SEEDS_OF_MAPPINGS * index) % 2**62)
             return _found(problem, _multisection(own, config, room))
         with problem.trace.phase("search"):
-            trace = Trace(problem.space, problem.graph, problem.trace.told_inside())
+            trace = Trace(problem.space, problem.graph, problem.trace.nested())
             inner = replace(problem, trace=trace)
             found = walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
             return _found(problem, found.part)

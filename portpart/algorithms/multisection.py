@@ -68,7 +68,7 @@ def multisection(problem: MappingProblem, divide: Divide, room: float = 0.0,
             level = replace(problem, balance=balance, topology=outside,
                             distances=distances_on(space, outside),
                             seed=(problem.seed + SEEDS_OF_LEVELS * depth) % 2**62,
-                            trace=Trace(space, graph, problem.trace.told_inside()),
+                            trace=Trace(space, graph, problem.trace.nested()),
                             constraints=replace(problem.constraints, fixed=fixed))
             problem.trace.sections.append({"level": depth, "sections": blocks, "blocks": arity,
                                            **note})

@@ -88,14 +88,14 @@ def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: A
                min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
     fixed_weight = np.zeros(k, np.int64) if fixed is None else fixed_weights(graph, fixed, k)
-    bounds = BoundsRule(k, imbalance, target, fixed_weight, min_weight).bounds(
+    bounds = LimitRule(k, imbalance, target, fixed_weight, min_weight).bounds(
         graph.total_vertex_weight, lambda limits: max_filled(graph, limits, fixed_weight, fixed))
     if min_weight > 0:
         _check_min_weight(graph, min_weight, bounds.limits, fixed_weight)
     return bounds
 
 
-class BoundsRule:
+class LimitRule:
     """From the weight of all vertices, the bounds of the blocks.
 
     Parameters
@@ -222,7 +222,7 @@ def start_with_fixed(space: ExecutionSpace, initial: Array | None,
     if initial is None or fixed is None:
         return initial
     start = space.copy(initial)
-    space.parallel_for(len(start), put_in_place, fixed, start)
+    space.parallel_for(len(start), apply_fixed, fixed, start)
     return start
 
 
@@ -235,7 +235,7 @@ def write_block_or(v, fixed, otherwise, block):
 
 
 @kl.kernel
-def put_in_place(v, fixed, part):
+def apply_fixed(v, fixed, part):
     """Put v into the block that it is fixed to."""
     if fixed[v] >= 0:
         part[v] = fixed[v]

@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 
 from portpart import generators, io
-from portpart.api.call import Call, call_of
 from portpart.api.compile_ranks import note_rank_call
-from portpart.api.rehearsal import rehearse
+from portpart.api.dry_run import dry_run
+from portpart.api.request import Request, checked_request
 from portpart.errors import InputError
 from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.graph import Graph
@@ -112,9 +112,9 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     DeviceUnavailable
         If CuPy is missing.
     """
+    from portpart.backends.cuda.dry_run import DryRuns as OfModules
     from portpart.backends.cuda.modules import Modules
     from portpart.backends.cuda.nvrtc import target_for
-    from portpart.backends.cuda.rehearsal import Rehearsals as OfModules
     from portpart.backends.cuda.space import import_cupy
 
     begin, cupy = time.perf_counter(), import_cupy()
@@ -124,7 +124,7 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     modules.quick = False
     stage = OfModules(modules)
     for call in calls(kinds, presets):
-        rehearse(call.problem, call.run, call.config, stage)
+        dry_run(call.problem, call.run, call.config, stage)
     if ranks:
         for kind, preset, k in itertools.product(kinds, presets, BLOCKS_OF_RANKS):
             for graph in KINDS[kind]() if kind not in OF_NETS else ():
@@ -168,10 +168,10 @@ def _read_a_file() -> None:
         io.read(path)
 
 
-def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Call]:
+def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Request]:
     """A call for each kind of graph, preset and number of blocks."""
     for kind in kinds:
         if kind not in KINDS:
             raise InputError(f"kind is {shown(kind)}; it must be one of {', '.join(KINDS)}")
         for graph, preset, k in itertools.product(KINDS[kind](), presets, BLOCKS):
-            yield call_of(graph, k, preset=preset, **OPTIONS)
+            yield checked_request(graph, k, preset=preset, **OPTIONS)

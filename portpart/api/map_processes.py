@@ -24,10 +24,10 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
+from portpart.api.dry_run import dry_run
 from portpart.api.idle_elements import with_idle_elements, without_idle
 from portpart.api.mapping_memory import check_memory
 from portpart.api.progress import checked_progress, takes_progress
-from portpart.api.rehearsal import rehearse
 from portpart.api.results import MappingResult
 from portpart.errors import InputError
 from portpart.graphs.topology import Topology, checked_topology
@@ -206,7 +206,7 @@ def mapped_by(mapper: Mapper, problem: MappingProblem, config: Any,
               swapped: bool) -> tuple[Array, np.ndarray, csr_array]:
     """The mapping, the weights of blocks, and the traffic: all between checks and the result."""
     graph, balance, k = problem.graph, problem.balance, problem.num_blocks
-    rehearse(problem, mapper.map, config)
+    dry_run(problem, mapper.map, config)
     found = mapper.map(problem, config)
     with problem.trace.phase("finish"):
         part, weights = enforce_limits(graph, found, balance, fixed=problem.constraints.fixed)

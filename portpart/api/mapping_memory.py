@@ -24,6 +24,7 @@ from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.refinement.sizes import Sizes
+from portpart.api.memory_check import ASKED_FROM
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import (
     OF_VERTEX,
@@ -35,7 +36,6 @@ from portpart.api.memory_model import (
     refining_bytes,
 )
 from portpart.api.memory_search import MARGIN, Search
-from portpart.api.room import ASKED_FROM
 from portpart.backends.work import bytes_of
 from portpart.errors import OutOfMemory
 from portpart.graphs.graph import Graph

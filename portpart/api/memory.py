@@ -18,8 +18,8 @@ from portpart.api.memory_session import with_session
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs.hypergraph_of_graph import closed_neighbourhoods
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.graphs.nets_and_edges import closed_neighbourhoods
 from portpart.graphs.topology import Topology
 from portpart.options import MAX_BLOCKS, checked_integer, shown
 

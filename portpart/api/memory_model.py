@@ -144,7 +144,7 @@ class MemoryModel:
 
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
         """Most bytes beside the finest graph while the levels are made."""
-        return making_bytes(levels, lambda level: self.clusters(level.fine),
+        return ingest_bytes(levels, lambda level: self.clusters(level.fine),
                             lambda level, coarse: contraction_bytes(level.fine, coarse))
 
     def refining_bytes(self, finest: LevelSize, num_blocks: int,
@@ -173,7 +173,7 @@ class MemoryModel:
         return peak
 
 
-def making_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
+def ingest_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
                  contraction: Callable[[AnySize, AnySize], int]) -> int:
     """Most bytes beside the finest level while the others are made.
 

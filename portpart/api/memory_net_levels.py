@@ -58,7 +58,7 @@ class NetCounts:
 
 
 @dataclass(frozen=True)
-class Measured:
+class NetSizeSample:
     """Levels of a hypergraph, arcs of its clique graph, levels of that, and if nets are large."""
 
     levels: list[NetCounts]
@@ -101,7 +101,7 @@ def net_levels_for(finest: NetLevelSize, search: NetSearch,
     return [_levels(finest, found, share) for found in _measured(like, wanted)]
 
 
-def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
+def _measured(like: Hypergraph, search: NetSearch) -> Iterator[NetSizeSample]:
     """Coarsen a hypergraph by two seeds; or, where walks improve a partition, inside of one."""
     total, k = like.total_vertex_weight, search.num_blocks
     balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
@@ -117,7 +117,7 @@ def _measured(like: Hypergraph, search: NetSearch) -> Iterator[Measured]:
         yield _sizes(levels_of(problem, recipe, seed, label), search)
 
 
-def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
+def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> NetSizeSample:
     coarsest, growing = levels[-1].graph, search.growing
     proposals = search.proposals
     counts = [NetCounts(level.graph.num_vertices, level.graph.num_nets, level.graph.num_pins,
@@ -134,10 +134,10 @@ def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> Measured:
                         edge_weight=first if each is clique else None,
                         max_degree=each.max_degree) for each in graphs]
     merges = growing is not None and coarsest.max_net_size > growing.max_net_size
-    return Measured(counts, num_pairs(coarsest), below, merges)
+    return NetSizeSample(counts, num_pairs(coarsest), below, merges)
 
 
-def _levels(finest: NetLevelSize, found: Measured, share: float) -> Levels:
+def _levels(finest: NetLevelSize, found: NetSizeSample, share: float) -> Levels:
     """Levels that shrink as those of a hypergraph that is smaller by so much."""
     now = NetCounts(finest.num_vertices, finest.num_nets, finest.num_arcs)
     counts = [replace(now, slots=int(found.levels[0].slots / share))]

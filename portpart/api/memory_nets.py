@@ -31,9 +31,9 @@ from portpart.api.memory_model import (
     clustering_bytes,
     contraction_bytes,
     hierarchy_bytes,
+    ingest_bytes,
     legal_moves_bytes,
     level_size,
-    making_bytes,
     offset_bytes,
     refining_bytes,
 )
@@ -193,7 +193,7 @@ class NetModel(MemoryModel):
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
         """Most bytes beside the finest hypergraph while the levels are made."""
         nets = [level for level in levels if isinstance(level, NetLevelSize)]
-        return making_bytes(nets, clustering_of_nets, contraction_of_nets)
+        return ingest_bytes(nets, clustering_of_nets, contraction_of_nets)
 
     def refining_bytes(self, finest: LevelSize, num_blocks: int,
                        level: LevelSize | None = None) -> int:

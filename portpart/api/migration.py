@@ -17,7 +17,7 @@ from portpart.algorithms.multilevel.inherited import inherited
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.api.bounds import FREE, block_array
-from portpart.api.tasks import checked_sizes
+from portpart.api.objective_specs import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -30,7 +30,7 @@ MAX_DOUBLINGS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Old:
+class PreviousPartition:
     """The partition before, on the host.
 
     Attributes
@@ -49,7 +49,7 @@ class Old:
         return int(away.sum()), int(self.sizes[away].sum())
 
 
-def old_of(graph: EitherGraph, part: Any, k: int, sizes: Any) -> Old:
+def previous_partition(graph: EitherGraph, part: Any, k: int, sizes: Any) -> PreviousPartition:
     """The old blocks, checked; those of k and more are gone."""
     space, n = graph.space, graph.num_vertices
     blocks = block_array(space, blocks_by_vertex(part, "part", graph), n, MAX_BLOCKS + 1, "part",
@@ -60,10 +60,10 @@ def old_of(graph: EitherGraph, part: Any, k: int, sizes: Any) -> Old:
     known = space.to_host(blocks).copy()
     known[known >= k] = FREE
     own = checked_sizes(graph, sizes)
-    return Old(known, np.ones(n, np.int64) if own is None else space.to_host(own))
+    return PreviousPartition(known, np.ones(n, np.int64) if own is None else space.to_host(own))
 
 
-def price_of(value: Any) -> Fraction:
+def migration_factor(value: Any) -> Fraction:
     """What a vertex of size 1 costs that moves, as the exact number that was written."""
     try:
         price = exact_fraction(value)
@@ -74,7 +74,7 @@ def price_of(value: Any) -> Fraction:
     return price
 
 
-def limit_of(value: Any, old: Old) -> int | None:
+def limit_of(value: Any, old: PreviousPartition) -> int | None:
     """The size that may move; a share of all sizes unless it is an integer."""
     if value is None:
         return None
@@ -88,7 +88,8 @@ def limit_of(value: Any, old: Old) -> int | None:
     return int(limit if whole else limit * int(old.sizes.sum()))
 
 
-def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]:
+def with_previous_blocks(problem: Problem[Any], old: PreviousPartition,
+                         price: Fraction) -> Problem[Any]:
     """The problem with a price of moving, from the old partition.
 
     Vertices without a home are as their neighbours are, and tied to nothing; fixed vertices are at
@@ -102,13 +103,13 @@ def with_homes(problem: Problem[Any], old: Old, price: Fraction) -> Problem[Any]
         known, tied = np.where(fixed == FREE, known, fixed), tied & (fixed == FREE)
     start = space.asarray(inherited(problem.graph, known, problem.balance))
     factor, size = price.denominator, price.numerator
-    check_price(problem.graph, price, int(old.sizes.sum()))
+    check_migration_factor(problem.graph, price, int(old.sizes.sum()))
     previous_blocks = PreviousBlocks(start, space.asarray(np.where(tied, old.sizes, 0) * size))
     return replace(problem, graph=scaled(problem.graph, factor),
                    constraints=replace(wanted, initial=start, previous_blocks=previous_blocks))
 
 
-def check_price(graph: EitherGraph, price: Fraction, sizes: int) -> None:
+def check_migration_factor(graph: EitherGraph, price: Fraction, sizes: int) -> None:
     """Refuse a price at which 64-bit sums may overflow; `sizes` is what all vertices come to."""
     if not fits(_joint(graph), price, sizes):
         raise InputError(f"migration is {_in_few_digits(price)}: costs may exceed 2^61; "
@@ -157,7 +158,7 @@ def scaled(graph: Any, factor: int) -> Any:
     return replace(graph, **{name: larger.astype(dtype)}, _totals={})
 
 
-class Prices:
+class FactorSchedule:
     """Prices that rise while too much moves and fall while less does.
 
     They double or halve, by less after each turn.  Where too much moves for long they rise by

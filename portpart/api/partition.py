@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.multilevel.trace import Progress
-from portpart.api.call import call_of
 from portpart.api.progress import takes_progress
+from portpart.api.request import checked_request
 from portpart.api.results import PartitionResult
 from portpart.graphs.rank_graph import RankGraph
 
@@ -164,6 +164,6 @@ def partition(
 
         return partition_on_devices(**given)
     del given["devices"]
-    call = call_of(**given)
+    call = checked_request(**given)
     part, block_weights = call.partition(call.problem)
     return PartitionResult(**call.facts(part, block_weights, call.problem.trace))

@@ -40,7 +40,7 @@ def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
     return _drawing(function, phase_display)
 
 
-def takes_late_progress(function: Callable[P, R]) -> Callable[P, R]:
+def with_deferred_interrupts(function: Callable[P, R]) -> Callable[P, R]:
     """The same for a function that is called often and mostly has nothing to report."""
     return _drawing(function, display_once_told)
 

@@ -26,10 +26,10 @@ from portpart.algorithms.portpart_ranks import (
 )
 from portpart.api.bounds import Bounds
 from portpart.api.device import broken_bound, checked_seed, warn_of_percents
+from portpart.api.memory_check import check_memory_limit
 from portpart.api.progress import checked_progress
 from portpart.api.rank_constraints import bounds_of_ranks, constraints_of_rank, own_weights
 from portpart.api.rank_results import RankPartitionResult
-from portpart.api.room import check_room
 from portpart.api.version import __version__
 from portpart.backends.communication.calls import agree, from_first_rank, sum_over_ranks
 from portpart.backends.communication.plan import planned
@@ -138,7 +138,7 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any],
     if call.threads is not None and rows.space.kind == "cpu":
         space = planned(comm, lambda: backends.space("cpu", threads=call.threads))
         rows = replace(rows, local=rows.local.to(space))
-    planned(comm, lambda: check_room(rows.space, call.k))
+    planned(comm, lambda: check_memory_limit(rows.space, call.k))
     bounds = bounds_of_ranks(rows, call.k, call.imbalance, call.target, call.wanted.fixed)
     trace = Trace(rows.space, cast(Any, rows), call.progress if comm.rank == 0 else None)
     found = partition_ranks(rows, bounds.balance, call.config, call.seed, trace, fold,

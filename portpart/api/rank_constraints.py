@@ -12,7 +12,7 @@ from portpart.algorithms.portpart_ranks import block_weights
 from portpart.api.bounds import (
     FREE,
     Bounds,
-    BoundsRule,
+    LimitRule,
     block_array,
     start_with_fixed,
     write_block_or,
@@ -84,7 +84,7 @@ def bounds_of_ranks(rows: DistributedGraph, k: int, imbalance: Any, target: Any,
                     fixed: Array | None) -> Bounds:
     """The bounds of the blocks, equal on all ranks.  All ranks call it."""
     weight = np.zeros(k, np.int64) if fixed is None else _fixed_weights(rows, fixed, k)
-    return BoundsRule(k, imbalance, target, weight, 0).bounds(
+    return LimitRule(k, imbalance, target, weight, 0).bounds(
         rows.totals.total_vertex_weight, lambda limits: _max_filled(rows, limits, weight, fixed))
 
 

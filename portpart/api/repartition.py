@@ -19,18 +19,18 @@ from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.portpart_nets import HypergraphConfig
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.api.bounds import FREE
-from portpart.api.call import Call, block_weights_of, call_of, cost_of
 from portpart.api.migration import (
-    Old,
-    Prices,
+    FactorSchedule,
+    PreviousPartition,
     limit_of,
-    old_of,
+    migration_factor,
     possible_price,
-    price_of,
+    previous_partition,
     rounded,
-    with_homes,
+    with_previous_blocks,
 )
 from portpart.api.progress import takes_progress
+from portpart.api.request import Request, block_weights_of, checked_request, cost_of
 from portpart.api.results import RepartitionResult
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -149,20 +149,20 @@ def repartition(
         del options[name]
     if objective != "volume":
         options["vertex_sizes"] = None
-    price = price_of(migration)
+    price = migration_factor(migration)
     # as an edge, a net would cost half of what it does in soed
-    call = call_of(**options, initial=None, as_edges=objective != "soed")
-    if not isinstance(call.config, PRICED):
-        raise InputError(f"{type(call.config).__name__} belongs to an algorithm without "
+    request = checked_request(**options, initial=None, as_edges=objective != "soed")
+    if not isinstance(request.config, PRICED):
+        raise InputError(f"{type(request.config).__name__} belongs to an algorithm without "
                          f"migration costs; use {', '.join(each.__name__ for each in PRICED)}")
-    old = old_of(call.problem.graph, part, call.problem.num_blocks, vertex_sizes)
-    best = Tries(call, old, limit_of(max_migration, old)).best(price)
-    facts = call.facts(best.part, best.weights, best.trace)
+    old = previous_partition(request.problem.graph, part, request.problem.num_blocks, vertex_sizes)
+    best = FactorSearch(request, old, limit_of(max_migration, old)).best(price)
+    facts = request.facts(best.part, best.weights, best.trace)
     return RepartitionResult(**facts, moved=best.moved, migration=best.size, price=best.price)
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class RepartitionAttempt:
     """A partition that was made at a price.
 
     Attributes
@@ -186,16 +186,16 @@ class Made:
     size: int
 
 
-class Tries:
+class FactorSearch:
     """Partitions at a price of moving, and at others until no more moves than a limit."""
 
-    def __init__(self, call: Call, old: Old, limit: int | None) -> None:
-        self.call, self.old, self.limit = call, old, limit
+    def __init__(self, request: Request, old: PreviousPartition, limit: int | None) -> None:
+        self.request, self.old, self.limit = request, old, limit
         self.has_homes = not bool((old.known == FREE).all())
-        self.out_of_time = call.problem.constraints.out_of_time
-        self.is_hard = limit is not None and call.bounds.may_be_missed(call.problem.graph)
+        self.out_of_time = request.problem.constraints.out_of_time
+        self.is_hard = limit is not None and request.bounds.may_be_missed(request.problem.graph)
 
-    def best(self, price: Fraction) -> Made:
+    def best(self, price: Fraction) -> RepartitionAttempt:
         """The best at a price, or if that moves too much, the best that other prices lead to."""
         self.price, self.fresh = price, self._fresh(price)
         made = list(self._at(price)) if price > 0 and self.has_homes else [self.fresh]
@@ -210,34 +210,35 @@ class Tries:
             starts = made if price > 0 else () if self.out_of_time() else self._at(lowest)
             for start in tuple(starts):
                 made += self._search_within(start, self.limit,
-                                            Prices(lowest, max(lowest, max_factor)))
+                                            FactorSchedule(lowest, max(lowest, max_factor)))
         best = min(made, key=self._rank_within)
         return best if best.size <= self.limit else min(best, self._stayed(max_factor),
                                                         key=self._rank_within)
 
-    def _stayed(self, price: Fraction) -> Made:
+    def _stayed(self, price: Fraction) -> RepartitionAttempt:
         """The old blocks, but for what balance demands."""
-        problem = with_homes(self.call.problem, self.old, price)
+        problem = with_previous_blocks(self.request.problem, self.old, price)
         wanted = problem.constraints
         assert wanted.initial is not None
         part, weights = enforce_limits(problem.graph, wanted.initial, problem.balance,
-                                       self.call.bounds.min_weight, wanted.fixed)
-        return self._made(self.call.new_trace(), price, part, weights)
+                                       self.request.bounds.min_weight, wanted.fixed)
+        return self._made(self.request.new_trace(), price, part, weights)
 
     def _max_factor(self) -> Fraction:
         """Some times what ties a vertex to all others: few gains pay for a move."""
-        graph = self.call.problem.graph
+        graph = self.request.problem.graph
         joint = max(1, graph.mean_joint_weight(graph.num_entries))
         sizes = max(1, int(self.old.sizes.sum()))
         max_factor = max(Fraction(16 * joint, sizes).limit_denominator(2**20), Fraction(1, 2**20))
         return possible_price(graph, max_factor, sizes)
 
-    def _search_within(self, now: Made, limit: int, prices: Prices) -> Iterator[Made]:
+    def _search_within(self, now: RepartitionAttempt, limit: int,
+                       prices: FactorSchedule) -> Iterator[RepartitionAttempt]:
         """Partitions each made from the one before: home while too much moves, away while less.
 
         Those that keep the limit lead to others from the best of them.
         """
-        kept: list[Made] = []
+        kept: list[RepartitionAttempt] = []
         for number in range(1, MAX_PASSES + 1):
             if self.out_of_time():
                 return
@@ -246,12 +247,13 @@ class Tries:
                 kept.append(now)
                 now = min(kept, key=self._rank)
             price = prices.after(too_much)
-            problem = with_homes(self.call.problem, self.old, price)
+            problem = with_previous_blocks(self.request.problem, self.old, price)
             problem = replace(problem, seed=problem.seed + PASS_SEEDS * number)
             now = self._from(problem, price, now.part)
             yield now
 
-    def _led_home(self, limit: int, lowest: Fraction, highest: Fraction) -> Iterator[Made]:
+    def _led_home(self, limit: int, lowest: Fraction,
+                  highest: Fraction) -> Iterator[RepartitionAttempt]:
         """A few partitions, each made from the best before, and the first from the old blocks.
 
         At the highest price while too much moves, but not where nothing better comes; within bounds
@@ -259,19 +261,19 @@ class Tries:
         much moves and others.  No partition is grown beside, and what begins within bounds is made
         in brief: as vertices merge within its blocks and the old ones, levels would be many.
         """
-        made: list[Made] = []
+        made: list[RepartitionAttempt] = []
         price, start, is_brief, excess = highest, None, False, math.inf
         for number in range(1, MAX_HARD_PASSES + 1):
             if self.out_of_time():
                 return
-            problem = with_homes(self.call.problem, self.old, price)
+            problem = with_previous_blocks(self.request.problem, self.old, price)
             problem = replace(problem, seed=problem.seed + PASS_SEEDS * number,
                               constraints=replace(problem.constraints, grows=False,
                                                   is_brief=is_brief))
             made.append(self._from(problem, price, start))
             yield made[-1]
             best = min(made, key=self._rank_within)
-            is_brief = self.call.bounds.kept_by(best.weights)
+            is_brief = self.request.bounds.kept_by(best.weights)
             if best.size > limit:
                 hardly = best.size - limit > WORTHWHILE_EXCESS * excess
                 is_last = hardly or number == MAX_HARD_PASSES - 1
@@ -286,19 +288,19 @@ class Tries:
                 price = rounded(math.sqrt(lowest * highest))
             start = best.part
 
-    def _at(self, price: Fraction) -> Iterator[Made]:
+    def _at(self, price: Fraction) -> Iterator[RepartitionAttempt]:
         """From the old blocks, and from new ones if that might pay.
 
         Refinement leads back home where that costs less.  Where weights are hard to pack and too
         much moves from the old blocks, it hardly does from new ones, which are taken as they are.
         """
-        call, new = self.call, self.fresh
-        problem = with_homes(call.problem, self.old, price)
+        request, new = self.request, self.fresh
+        problem = with_previous_blocks(request.problem, self.old, price)
         first = self._from(problem, price, None)
         yield first
         if self.out_of_time():
             return
-        is_kept = call.bounds.kept_by(first.weights)
+        is_kept = request.bounds.kept_by(first.weights)
         if is_kept and self.is_hard and self.limit is not None and first.size > self.limit:
             yield new
             return
@@ -306,19 +308,20 @@ class Tries:
         if near or not is_kept:
             yield self._from(problem, price, new.part)
 
-    def _from(self, problem: Problem[Any], price: Fraction, initial: Array | None) -> Made:
+    def _from(self, problem: Problem[Any], price: Fraction, initial: Array
+              | None) -> RepartitionAttempt:
         """A partition at a price, from another one if not from the old blocks."""
-        problem = replace(problem, trace=self.call.new_trace())
+        problem = replace(problem, trace=self.request.new_trace())
         if initial is not None:
             problem = replace(problem, constraints=replace(problem.constraints, initial=initial))
-        part, weights = self.call.partition(problem)
+        part, weights = self.request.partition(problem)
         return self._made(problem.trace, price, part, weights)
 
-    def _fresh(self, price: Fraction) -> Made:
+    def _fresh(self, price: Fraction) -> RepartitionAttempt:
         """A new partition, with the numbers of old blocks; fixed vertices number them."""
-        call, known = self.call, self.old.known
-        problem, tied = call.problem, known != FREE
-        part, weights = call.partition(problem)
+        request, known = self.request, self.old.known
+        problem, tied = request.problem, known != FREE
+        part, weights = request.partition(problem)
         if problem.constraints.fixed is None:
             space = problem.space
             previous_blocks = PreviousBlocks(space.asarray(np.where(tied, known,
@@ -328,18 +331,19 @@ class Tries:
             weights = block_weights_of(problem, part)
         return self._made(problem.trace, price, part, weights)
 
-    def _made(self, trace: Trace, price: Fraction, part: Array, weights: np.ndarray) -> Made:
-        problem = self.call.problem
+    def _made(self, trace: Trace, price: Fraction, part: Array,
+              weights: np.ndarray) -> RepartitionAttempt:
+        problem = self.request.problem
         cost = cost_of(problem, part)
-        return Made(part, weights, trace, price, cost,
-                    *self.old.moved(problem.space.to_host(part)))
+        return RepartitionAttempt(part, weights, trace, price, cost,
+                                  *self.old.moved(problem.space.to_host(part)))
 
-    def _rank(self, made: Made) -> tuple[int | Fraction, ...]:
+    def _rank(self, made: RepartitionAttempt) -> tuple[int | Fraction, ...]:
         """Smaller is better: bounds, then the objective with what moves, at the price given."""
-        *bounds, _ = self.call.bounds.rank(made.weights, made.cost)
+        *bounds, _ = self.request.bounds.rank(made.weights, made.cost)
         return *bounds, made.cost + self.price * made.size, made.size
 
-    def _rank_within(self, made: Made) -> tuple[int | Fraction, ...]:
+    def _rank_within(self, made: RepartitionAttempt) -> tuple[int | Fraction, ...]:
         """The same, but what moves beyond the limit comes after the bounds."""
         *bounds, cost, size = self._rank(made)
         return *bounds, max(0, made.size - (self.limit or 0)), cost, size

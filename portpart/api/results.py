@@ -72,7 +72,7 @@ class PartitionResult:
         each kernel, and each test of a flag as a synchronisation.  The CPU space never waits: it
         counts no synchronisations.  ``weight_scale`` is what edge weights were multiplied by before
         they were rounded.  Of a hypergraph, ``levels`` count ``nets`` and ``pins``, and
-        ``oddities`` what is unusual in it.
+        ``irregularities`` what is unusual in it.
     block_weight_limits : numpy.ndarray of int64, shape (k,)
         The limit of each block, or the weight of all vertices if that is less.
     labels : sequence or None

@@ -14,16 +14,16 @@ from portpart import backends
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.incremental.incremental_refiner import PartitionFigures
 from portpart.algorithms.multilevel.trace import Progress
-from portpart.api.migration import price_of
-from portpart.api.progress import checked_progress, takes_late_progress, takes_progress
-from portpart.api.session_effort import EFFORTS, ESCALATIONS, checked_name
-from portpart.api.session_file import first_call, read_session, write_session
-from portpart.api.session_levels import Wishes, editable, first_blocks
-from portpart.api.session_rounds import Rounds, SessionMark
+from portpart.api.escalation import EFFORTS, ESCALATIONS, checked_name
+from portpart.api.migration import migration_factor
+from portpart.api.objective_specs import checked_sizes, default_objective
+from portpart.api.progress import checked_progress, takes_progress, with_deferred_interrupts
+from portpart.api.session_file import first_request, read_session, write_session
+from portpart.api.session_levels import SessionOptions, editable, first_blocks
+from portpart.api.session_state import SessionMark, SessionState
 from portpart.api.session_sums import kept
 from portpart.api.session_update import SessionUpdate
 from portpart.api.session_view import SessionView
-from portpart.api.tasks import checked_sizes, default_objective
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.graph import Graph
@@ -106,37 +106,39 @@ class Session(SessionView):
                  symmetrize: bool | str = False, weights: bool | str | None = None,
                  weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
-        price = price_of(migration)
+        price = migration_factor(migration)
         escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
-        wishes = Wishes(imbalance, target, min_block_weight or 0, price, escalates)
+        session_options = SessionOptions(imbalance, target, min_block_weight or 0, price, escalates)
         self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
                        "seed": seed}
-        call = first_call(
-            graph, k, wishes=wishes, vertex_weights=vertex_weights, edge_weights=edge_weights,
+        request = first_request(
+            graph, k, session_options=session_options, vertex_weights=vertex_weights,
+            edge_weights=edge_weights,
             net_weights=net_weights, device=device, threads=threads, fixed=fixed, initial=initial,
             min_block_weight=min_block_weight, symmetrize=symmetrize, weights=weights,
             weight_scale=weight_scale, progress=progress, **self._asked)
-        sizes = checked_sizes(call.problem.graph, vertex_sizes)
-        wishes = kept(wishes, call, sizes)
-        part, block_weights = first_blocks(call)
-        call.is_kept(block_weights, stacklevel=4)
+        sizes = checked_sizes(request.problem.graph, vertex_sizes)
+        session_options = kept(session_options, request, sizes)
+        part, block_weights = first_blocks(request)
+        request.is_kept(block_weights, stacklevel=4)
         known = None
-        if isinstance(call.problem.graph, Graph):  # of nets all is found as rounds begin
-            costs = call.measured(part, call.problem.trace)
-            known = PartitionFigures(costs[objective or default_objective(call.problem.graph)],
+        if isinstance(request.problem.graph, Graph):  # of nets all is found as rounds begin
+            costs = request.measured(part, request.problem.trace)
+            known = PartitionFigures(costs[objective or default_objective(request.problem.graph)],
                                      block_weights)
-        call.problem.trace.summary()  # `progress` hears that all is done
-        self._begin(Rounds(call, editable(call.problem.graph, call.config), part, sizes,
-                           call.problem.constraints.fixed, wishes, known=known))
+        request.problem.trace.summary()  # `progress` hears that all is done
+        self._begin(SessionState(request, editable(request.problem.graph, request.config), part,
+                                 sizes,
+                                 request.problem.constraints.fixed, session_options, known=known))
 
-    def _begin(self, rounds: Rounds) -> None:
+    def _begin(self, rounds: SessionState) -> None:
         self._rounds = rounds
-        self.k = rounds.call.problem.num_blocks
-        self.objective = self._asked["objective"] or default_objective(rounds.call.problem.graph)
+        self.k = rounds.request.problem.num_blocks
+        self.objective = self._asked["objective"] or default_objective(rounds.request.problem.graph)
         self._lock, self._version, self._busy = threading.RLock(), 0, False
 
     @contextmanager
-    def _alone(self) -> Iterator[Rounds]:
+    def _alone(self) -> Iterator[SessionState]:
         """The same, but refused to what `progress` calls in the middle of a change."""
         with self._lock:
             self._rounds.finish()
@@ -153,7 +155,7 @@ class Session(SessionView):
         with self._state() as rounds:
             return rounds.edited.batch()
 
-    @takes_late_progress
+    @with_deferred_interrupts
     def apply(self, batch: Batch, effort: str = "auto", *,
               progress: Progress | bool | None = None) -> SessionUpdate:
         """Apply a batch, all of it or nothing, and bring the partition up to date.
@@ -195,7 +197,7 @@ class Session(SessionView):
                 self.objective, rounds.last.cost, rounds.feasible, rounds.last.weights.copy(),
                 done.moved, done.migration, done.affected, done.effort,
                 time.perf_counter() - begin, update.loops, update.merged, update.missing,
-                rounds.wishes.target, lambda name: self._measured(name, version))
+                rounds.session_options.target, lambda name: self._measured(name, version))
 
     def mark(self) -> SessionMark:
         """A mark of the state as it is, for `undo`; it costs memory as long as it is kept.

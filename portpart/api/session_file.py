@@ -16,14 +16,14 @@ from portpart import backends
 from portpart.algorithms.edits.saved import ARRAYS, Saved, arrays_of, edited_of, existing_graph
 from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import FREE, block_array
-from portpart.api.call import Call, call_of
+from portpart.api.escalation import EscalationState
+from portpart.api.objective_specs import amounts, checked_objective
+from portpart.api.request import Request, checked_request
 from portpart.api.saved_config import config_of, description_of
 from portpart.api.saved_names import NAMED_ARRAYS, arrays_of_names, read_names
-from portpart.api.session_effort import Ledger
-from portpart.api.session_levels import Wishes
-from portpart.api.session_rounds import Rounds
+from portpart.api.session_levels import SessionOptions
+from portpart.api.session_state import SessionState
 from portpart.api.session_sums import check_sums
-from portpart.api.tasks import amounts, checked_objective
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.convert_nets import is_hypergraph
@@ -46,7 +46,7 @@ COUNTS = "edits", "cost", "weight"
 """Numbers of a ledger."""
 
 
-def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None:
+def write_session(path: PathLike, rounds: SessionState, asked: dict[str, Any]) -> None:
     """Write a session to an .npz file, which is complete or not there.
 
     Parameters
@@ -72,7 +72,7 @@ def write_session(path: PathLike, rounds: Rounds, asked: dict[str, Any]) -> None
     write_chunks(path, [npz.packed(arrays)])
 
 
-def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[str, Any]]:
+def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, dict[str, Any]]:
     """What `write_session` has written: the rounds, and what was asked for.
 
     Raises
@@ -89,49 +89,53 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[Rounds, dict[st
                                ) from problem
 
 
-def first_call(graph: Any, k: int, *, wishes: Wishes, objective: str | None = None,
-               **options: Any) -> Call:
+def first_request(graph: Any, k: int, *, session_options: SessionOptions, objective: str
+                  | None = None,
+                  **options: Any) -> Request:
     """The call that makes the first partition of a session; `options` are those of `partition`."""
     checked_objective(is_hypergraph(graph), objective, session=True)
-    return call_of(graph, k, imbalance=wishes.imbalance, target=wishes.target, objective=objective,
-                   **options, as_edges=False)
+    return checked_request(graph, k, imbalance=session_options.imbalance,
+                           target=session_options.target, objective=objective,
+                           **options, as_edges=False)
 
 
-def _facts_of(rounds: Rounds, asked: dict[str, Any]) -> dict[str, Any]:
+def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Any]:
     """All that is not an array."""
-    wishes, preset = rounds.wishes, asked["preset"]
+    session_options, preset = rounds.session_options, asked["preset"]
     return {
-        **asked, "version": VERSION, "k": rounds.call.problem.num_blocks,
+        **asked, "version": VERSION, "k": rounds.request.problem.num_blocks,
         "preset": preset if isinstance(preset, str) else description_of(preset),
-        "imbalance": _ratio(exact_fraction(wishes.imbalance)),
-        "target": None if wishes.target is None else [*map(_ratio, wishes.target)],
-        "min_weight": wishes.min_weight, "price": _ratio(wishes.price),
-        "escalates": wishes.escalates, "ledger": rounds.ledger._asdict(),
+        "imbalance": _ratio(exact_fraction(session_options.imbalance)),
+        "target": None if session_options.target is None
+        else [*map(_ratio, session_options.target)],
+        "min_weight": session_options.min_weight, "price": _ratio(session_options.price),
+        "escalates": session_options.escalates, "ledger": rounds.ledger._asdict(),
     }
 
 
-def _session(arrays: Saved, space: ExecutionSpace) -> tuple[Rounds, dict[str, Any]]:
+def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[str, Any]]:
     """The session of a file's arrays."""
     facts = _facts(arrays[FACTS])
     asked = {name: facts[name] for name in ASKED}
     if not isinstance(asked["preset"], str):
         asked["preset"] = config_of(asked["preset"])
-    wishes, k = _wishes(facts), checked_integer("k", facts["k"], 1, MAX_BLOCKS)
+    session_options, k = _wishes(facts), checked_integer("k", facts["k"], 1, MAX_BLOCKS)
     fixed_weight = amounts(backends.space("cpu"), arrays["fixed_weight"], k, "fixed_weight",
                            "blocks")
     existing = existing_graph(arrays, space)
-    call = first_call(existing, k, wishes=wishes, **asked)
-    edited = edited_of(existing, arrays, entry_of(call.config).growth)
+    request = first_request(existing, k, session_options=session_options, **asked)
+    edited = edited_of(existing, arrays, entry_of(request.config).growth)
     read_names(edited, arrays)
     part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)
     if fixed is None and fixed_weight.any():
         raise InputError("fixed_weight is above 0, but fixed is missing")
     _check_fixed(part, fixed, edited.ids)
-    check_sums(wishes, call, sizes)
+    check_sums(session_options, request, sizes)
     ledger = _ledger(facts["ledger"])
-    rounds = Rounds(call, edited, space.asarray(part),
-                    None if sizes is None else space.asarray(sizes),
-                    None if fixed is None else space.asarray(fixed), wishes, fixed_weight)
+    rounds = SessionState(request, edited, space.asarray(part),
+                          None if sizes is None else space.asarray(sizes),
+                          None if fixed is None else space.asarray(fixed), session_options,
+                          fixed_weight)
     rounds.ledger = ledger
     return rounds, asked
 
@@ -149,7 +153,7 @@ def _facts(array: np.ndarray) -> Saved:
     return facts
 
 
-def _wishes(facts: Saved) -> Wishes:
+def _wishes(facts: Saved) -> SessionOptions:
     """What is wanted of the blocks; imbalance and target are checked where they are used."""
     target = facts["target"]
     if target is not None:
@@ -159,16 +163,18 @@ def _wishes(facts: Saved) -> Wishes:
     price = _fraction("price", facts["price"])
     if price < 0:
         raise InputError(f"price is {shown(price)}; it must be at least 0")
-    return Wishes(_fraction("imbalance", facts["imbalance"]), target,
-                  checked_integer("min_weight", facts["min_weight"], 0, MAX_TOTAL_WEIGHT), price,
-                  checked_flag("escalates", facts["escalates"]))
+    return SessionOptions(_fraction("imbalance", facts["imbalance"]), target,
+                          checked_integer("min_weight", facts["min_weight"], 0, MAX_TOTAL_WEIGHT),
+                          price,
+                          checked_flag("escalates", facts["escalates"]))
 
 
-def _ledger(saved: Any) -> Ledger:
+def _ledger(saved: Any) -> EscalationState:
     ledger = _named("ledger", saved)
     edits, cost, weight = (checked_integer(f"ledger: {name}", ledger[name], 0, 2**63 - 1)
                            for name in COUNTS)
-    return Ledger(edits, cost, weight, checked_flag("ledger: hopeless", ledger["hopeless"]))
+    return EscalationState(edits, cost, weight,
+                           checked_flag("ledger: hopeless", ledger["hopeless"]))
 
 
 def _of_ids(arrays: Saved, count: int,

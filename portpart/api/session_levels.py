@@ -17,9 +17,9 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import bounds_for
-from portpart.api.call import Call, block_weights_of, cost_of
-from portpart.api.migration import Old
-from portpart.api.repartition import PRICED, Tries
+from portpart.api.migration import PreviousPartition
+from portpart.api.repartition import PRICED, FactorSearch
+from portpart.api.request import Request, block_weights_of, cost_of
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -32,7 +32,7 @@ PATIENCE = 256
 """In so many rounds, in each of which less is cut."""
 
 
-class Wishes(NamedTuple):
+class SessionOptions(NamedTuple):
     """What is wanted of the blocks, as `portpart.Session` has it.
 
     Attributes
@@ -51,22 +51,25 @@ class Wishes(NamedTuple):
     escalates: bool
 
 
-def call_now(call: Call, graph: EitherGraph, fixed: Array | None, wishes: Wishes,
-             progress: Progress | None) -> Call:
+def request_for(request: Request, graph: EitherGraph, fixed: Array | None,
+                session_options: SessionOptions,
+                progress: Progress | None) -> Request:
     """The call that partitions a graph as it is now, and what it tells."""
-    before = call.problem
+    before = request.problem
     try:
-        bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed,
-                            wishes.min_weight)
+        bounds = bounds_for(graph, before.num_blocks, session_options.imbalance,
+                            session_options.target, fixed,
+                            session_options.min_weight)
     except InputError:  # there is too little left for the least that blocks are to weigh
-        bounds = bounds_for(graph, before.num_blocks, wishes.imbalance, wishes.target, fixed, 0)
+        bounds = bounds_for(graph, before.num_blocks, session_options.imbalance,
+                            session_options.target, fixed, 0)
     problem: Problem[Any] = Problem(
         graph, bounds.balance, before.seed, Trace(graph.space, graph, progress),
         Constraints(fixed), before.objective)
-    return replace(call, problem=problem, bounds=bounds, progress=progress)
+    return replace(request, problem=problem, bounds=bounds, progress=progress)
 
 
-def all_levels(call: Call, live: LivePartition, price: Fraction, effort: str,
+def all_levels(request: Request, live: LivePartition, price: Fraction, effort: str,
                may_change: bool) -> tuple[Array, str]:
     """Blocks refined on all levels, or made anew, and which of the two.
 
@@ -80,48 +83,48 @@ def all_levels(call: Call, live: LivePartition, price: Fraction, effort: str,
         from bad luck in the beginning refinement finds no way out.  Where algorithms know no price
         of moving, the blocks are kept that cost less, the old ones or the new.
     """
-    problem, space = call.problem, call.problem.space
-    priced = isinstance(call.config, PRICED)
+    problem, space = request.problem, request.problem.space
+    priced = isinstance(request.config, PRICED)
     sizes = (np.ones(problem.graph.num_vertices, np.int64) if live.sizes is None
              else space.to_host(live.sizes))
     if effort == "full" or not priced:
         price, effort = Fraction(0), "full"
-    tries = Tries(call, Old(space.to_host(live.part), sizes), None)
+    tries = FactorSearch(request, PreviousPartition(space.to_host(live.part), sizes), None)
     found, fresh = tries.best(price), tries.fresh
     before, after = (cost_of(problem, each.part) for each in (found, fresh))
-    if may_change and not priced and _is_no_worse(call, live.part, after):
+    if may_change and not priced and _is_no_worse(request, live.part, after):
         return live.part, effort
     leads = after < min(MUCH_BETTER * before, before - price / PATIENCE * fresh.size)
-    if may_change and leads and call.bounds.kept_by(fresh.weights):
+    if may_change and leads and request.bounds.kept_by(fresh.weights):
         found, effort = fresh, "full"
     return found.part, effort
 
 
-def _is_no_worse(call: Call, part: Array, cost: int) -> bool:
+def _is_no_worse(request: Request, part: Array, cost: int) -> bool:
     """Whether blocks are within their bounds and cost no more than that."""
-    problem = call.problem
+    problem = request.problem
     return (cost_of(problem, part) <= cost
-            and call.bounds.kept_by(block_weights_of(problem, part)))
+            and request.bounds.kept_by(block_weights_of(problem, part)))
 
 
-def first_blocks(call: Call) -> tuple[Array, np.ndarray]:
+def first_blocks(request: Request) -> tuple[Array, np.ndarray]:
     """The first blocks of a session, and what they weigh: new ones, or those that are given.
 
     Of given ones vertices move only where a block breaks a limit, or is empty without need.
     """
-    problem, wanted = call.problem, call.problem.constraints
+    problem, wanted = request.problem, request.problem.constraints
     if wanted.initial is None:
-        return call.partition(problem)
+        return request.partition(problem)
     own = problem.space.copy(wanted.initial)
     with problem.trace.phase("finish"):
-        return enforce_limits(problem.graph, own, problem.balance, call.bounds.min_weight,
+        return enforce_limits(problem.graph, own, problem.balance, request.bounds.min_weight,
                               wanted.fixed)
 
 
-def within_bounds(call: Call, live: LivePartition) -> Array:
+def within_bounds(request: Request, live: LivePartition) -> Array:
     """The blocks, or others within their bounds, where that is possible."""
-    problem = call.problem
-    return enforce_limits(problem.graph, live.part, problem.balance, call.bounds.min_weight,
+    problem = request.problem
+    return enforce_limits(problem.graph, live.part, problem.balance, request.bounds.min_weight,
                           live.fixed)[0]
 
 

@@ -11,10 +11,10 @@ from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.incremental.move_log import LivePartition
 from portpart.algorithms.objectives.net_cost import check_net_costs
-from portpart.api.call import Call
-from portpart.api.migration import check_price
+from portpart.api.migration import check_migration_factor
 from portpart.api.repartition import PRICED
-from portpart.api.session_levels import Wishes, made
+from portpart.api.request import Request
+from portpart.api.session_levels import SessionOptions, made
 from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
@@ -22,24 +22,28 @@ from portpart.graphs.weights import exact_total
 from portpart.metrics.balance import exact_target
 
 
-def kept(wishes: Wishes, call: Call, sizes: Array | None) -> Wishes:
+def kept(session_options: SessionOptions, request: Request, sizes: Array | None) -> SessionOptions:
     """The same, whatever callers do to their arrays; refused if sums may overflow at the price."""
-    check_sums(wishes, call, sizes)
-    if wishes.target is None:
-        return wishes
-    return wishes._replace(target=exact_target(call.problem.num_blocks, wishes.target))
+    check_sums(session_options, request, sizes)
+    if session_options.target is None:
+        return session_options
+    return session_options._replace(target=exact_target(request.problem.num_blocks,
+                                                        session_options.target))
 
 
-def check_sums(wishes: Wishes, call: Call, sizes: Array | None) -> None:
+def check_sums(session_options: SessionOptions, request: Request, sizes: Array | None) -> None:
     """Refuse weights, sizes and a price for which sums may overflow."""
-    _check(call.problem.graph, call.problem.num_blocks, prices_of(wishes, call.config),
-           total_size(call.problem.graph.num_vertices, sizes))
+    _check(request.problem.graph, request.problem.num_blocks,
+           prices_of(session_options, request.config),
+           total_size(request.problem.graph.num_vertices, sizes))
 
 
-def prices_of(wishes: Wishes, config: Any) -> list[Fraction]:
+def prices_of(session_options: SessionOptions, config: Any) -> list[Fraction]:
     """The price of moving around edits and, if all levels are refined at one, that one."""
-    around = Fraction(ceil(wishes.price))
-    return [around, wishes.price] if wishes.escalates and isinstance(config, PRICED) else [around]
+    around = Fraction(ceil(session_options.price))
+    if session_options.escalates and isinstance(config, PRICED):
+        return [around, session_options.price]
+    return [around]
 
 
 def total_size(number: int, sizes: Array | None) -> int:
@@ -52,7 +56,7 @@ def _check(graph: EitherGraph, k: int, prices: list[Fraction], size: int) -> Non
     if isinstance(graph, Hypergraph):
         check_net_costs(graph, k, "net weights")
     for price in prices:
-        check_price(graph, price, size)
+        check_migration_factor(graph, price, size)
 
 
 class Sums:
@@ -63,16 +67,18 @@ class Sums:
 
     Parameters
     ----------
-    call : Call
+    request : Call
         That of the first partition.
-    wishes : Wishes
+    session_options : Wishes
     sizes : array or None
         What is moved with each vertex.
     """
 
-    def __init__(self, call: Call, wishes: Wishes, sizes: Array | None) -> None:
-        graph = call.problem.graph
-        self._k, self._prices = call.problem.num_blocks, prices_of(wishes, call.config)
+    def __init__(self, request: Request, session_options: SessionOptions, sizes: Array
+                 | None) -> None:
+        graph = request.problem.graph
+        self._k, self._prices = request.problem.num_blocks, prices_of(session_options,
+                                                                      request.config)
         self._factor = max(price.denominator for price in self._prices)
         self._slope = 2 * max(price.numerator for price in self._prices)
         self._of_nets = isinstance(graph, Hypergraph)

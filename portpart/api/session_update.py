@@ -20,7 +20,7 @@ def unknown(name: str) -> NoReturn:
     raise AttributeError(f"{name} is not known of this state any more")
 
 
-class Measured(NamedTuple):
+class CountedValues(NamedTuple):
     """Values that have been counted, and why others have none.
 
     Attributes
@@ -38,7 +38,7 @@ class Measured(NamedTuple):
         return answer
 
 
-def measured(measure: Callable[[str], int]) -> Measured:
+def measured(measure: Callable[[str], int]) -> CountedValues:
     """All values that can be counted now."""
     answers: dict[str, int | str] = {}
     for name in VALUES:
@@ -46,7 +46,7 @@ def measured(measure: Callable[[str], int]) -> Measured:
             answers[name] = measure(name)
         except AttributeError as problem:
             answers[name] = str(problem)
-    return Measured(answers)
+    return CountedValues(answers)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from portpart.api.results import members_of_blocks
 from portpart.api.session_levels import made
-from portpart.api.session_rounds import Rounds
+from portpart.api.session_state import SessionState
 from portpart.api.session_update import unknown
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -33,12 +33,12 @@ class SessionView:
 
     k: int
     objective: str
-    _rounds: Rounds
+    _rounds: SessionState
     _lock: threading.RLock
     _version: int
 
     @contextmanager
-    def _state(self) -> Iterator[Rounds]:
+    def _state(self) -> Iterator[SessionState]:
         """The rounds, for one thread at a time."""
         with self._lock:
             self._rounds.finish()

@@ -39,7 +39,7 @@ class Executable(Protocol):
         """
 
 
-class Rehearsals(Protocol):
+class DryRuns(Protocol):
     """Has the code of calls compiled side by side, before the first of it is wanted."""
 
     def once(self, kind: str, call: Callable[[ExecutionSpace], None]) -> None:
@@ -95,7 +95,7 @@ class ExecutionSpace(ABC):
     runs_behind = False
     """Whether launches return before they are done, so that there is time to prepare others."""
 
-    rehearses = False
+    is_dry_run = False
     """Whether nothing runs: the code of all that would run is asked for."""
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class ExecutionSpace(ABC):
         return nullcontext()
 
     @property
-    def rehearsals(self) -> Rehearsals | None:
+    def dry_runs(self) -> DryRuns | None:
         """Who has the code of calls compiled ahead; here it is compiled when it is wanted."""
         return None
 

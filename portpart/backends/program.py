@@ -237,7 +237,8 @@ class Program:
         if not all(isinstance(step, Launch) for step in steps):
             raise ValueError(f"program {self.name!r}: only launches may stand side by side")
         self._open[first:] = [
-            replace(step, awaited=step is steps[-1]) for step in steps if isinstance(step, Launch)
+            replace(step, has_barrier=step is steps[-1]) for step in steps
+            if isinstance(step, Launch)
         ]
 
     def all_reduce(self, words: Slot | Words, first: int, count: Element | int,

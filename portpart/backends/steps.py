@@ -56,9 +56,9 @@ class Element:
 class Launch:
     """One kernel over ``count`` items; ``count`` is an element or a fixed number.
 
-    ``awaited`` is False if the next launch may begin before this one is done.  ``work``, the rough
-    work of one item in light items, tells a CPU when threads pay; None stands for what is usual
-    with the width of the team.
+    ``has_barrier`` is False if the next launch may begin before this one is done.  ``work``, the
+    rough work of one item in light items, tells a CPU when threads pay; None stands for what is
+    usual with the width of the team.
     """
 
     count: Element | int
@@ -66,7 +66,7 @@ class Launch:
     args: tuple[Any, ...]
     team: int
     work: int | None = None
-    awaited: bool = True
+    has_barrier: bool = True
 
 
 @dataclass(frozen=True)

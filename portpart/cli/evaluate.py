@@ -34,7 +34,7 @@ def command(
     files.one_standard_input(GRAPH=graph, PART=part, target=target,
                              **told.inputs)
     shares = files.read_shares(target)
-    machine = machines.topology_if_told(told)
+    machine = machines.optional_topology(told)
     k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     if machine is not None and hasattr(loaded, "num_nets"):

@@ -104,14 +104,14 @@ def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
     Standard input has no name: what can be nothing else is a hypergraph there.
     """
     from portpart import io
-    from portpart.io.reading import LikeNets
+    from portpart.io.reading import LooksLikeNets
 
     one_standard_input(GRAPH=name, areas=reading.areas)
     if is_hypergraph(name, reading):
         return read_hypergraph(name, reading)
     try:
         return io.read(name, reading.file_format, **_options(reading))
-    except LikeNets as problem:
+    except LooksLikeNets as problem:
         if name != STANDARD or problem.sure is None or _for_graphs(reading):
             raise
         return problem.sure

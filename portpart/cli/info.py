@@ -10,7 +10,7 @@ import numpy as np
 from portpart.cli import files, options
 from portpart.cli.output import grouped, print_facts, print_json
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.oddities import oddities
+from portpart.graphs.irregularities import irregularities
 
 if TYPE_CHECKING:
     from portpart.graphs.graph import Graph
@@ -76,7 +76,7 @@ def _print_hypergraph(name: str, facts: dict[str, Any], as_json: bool) -> None:
         "net weights": _range(facts["net_weights"]),
         "vertex weights": _range(facts["vertex_weights"]),
         "unusual": ", ".join(f"{grouped(count)} {kind.replace('_', ' ')}" for kind, count in
-                             facts["oddities"].items() if count) or "nothing",
+                             facts["irregularities"].items() if count) or "nothing",
         "memory": f"{facts['bytes'] / 1e6:,.1f} MB",
     })
 
@@ -97,7 +97,7 @@ def describe_hypergraph(hypergraph: Hypergraph) -> dict[str, Any]:
         "max_degree": h.max_degree,
         "net_weights": _weights(h.net_weights),
         "vertex_weights": _weights(h.vertex_weights),
-        "oddities": oddities(h),
+        "irregularities": irregularities(h),
         "bytes": sum(array.nbytes for array in h.arrays.values() if array is not None),
     }
 

@@ -57,7 +57,7 @@ class Machine:
 machine_options = gathered("told", Told, _MACHINE)
 
 
-def topology_if_told(told: Told) -> Topology | None:
+def optional_topology(told: Told) -> Topology | None:
     """The machine of the options, None without any."""
     return None if told == Told() else machine_of(told).topology
 

@@ -24,8 +24,8 @@ from portpart.cli.results import as_facts, as_object
 @options.target_option
 @options.fixed_option
 @options.initial_option
-@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="map")
-@click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
+@click.option("--algorithm", cls=options.LazyHelp, tell=options.algorithms, task="map")
+@click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
               tell=options.presets, task="map")
 @click.option("--swaps/--no-swaps", default=None,
               help="Whether blocks swap places at the end. Default: that of the preset.")

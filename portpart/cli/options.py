@@ -96,7 +96,7 @@ json_option = click.option(
 )
 
 
-class ToldLater(click.Option):
+class LazyHelp(click.Option):
     """An option whose help the library tells, which is imported only when help is asked for."""
 
     def __init__(self, *names: Any, tell: Callable[[str], str], task: str,

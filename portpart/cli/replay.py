@@ -54,8 +54,8 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
 @click.option("--migration", default="0.05", show_default=True, metavar="FACTOR",
               help="Migration cost factor: cost of moving a vertex, in edge or net weight.")
 @options.imbalance_option
-@click.option("--algorithm", cls=options.ToldLater, tell=options.algorithms, task="partition")
-@click.option("--preset", default="default", show_default=True, cls=options.ToldLater,
+@click.option("--algorithm", cls=options.LazyHelp, tell=options.algorithms, task="partition")
+@click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
               tell=options.presets, task="partition")
 @click.option("--top", metavar="MODULE", help="Top module of the netlist.")
 @click.option("--areas", metavar="FILE",

@@ -53,16 +53,16 @@ def command(
     files.check_output(output, graph, part, points, *told.inputs.values())
     from portpart.cli.tables import read_points
     from portpart.io.text.files import write_chunks
-    from portpart.plot.judged import judged
+    from portpart.plot.report_data import report_data
     from portpart.plot.reports import page_about
 
-    machine = machines.topology_if_told(told)
+    machine = machines.optional_topology(told)
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     k = machine.num_elements if machine is not None and k is None else k
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     places = None if points is None else read_points(points)
     mesh = files.read_mesh(graph, reading, points is not None)
-    found = judged(loaded, blocks, k, imbalance, shares, machine)
+    found = report_data(loaded, blocks, k, imbalance, shares, machine)
     own = shlex.join(["portpart", "report", *click.get_current_context().obj])
     text = page_about(found, points=places, mesh=mesh, title=title, commands=[*made_by, own])
     write_chunks(output, [text.encode()])

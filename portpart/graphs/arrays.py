@@ -145,7 +145,7 @@ def item_of(space: ExecutionSpace, array: Array, place: int) -> int:
     return int(space.to_host(array[place : place + 1])[0])
 
 
-def is_changeable(array: Array) -> bool:
+def has_writable_base(array: Array) -> bool:
     """Whether somebody else can still write to the memory of an array: looks through views."""
     holder: Any = array
     while isinstance(holder, (np.ndarray, memoryview)):
@@ -165,7 +165,7 @@ def is_changeable(array: Array) -> bool:
         return True
 
 
-def lent_arrays(*values: Any) -> list[np.ndarray]:
+def borrowed_arrays(*values: Any) -> list[np.ndarray]:
     """Host arrays in the memory of what a caller gave."""
     return [host_array(array) for array in values
             if array is not None and not isinstance(array, (list, tuple))
@@ -181,9 +181,9 @@ def owned(array: Array | None, lent: list[np.ndarray], copy: bool | None) -> Arr
     if not isinstance(array, np.ndarray):
         return array
     if copy is None:
-        if is_changeable(array.base):
+        if has_writable_base(array.base):
             array = array.copy()
-    elif any(np.may_share_memory(array, other) for other in lent) and is_changeable(array):
+    elif any(np.may_share_memory(array, other) for other in lent) and has_writable_base(array):
         if not copy:
             return array
         array = array.copy()

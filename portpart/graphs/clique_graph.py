@@ -86,7 +86,7 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     offsets, targets, weights = directed_rows(space, hypergraph.num_vertices, sources, targets,
                                               pairs.weights, loops=False)
     known = {"vertex": hypergraph.total_vertex_weight}
-    if space.rehearses:
+    if space.is_dry_run:
         targets, weights = (space.zeros(length, np.int32) for _ in range(2))
     else:
         degree = space.fetch(longest_row(space, offsets))

@@ -15,7 +15,7 @@ from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
 from portpart.graphs.checks import Words, check_offsets
 from portpart.graphs.from_arrays import as_array, index_array
 from portpart.graphs.incidence import stacked
-from portpart.graphs.mesh import Mesh, sealed_mesh
+from portpart.graphs.mesh import Mesh, read_only_mesh
 from portpart.graphs.weights import checked_vertex_weights, integral
 from portpart.options import shown
 
@@ -69,9 +69,9 @@ def checked_mesh(rows: Rows, num_nodes: int | None, element_weights: Any, points
         num_nodes = min(max([num_nodes, *(node + 1 for node in largest)]), MAX_NODES)
     _refuse_nodes_beyond(cells or (), num_nodes)
     nodes = nodes.astype(np.int32)
-    mesh = sealed_mesh(offsets.astype(np.int64), nodes, num_nodes,
-                       _weights(element_weights, num_elements), points,
-                       None if cells is None else with_nodes(cells, nodes))
+    mesh = read_only_mesh(offsets.astype(np.int64), nodes, num_nodes,
+                          _weights(element_weights, num_elements), points,
+                          None if cells is None else with_nodes(cells, nodes))
     _refuse_repeated_nodes(mesh)
     _refuse_mixed_dimensions(mesh)
     return mesh

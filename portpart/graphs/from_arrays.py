@@ -12,10 +12,10 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graphs.arrays import (
     as_array,
+    borrowed_arrays,
+    has_writable_base,
     index_array,
-    is_changeable,
     item_of,
-    lent_arrays,
     owned,
     refuse_several_devices,
     space_of,
@@ -102,7 +102,7 @@ def csr_graph(
     if facts.num_loops:
         offsets, targets, weights = without_loops(here, offsets, targets, weights)
     offsets, targets = in_library_types(offsets, targets)
-    lent = lent_arrays(*given)
+    lent = borrowed_arrays(*given)
     offsets, targets, weights = (owned(array, lent, copy) for array in (offsets, targets, weights))
     return _finished(Graph(offsets, targets, weights, None, here, {"arc": facts.total_weight},
                            scale), vertex_weights, copy)
@@ -191,7 +191,7 @@ def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) ->
     vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
     array = as_array(space, vertex_weights, "vertex_weights")
     checked, total = checked_vertex_weights(space, array, graph.num_vertices)
-    checked = owned(checked, lent_arrays(vertex_weights), copy)
+    checked = owned(checked, borrowed_arrays(vertex_weights), copy)
     return replace(graph, vertex_weights=checked, _totals={**graph._totals, "vertex": total})
 
 
@@ -231,7 +231,7 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
     They are checked again, in one pass, and copied if `copy` says so (on the host).
     """
     arrays = [graph.offsets, graph.targets, graph.weights, graph.vertex_weights]
-    if not any(array is not None and is_changeable(array) for array in arrays):
+    if not any(array is not None and has_writable_base(array) for array in arrays):
         return graph
     try:
         check_offsets(graph.space, graph.offsets, graph.num_arcs)
@@ -247,7 +247,8 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
     if facts.num_loops:
         raise InputError(f"the arrays of this graph have changed since: {facts.num_loops} arcs are "
                          "self loops")
-    kept = [None if array is None else owned(array, lent_arrays(array), copy) for array in arrays]
+    kept = [None if array is None else owned(array, borrowed_arrays(array), copy) for array
+            in arrays]
     offsets, targets, weights, vertex_weights = kept
     return replace(graph, offsets=offsets, targets=targets, weights=weights,
                    vertex_weights=vertex_weights, _totals=totals)

@@ -12,8 +12,8 @@ from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.arrays import (
     as_array,
+    has_writable_base,
     index_array,
-    is_changeable,
     item_of,
     owned,
     space_of,
@@ -95,7 +95,7 @@ def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hyp
 def checked_again(hypergraph: Hypergraph) -> Hypergraph:
     """`hypergraph` itself, after checks if somebody else can change its arrays."""
     h = hypergraph
-    if not any(array is not None and is_changeable(array) for array in h.arrays.values()):
+    if not any(array is not None and has_writable_base(array) for array in h.arrays.values()):
         return h
     try:
         _survey(h)

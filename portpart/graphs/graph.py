@@ -327,7 +327,7 @@ class Graph(ArcMeasures):
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
         for name, array in self.arrays.items():
             values[name] = None if array is None else owned(array, [array], copy=True)
-        return restored, tuple(values.values())
+        return from_pickle, tuple(values.values())
 
     def _repr_html_(self) -> str:
         weighted = [name for name, weights in (("edges", self.weights),
@@ -353,7 +353,7 @@ class Graph(ArcMeasures):
         )
 
 
-def restored(*values: Any) -> Graph:
+def from_pickle(*values: Any) -> Graph:
     """The graph of unpickled or copied values."""
     graph = Graph(*values)
     read_only(graph.arrays.values())

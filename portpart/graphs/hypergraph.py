@@ -200,7 +200,7 @@ class Hypergraph:
         rows: Nets = self._rows["nets"]
         return rows
 
-    def begin_max_degree(self) -> None:
+    def prefetch_max_degree(self) -> None:
         """Begin to find the highest degree: who asks for it waits for nothing that comes later."""
         if "degree" not in self._totals:
             with self.space.counters.put_back():
@@ -267,7 +267,7 @@ class Hypergraph:
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
         for name, array in self.arrays.items():
             values[name] = None if array is None else owned(array, [array], copy=True)
-        return restored, tuple(values.values())
+        return from_pickle, tuple(values.values())
 
     def _repr_html_(self) -> str:
         weighted = [name for name, weights in (("nets", self.net_weights),
@@ -292,7 +292,7 @@ EitherGraph = Graph | Hypergraph
 """What can be partitioned.  Both know their vertices, and the rows that these have."""
 
 
-def restored(*values: Any) -> Hypergraph:
+def from_pickle(*values: Any) -> Hypergraph:
     """The hypergraph of unpickled or copied values."""
     hypergraph = Hypergraph(*values)
     read_only(hypergraph.arrays.values())

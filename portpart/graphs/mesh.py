@@ -15,10 +15,10 @@ from portpart import backends
 from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.blocks import blocks_of_elements
 from portpart.graphs.cell_kinds import Cells, chosen_cells, corners_of, lower_cells, renumbered
+from portpart.graphs.element_blocks import part_of_other_side
 from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
-from portpart.graphs.other_side import part_of_other_side
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:
@@ -356,15 +356,15 @@ class Mesh:
         cells = None if self.cells is None else (
             *chosen_cells(self.cells, elements, piece.offsets, piece.targets),
             *renumbered(self.cells, lower, numbers))
-        return sealed_mesh(piece.offsets, piece.targets, len(numbers), weights, points, cells)
+        return read_only_mesh(piece.offsets, piece.targets, len(numbers), weights, points, cells)
 
     def _element_weights(self) -> np.ndarray | None:
         weights = self.element_weights
         return None if weights is None or (weights == 1).all() else weights
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return sealed_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights,
-                             self.points, self.cells)
+        return read_only_mesh, (self.offsets, self.nodes, self.num_nodes, self.element_weights,
+                                self.points, self.cells)
 
     def _repr_html_(self) -> str:
         return table("Mesh", [
@@ -381,7 +381,7 @@ class Mesh:
         return f"<Mesh: {self.num_elements:,} elements, {self.num_nodes:,} nodes{weighted}>"
 
 
-def sealed_mesh(*values: Any) -> Mesh:
+def read_only_mesh(*values: Any) -> Mesh:
     """A mesh of arrays of its own, which nobody changes."""
     mesh = Mesh(*values)
     read_only((mesh.offsets, mesh.nodes, mesh.element_weights, mesh.points,

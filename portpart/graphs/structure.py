@@ -47,7 +47,7 @@ class Measures(Protocol):
         """Mean weight of an arc or a net, times a factor."""
 
 
-class Measured(Protocol):
+class WithMeasures(Protocol):
     """What tells the measures of a whole graph."""
 
     @property
@@ -55,7 +55,7 @@ class Measured(Protocol):
         """Of the whole graph: itself, unless it is some rows of another one."""
 
 
-class Structure(Measures, Measured, Protocol):
+class Structure(Measures, WithMeasures, Protocol):
     """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
 
     @property

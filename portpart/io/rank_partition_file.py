@@ -11,7 +11,7 @@ import numpy as np
 from portpart.backends.communication.calls import each_of_ranks, from_first_rank
 from portpart.backends.communication.plan import planned
 from portpart.errors import InputError
-from portpart.io.text.files import STREAM, PathLike, new_temporary, put_in_place
+from portpart.io.text.files import STREAM, PathLike, move_into_place, new_temporary
 from portpart.io.text.packed import COMPRESSIONS
 from portpart.io.text.render import rendered_rows
 
@@ -93,7 +93,7 @@ def _finish(made: list[str], name: str, total: int) -> None:
             raise InputError(f"{name} cannot be written: its lines have {total} bytes, and {size} "
                              "have arrived; write to a folder that all ranks share")
         try:
-            put_in_place(temporary, name)
+            move_into_place(temporary, name)
         except OSError as problem:
             raise InputError(
                 f"{name} cannot be written: {problem.strerror or problem}") from problem

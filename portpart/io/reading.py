@@ -174,7 +174,7 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
                      "files do, and npz files of a graph with names")
 
 
-class LikeNets(GraphFormatError):
+class LooksLikeNets(GraphFormatError):
     """A file that is not a graph, but has all that an hMETIS file has.
 
     Attributes
@@ -233,8 +233,8 @@ def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
     except (InputError, MemoryError):
         return
     if nets is not None:
-        told = LikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
-                        f"{NETS_CALL} (--format hmetis)")
+        told = LooksLikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
+                             f"{NETS_CALL} (--format hmetis)")
         told.sure = nets if nets.vertex_weights is not None else None
         raise told from problem
 

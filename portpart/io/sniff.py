@@ -178,7 +178,7 @@ def _parses(format: ModuleType, source: Source) -> bool:
     return True
 
 
-class Promise(NamedTuple):
+class FormatGuess(NamedTuple):
     """What the first line of a METIS graph promises: vertices, and words on all lines."""
 
     vertices: int
@@ -189,14 +189,14 @@ class Promise(NamedTuple):
         return lines > self.vertices and words == self.words
 
 
-def _promise_of(header: list[bytes]) -> Promise | None:
+def _promise_of(header: list[bytes]) -> FormatGuess | None:
     if not 2 <= len(header) <= LONGEST_METIS_HEADER or not all(map(is_count, header)):
         return None
     n, m, flags = map(int, (*header, b"0")[:3])
     sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
     if max(sizes, vertex, edge) > 1:
         return None
-    return Promise(n, len(header) + n * (sizes + vertex) + 2 * m * (1 + edge))
+    return FormatGuess(n, len(header) + n * (sizes + vertex) + 2 * m * (1 + edge))
 
 
 def _of_numbers(source: Source, sample: Sample, hint: str | None) -> str:

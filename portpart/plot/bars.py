@@ -10,8 +10,8 @@ from portpart.metrics.balance import block_weights_of, target_weights
 from portpart.metrics.nets import view_of
 from portpart.plot.canvas import INK, axes_on
 from portpart.plot.colors import FIRST, checked_colors
-from portpart.plot.judged import limits_of
 from portpart.plot.links import drawn_blocks, either_graph
+from portpart.plot.report_data import limits_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

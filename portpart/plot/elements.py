@@ -11,7 +11,7 @@ from portpart.plot.canvas import INK
 from portpart.plot.cells import Polygons, borders, polygons_of
 from portpart.plot.points import Scene, draw_points
 from portpart.plot.raster import Window, window_of
-from portpart.plot.view import lit, seen_from
+from portpart.plot.view import seen_from, shaded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def _draw_surface(ax: Axes, points: np.ndarray, polygons: list[Polygons],
 
     corners = [points[each.nodes] for each in polygons]
     depths = np.concatenate([each[..., 2].mean(axis=1) for each in corners])
-    faces = np.concatenate([lit(colours[each.elements], own)
+    faces = np.concatenate([shaded(colours[each.elements], own)
                             for each, own in zip(polygons, corners)])
     flat = [face for own in corners for face in own[..., :2]]
     order = np.argsort(depths, kind="stable").tolist()

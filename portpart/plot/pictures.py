@@ -15,10 +15,10 @@ from portpart.plot.bars import block_weights
 from portpart.plot.blocks import partition
 from portpart.plot.canvas import MISSING
 from portpart.plot.colors import FIRST, colors_of
-from portpart.plot.judged import Judged
 from portpart.plot.machines import traffic
 from portpart.plot.networks import graph, quotient
 from portpart.plot.page import figure
+from portpart.plot.report_data import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,53 +33,56 @@ SHARP = 170
 """Pixels an inch."""
 
 
-def figures(judged: Judged, points: Any, mesh: Any) -> Iterator[str]:
+def figures(report_data: ReportData, points: Any, mesh: Any) -> Iterator[str]:
     """The pictures of a partition with their captions, as HTML."""
-    colours = colors_of(judged.links)
-    count = judged.graph.num_vertices
+    colours = colors_of(report_data.links)
+    count = report_data.graph.num_vertices
     if points is not None:
         yield _figure("partition", lambda ax: partition(
-            points, judged.part, judged.graph if mesh is None else None, mesh=mesh, k=judged.k,
+            points, report_data.part, report_data.graph if mesh is None else None, mesh=mesh,
+            k=report_data.k,
             colors=colours, ax=ax),
             "Neighbouring blocks have different colours.", many=count > DRAWN)
     else:
-        yield _figure("graph", lambda ax: graph(judged.graph, judged.part, k=judged.k,
+        yield _figure("graph",
+                      lambda ax: graph(report_data.graph, report_data.part, k=report_data.k,
                                                 colors=colours, ax=ax),
                       "Vertices have no coordinates: neighbours are placed near each other.",
                       many=count > DRAWN)
-    if judged.k <= DISCS:
+    if report_data.k <= DISCS:
         yield _figure("quotient", lambda ax: quotient(
-            judged.graph, judged.part, k=judged.k, colors=colours, ax=ax),
+            report_data.graph, report_data.part, k=report_data.k, colors=colours, ax=ax),
             "Discs are as large as blocks weigh, lines as wide as what they share.",
-            many=judged.links.nnz > 4 * DRAWN)
-    if judged.topology is not None:
-        yield _figure("traffic", lambda ax: traffic(judged.graph, judged.part, judged.topology,
+            many=report_data.links.nnz > 4 * DRAWN)
+    if report_data.topology is not None:
+        yield _figure("traffic",
+                      lambda ax: traffic(report_data.graph, report_data.part, report_data.topology,
                                                     ax=ax),
                       "Squares are groups of the machine: traffic near the diagonal is cheap.",
-                      (7, 6), wide=True, many=judged.k > 64)
-    if isinstance(judged.view, NetsView):
-        yield _figure("connectivity", lambda ax: _connectivity(judged, ax),
+                      (7, 6), wide=True, many=report_data.k > 64)
+    if isinstance(report_data.view, NetsView):
+        yield _figure("connectivity", lambda ax: _connectivity(report_data, ax),
                       "How many nets reach how many blocks.", (11, 3.4), wide=True)
-    yield _figure("weights", lambda ax: _weights(judged, colours, ax),
+    yield _figure("weights", lambda ax: _weights(report_data, colours, ax),
                   "Weights of the blocks, and the most that they may be.", (11, 3.4), wide=True)
 
 
-def _weights(judged: Judged, colours: np.ndarray, ax: Axes) -> None:
-    block_weights(_Weighed(judged), colors=colours, ax=ax)
+def _weights(report_data: ReportData, colours: np.ndarray, ax: Axes) -> None:
+    block_weights(_Weighed(report_data), colors=colours, ax=ax)
 
 
 class _Weighed:
     """Weights and limits, as a result has them."""
 
-    def __init__(self, judged: Judged) -> None:
-        self.block_weights = judged.evaluation.block_weights
-        self.block_weight_limits = judged.limits
-        self.target = judged.evaluation.target
+    def __init__(self, report_data: ReportData) -> None:
+        self.block_weights = report_data.evaluation.block_weights
+        self.block_weight_limits = report_data.limits
+        self.target = report_data.evaluation.target
 
 
-def _connectivity(judged: Judged, ax: Axes) -> None:
-    assert isinstance(judged.view, NetsView)
-    histogram = np.bincount(judged.view.connectivity)
+def _connectivity(report_data: ReportData, ax: Axes) -> None:
+    assert isinstance(report_data.view, NetsView)
+    histogram = np.bincount(report_data.view.connectivity)
     ax.bar(np.arange(len(histogram)), histogram, color=FIRST[0])
     ax.set(xlabel="blocks that a net reaches", ylabel="nets", yscale="log",
            title="connectivity of the nets")

@@ -10,7 +10,7 @@ import numpy as np
 from portpart.plot.canvas import INK
 from portpart.plot.links import Ends
 from portpart.plot.raster import Window, balls_image, filled_image, reach_of, window_of
-from portpart.plot.view import hazed, seen_from
+from portpart.plot.view import faded, seen_from
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def draw_points(ax: Axes, scene: Scene, window: Window | None, view: tuple[float
         return
     if scene.points.shape[1] == 3:
         seen = seen_from(scene.points, view)
-        scene = replace(scene, points=seen, colours=hazed(scene.colours, seen[:, 2]))
+        scene = replace(scene, points=seen, colours=faded(scene.colours, seen[:, 2]))
     limits = window_of(scene.points) if window is None else window
     if len(scene.points) <= FEW:
         _as_discs(ax, scene, limits)

@@ -11,7 +11,6 @@ from portpart.graphs.topology import Topology
 from portpart.io.text.files import PathLike, write_chunks
 from portpart.metrics.net_evaluation import HypergraphEvaluation
 from portpart.options import shown
-from portpart.plot.judged import Judged, block_table, judged, quality_rows
 from portpart.plot.page import (
     blocks_table,
     command_lines,
@@ -22,6 +21,7 @@ from portpart.plot.page import (
     tiles,
 )
 from portpart.plot.pictures import figures
+from portpart.plot.report_data import ReportData, block_table, quality_rows, report_data
 
 
 def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None = None,
@@ -77,14 +77,14 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
     >>> page[:15], "A &lt;small&gt; grid" in page
     ('<!DOCTYPE html>', True)
     """
-    found = judged(graph, part, k, imbalance, target, topology)
+    found = report_data(graph, part, k, imbalance, target, topology)
     text = page_about(found, part, points=points, mesh=mesh, title=title, commands=commands)
     if file is not None:
         write_chunks(file, [text.encode()])
     return text
 
 
-def page_about(found: Judged, part: Any = None, *, points: Any = None, mesh: Any = None,
+def page_about(found: ReportData, part: Any = None, *, points: Any = None, mesh: Any = None,
                title: str | None = None, commands: str | Sequence[str] = ()) -> str:
     """The page of :func:`report` about what is measured already."""
     if title is not None and not isinstance(title, str):
@@ -100,7 +100,7 @@ def page_about(found: Judged, part: Any = None, *, points: Any = None, mesh: Any
     return page(heading, _described(found), _sections(found, part, points, mesh, commands))
 
 
-def _sections(found: Judged, part: Any, points: Any, mesh: Any,
+def _sections(found: ReportData, part: Any, points: Any, mesh: Any,
               commands: Sequence[str]) -> list[str]:
     names, columns = block_table(found)
     over = found.evaluation.block_weights > found.limits
@@ -117,7 +117,7 @@ def _sections(found: Judged, part: Any, points: Any, mesh: Any,
     return sections
 
 
-def _tiles(found: Judged) -> list[tuple[str, object, str]]:
+def _tiles(found: ReportData) -> list[tuple[str, object, str]]:
     evaluation = found.evaluation
     first: list[tuple[str, object, str]]
     if found.costs is not None:
@@ -135,14 +135,14 @@ def _tiles(found: Judged) -> list[tuple[str, object, str]]:
     ]
 
 
-def _described(found: Judged) -> str:
+def _described(found: ReportData) -> str:
     graph, what = found.graph, "blocks" if found.topology is None else "elements"
     kind, sizes = (("A graph", f"{graph.num_edges:,} edges") if isinstance(graph, Graph) else
                    ("A hypergraph", f"{graph.num_nets:,} nets with {graph.num_pins:,} pins"))
     return f"{kind} of {graph.num_vertices:,} vertices and {sizes}, in {found.k:,} {what}"
 
 
-def _facts(found: Judged) -> list[tuple[str, object]]:
+def _facts(found: ReportData) -> list[tuple[str, object]]:
     graph = found.graph
     sizes = ([("edges", graph.num_edges)] if isinstance(graph, Graph)
              else [("nets", graph.num_nets), ("pins", graph.num_pins)])

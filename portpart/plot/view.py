@@ -41,13 +41,13 @@ def seen_from(points: np.ndarray, view: tuple[float, float]) -> np.ndarray:
     return points @ np.stack([right, np.cross(eye, right), eye], axis=1)
 
 
-def hazed(colours: np.ndarray, depth: np.ndarray) -> np.ndarray:
+def faded(colours: np.ndarray, depth: np.ndarray) -> np.ndarray:
     """Colours that fade into white with the distance from the eye."""
     far = (depth.max(initial=0) - depth) / max(1e-12, float(np.ptp(depth)) if len(depth) else 1)
     return colours + (HAZE * far)[:, None] * (1 - colours)
 
 
-def lit(colours: np.ndarray, corners: np.ndarray) -> np.ndarray:
+def shaded(colours: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Colours of flat faces in light.
 
     Parameters

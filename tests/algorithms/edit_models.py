@@ -154,20 +154,20 @@ def packed(edited: EditableGraph) -> list[list[int]]:
 
 
 def random_calls(rng: random.Random, model: Any, batch: Any, errors: bool,
-                 call_of: Any) -> list[Any]:
+                 checked_request: Any) -> list[Any]:
     """Give a batch some random calls, most of them valid one by one, and list them.
 
     Parameters
     ----------
     errors : bool
         Whether some may be refused.
-    call_of : callable
-        ``call_of(rng, model, batch, errors)`` makes one call and says what it was.
+    checked_request : callable
+        ``checked_request(rng, model, batch, errors)`` makes one call and says what it was.
     """
     after = copy.deepcopy(model)
     calls: list[Any] = []
     for _ in range(rng.randrange(1, 6)):
-        calls.append(call_of(rng, after, batch, errors))
+        calls.append(checked_request(rng, after, batch, errors))
         after.refusal(calls[-1:])
     return calls
 

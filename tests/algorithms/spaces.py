@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.parameters import Parameter

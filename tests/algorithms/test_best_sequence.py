@@ -15,7 +15,7 @@ from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, lay_out_move, walk_moves
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
 from portpart.graphs.hypergraph import Hypergraph

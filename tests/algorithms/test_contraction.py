@@ -21,7 +21,7 @@ from portpart.algorithms.coarsening.contraction import clusters_of_matching, con
 from portpart.algorithms.coarsening.contraction_program import record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
-from portpart.backends.cuda.room import check_program, check_width
+from portpart.backends.cuda.shared_memory import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph

@@ -18,7 +18,7 @@ from portpart.algorithms.edits.saved import Saved, arrays_of, edited_of, existin
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
-from portpart.graphs.arrays import is_changeable
+from portpart.graphs.arrays import has_writable_base
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, room_for
 from tests import oracles
@@ -260,7 +260,7 @@ def test_graphs_are_not_checked_again_when_they_are_partitioned() -> None:
     graph.apply(edit_graph(graph))
     nets.apply(edit_nets(nets))
     for arrays in (graph.graph().arrays, nets.hypergraph().arrays):
-        assert not any(array is not None and is_changeable(array) for array in arrays.values())
+        assert not any(array is not None and has_writable_base(array) for array in arrays.values())
 
 
 def test_rows_that_move_get_the_room_that_was_asked_for() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from portpart import Session, generators
 from portpart.algorithms.edits.editable import EditableGraph
-from portpart.api.bounds import BoundsRule
-from portpart.api.session_file import first_call
+from portpart.api.bounds import LimitRule
+from portpart.api.session_file import first_request
 from portpart.api.session_levels import ClusterProposals
-from portpart.api.session_rounds import Rounds
+from portpart.api.session_state import SessionState
 from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
@@ -31,23 +31,25 @@ K = 3
 
 def rounds_on(space: ExecutionSpace, graph: Graph, growth: Growth = HALF_MORE,
               price: Fraction = Fraction(1), fixed: Any = None, sizes: Any = None,
-              target: Any = None) -> Rounds:
+              target: Any = None) -> SessionState:
     """The rounds of a graph on a space, from one and the same partition."""
     proposals = ClusterProposals(0.1, target, 0, price, escalates=False)
-    call = first_call(graph, K, proposals=proposals, objective=None, algorithm=None, preset="fast",
-                      seed=0, fixed=fixed)
-    part, _ = call.partition(call.problem)
-    given = call.problem.constraints.fixed
-    return Rounds(call, EditableGraph(graph.to(space), growth), space.asarray(part),
-                  None if sizes is None else space.asarray(sizes),
-                  None if given is None else space.asarray(given), proposals)
+    request = first_request(graph, K, proposals=proposals, objective=None, algorithm=None,
+                            preset="fast",
+                            seed=0, fixed=fixed)
+    part, _ = request.partition(request.problem)
+    given = request.problem.constraints.fixed
+    return SessionState(request, EditableGraph(graph.to(space), growth), space.asarray(part),
+                        None if sizes is None else space.asarray(sizes),
+                        None if given is None else space.asarray(given), proposals)
 
 
 def drawn() -> Graph:
     return random_graph(60, 150, 3, weighted=True, vertex_weighted=True)
 
 
-def play(rounds: Rounds, move_order: int, seed: int, look: Any, efforts: Any = ("local",)) -> None:
+def play(rounds: SessionState, move_order: int, seed: int, look: Any, efforts: Any = ("local",
+         )) -> None:
     """Apply random batches, refused ones among them, and look after each."""
     rng = random.Random(seed)
     model = GraphModel(rounds.edited.graph())
@@ -65,7 +67,7 @@ def play(rounds: Rounds, move_order: int, seed: int, look: Any, efforts: Any = (
         look(rounds, model, done)
 
 
-def positions(rounds: Rounds) -> list[Any]:
+def positions(rounds: SessionState) -> list[Any]:
     """All that a session shows."""
     return [oracles.host(rounds.incremental.existing_part()).tolist(), rounds.last.cost,
             rounds.last.weights.tolist(), *packed(rounds.edited)]
@@ -78,7 +80,7 @@ def same(one: list[Any], other: list[Any]) -> bool:
     return padded[0] == padded[1]
 
 
-def check_accounts(rounds: Rounds, model: GraphModel, done: Any) -> None:
+def check_accounts(rounds: SessionState, model: GraphModel, done: Any) -> None:
     """Cost, weights and blocks are those of the model and the blocks of its vertices."""
     part = oracles.host(rounds.incremental.existing_part())
     alive = sorted(model.rows)
@@ -128,7 +130,7 @@ def test_where_rows_lie_decides_nothing(growth: str) -> None:
     assert not seen
 
 
-def check_next(seen: list[Any], rounds: Rounds) -> None:
+def check_next(seen: list[Any], rounds: SessionState) -> None:
     assert positions(rounds) == seen.pop(0)
 
 
@@ -137,8 +139,9 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
     rounds = rounds_on(CPU, drawn(), price=Fraction(1))
     rng, model, compared = random.Random(8), GraphModel(drawn()), 0
     for _ in range(30):
-        cold = Rounds(rounds.call, rounds.edited, CPU.copy(rounds.incremental.part), None, None,
-                      rounds.proposals)
+        cold = SessionState(rounds.request, rounds.edited, CPU.copy(rounds.incremental.part), None,
+                            None,
+                            rounds.proposals)
         assert cold.last.cost == rounds.last.cost
         assert (cold.last.weights == rounds.last.weights).all()
         mark = rounds.mark()
@@ -175,7 +178,7 @@ def test_bounds_are_found_again_only_where_the_sum_of_weights_is_another(
     """Finding them may try to fill blocks with vertices of all weights."""
     rounds, found = rounds_on(CPU, drawn()), list[int]()
     find = rounds.rule.bounds
-    monkeypatch.setattr(BoundsRule, "bounds", lambda self, total, *given: (
+    monkeypatch.setattr(LimitRule, "bounds", lambda self, total, *given: (
         found.append(total), find(total, *given))[1])
     for turn in range(4):
         batch = rounds.edited.batch()
@@ -209,7 +212,7 @@ def test_undo_brings_back_graph_and_blocks() -> None:
     rounds = rounds_on(CPU, drawn())
     marks = [(rounds.mark(), positions(rounds))]
 
-    def remember(rounds: Rounds, model: GraphModel, done: Any) -> None:
+    def remember(rounds: SessionState, model: GraphModel, done: Any) -> None:
         marks.append((rounds.mark(), positions(rounds)))
 
     play(rounds, 24, 9, remember, ("local", "none", "cycle", "local", "full", "auto"))

@@ -62,14 +62,14 @@ def played(graph: Any, seed: int, move_order: int, **wanted: Any) -> list[Any]:
     Half of them are undone in the end.
     """
     nets = hasattr(graph, "num_nets")
-    model, call = ((HypergraphModel(graph), random_net_call) if nets
-                   else (GraphModel(graph), random_call))
+    model, request = ((HypergraphModel(graph), random_net_call) if nets
+                      else (GraphModel(graph), random_call))
     session = portpart.Session(graph, 3, imbalance=0.1, device="cpu", threads=1, **wanted)
     rng, seen, begin = random.Random(seed), [], state(session)
     mark = None
     for turn in range(move_order):
         batch = session.batch()
-        calls = random_calls(rng, model, batch, turn % 4 == 3, call)
+        calls = random_calls(rng, model, batch, turn % 4 == 3, request)
         if turn == move_order // 2:
             begin, mark = state(session), session.mark()
         if model.refusal(calls) is None:

@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.prefix.independent_refinement import (
 )
 from portpart.algorithms.refinement.prefix.move_sequence import PrefixWords
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay

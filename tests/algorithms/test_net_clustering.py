@@ -23,7 +23,7 @@ from portpart.algorithms.coarsening.net_ratings import (
 )
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF
-from portpart.backends.cuda.room import check_program, check_width
+from portpart.backends.cuda.shared_memory import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles

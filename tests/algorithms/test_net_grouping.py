@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.linked_groups import MAX_ROUNDS
 from portpart.algorithms.coarsening.net_grouping import NetGroups, group_by_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.backends.cuda.room import check_program, check_width
+from portpart.backends.cuda.shared_memory import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles

@@ -19,7 +19,7 @@ from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.algorithms.refinement.nets.large_afterburner import MAX_GROUP
 from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.graphs.from_nets import nets_hypergraph

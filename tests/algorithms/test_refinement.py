@@ -15,7 +15,7 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay, grid_2d

@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.prefix.two_direction_refinement import (
     two_direction_refiner,
 )
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.graphs.graph import Graph

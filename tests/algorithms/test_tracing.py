@@ -66,7 +66,7 @@ def test_every_algorithm_tells_what_the_page_of_results_promises(nets: bool,
         sizes = {"vertices", "nets", "pins"} if nets else {"vertices", "arcs"}
         for level in stats["levels"]:
             assert set(level) >= sizes | {"iterations", "cut", "refinement"}
-        assert stats["oddities" if nets else "weight_scale"] is not None
+        assert stats["irregularities" if nets else "weight_scale"] is not None
 
 
 def test_a_partition_that_needs_no_algorithm_has_one_level() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from portpart import backends
 from portpart.backends import cuda
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.language import (
     atomic_add,
     device,

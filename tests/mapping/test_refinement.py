@@ -19,7 +19,7 @@ from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Word, int32, int64
 from portpart.generators import delaunay, grid_2d, rmat

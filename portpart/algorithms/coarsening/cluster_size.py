@@ -11,13 +11,13 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.backends.interface import Array
-from portpart.graphs.structure import Measured
+from portpart.graphs.structure import WithMeasures
 
 SKEW = 32
 """Degrees are skewed where the highest is so many times the mean."""
 
 
-def is_skewed(graph: Measured) -> bool:
+def is_skewed(graph: WithMeasures) -> bool:
     """Whether few vertices have most of the arcs, as in social networks.
 
     Hubs hold clusters of many vertices together, so clusters may grow faster, which takes fewer
@@ -47,8 +47,8 @@ def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: Clustering
     return find_clusters
 
 
-def weight_rule(graph: Measured, coarsest: int, limit: int,
-                options: ClusteringOptions) -> Callable[[Measured], int]:
+def weight_rule(graph: WithMeasures, coarsest: int, limit: int,
+                options: ClusteringOptions) -> Callable[[WithMeasures], int]:
     """What clusters of the levels may weigh, as in `cluster_rule`."""
     total = graph.whole.total_vertex_weight
     highest = min(limit, int(options.max_coarse_weight * total / coarsest))

@@ -158,7 +158,7 @@ def coarsen(
         levels.append(Level(coarse, label=labels[0]))
         graph, number = coarse, number + 1
         on_level(graph, skipped)
-    if space.rehearses and len(labels) > 1:
+    if space.is_dry_run and len(labels) > 1:
         find_clusters(graph, seed, labels[-1])  # a run may stall
     return levels
 

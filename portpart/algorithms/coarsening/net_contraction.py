@@ -64,7 +64,7 @@ def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
     Refinement will ask for its highest degree while that of a coarser level runs.
     """
     coarse = contract_nets(hypergraph, clusters)
-    coarse.begin_max_degree()
+    coarse.prefetch_max_degree()
     return coarse
 
 
@@ -102,7 +102,7 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
                        hypergraph.vertex_weights, vertex_weights)
     known = {"vertex": hypergraph.total_vertex_weight, "net": int(found.net_weight),
              "size": int(found.max_size)}
-    if space.rehearses:
+    if space.is_dry_run:
         known["degree"] = _guess_of_degree(hypergraph, found,
                                            _all_stay(hypergraph, clusters, max_net_size))
     return Hypergraph(**rows, vertex_weights=vertex_weights, space=space, _totals=known)

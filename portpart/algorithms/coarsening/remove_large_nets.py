@@ -63,7 +63,7 @@ def remove_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
     longest = {name: space.fetch(longest_row(space, rows))
                for name, rows in (("size", offsets), ("degree", vertex_offsets))}
     count, = space.read(places[p:], lambda: [p])
-    if not space.rehearses:
+    if not space.is_dry_run:
         known.update((name, int(arrived()[0])) for name, arrived in longest.items())
     pins, nets = space.empty(count, np.int32), space.empty(count, np.int32)
     space.parallel_for(m, copy_net, hypergraph.nets, offsets, pins, team=32)

@@ -68,7 +68,7 @@ class TwoHopGroups(WorkRecord):
 
 
 @kl.device
-def favourite_of(v, rounds: Rounds):
+def majority_block(v, rounds: Rounds):
     """The cluster that v rates highest, or a key behind all clusters."""
     key = kl.int64(rounds.proposal[v])
     if key == NOBODY:
@@ -98,7 +98,7 @@ def clear_favourite(key, groups: TwoHopGroups):
 def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
     """Count v for its favourite; atomic, order-free."""
     v = listed.active[i]
-    key = favourite_of(v, rounds)
+    key = majority_block(v, rounds)
     kl.atomic_add(groups.count, key, 1)
     kl.atomic_add(groups.weight, key, kl.value_or(graph.vertex_weights, v, 1))
     kl.atomic_min(groups.first, key, v)
@@ -111,7 +111,7 @@ def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
     The number, made negative, takes the place of the first vertex, which compares with no vertex.
     """
     v = listed.active[i]
-    key = favourite_of(v, rounds)
+    key = majority_block(v, rounds)
     if groups.first[key] == v:
         count = groups_for(key, groups, rounds.max_weight)
         number = kl.atomic_add(groups, TwoHopGroups.groups, count)
@@ -125,7 +125,7 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
     The group takes the place of v's wish.
     """
     v = listed.active[i]
-    key = favourite_of(v, rounds)
+    key = majority_block(v, rounds)
     count = groups_for(key, groups, rounds.max_weight)
     group = -1 - kl.int64(groups.first[key])
     if count > 0:

@@ -54,7 +54,7 @@ def retract_ids(insertion: InsertedIds) -> None:
     insertion.table.set_ids(insertion.first, insertion.number, -1, None, 0)
 
 
-class Call(NamedTuple):
+class BatchCall(NamedTuple):
     """Entries of one call: operations on pairs, deletions, or new weights of ids.
 
     Attributes
@@ -90,7 +90,9 @@ class Call(NamedTuple):
 
 
 class Fixing(NamedTuple):
-    """Vertices and the blocks that a call fixes them to, on the host; as `Call` has the others."""
+    """Vertices and the blocks that a call fixes them to, on the host; as `BatchCall` has the
+    others.
+    """
 
     ids: np.ndarray
     blocks: np.ndarray
@@ -98,7 +100,7 @@ class Fixing(NamedTuple):
     number: int
 
 
-def times_of(calls: Iterable[Call]) -> list[np.ndarray]:
+def times_of(calls: Iterable[BatchCall]) -> list[np.ndarray]:
     """When the entries of calls are made."""
     return [np.arange(call.time, call.time + len(call.first), dtype=np.int32) for call in calls]
 
@@ -127,10 +129,10 @@ class Batch:
     def __init__(self, owner: Edited) -> None:
         self.owner, self.numbering = owner, owner.numbering
         self.insertions: list[InsertedIds] = []
-        self.calls: list[Call] = []
-        self.of_pairs: list[Call] = []
-        self.deletions: dict[IdTable, list[Call]] = {}
-        self.weight_changes: dict[IdTable, list[Call]] = {}
+        self.calls: list[BatchCall] = []
+        self.of_pairs: list[BatchCall] = []
+        self.deletions: dict[IdTable, list[BatchCall]] = {}
+        self.weight_changes: dict[IdTable, list[BatchCall]] = {}
         self.fixings: list[Fixing] = []
         self.names = BatchNames(self.deletions)
         self.length = self.num_pairs = self.num_calls = 0
@@ -277,7 +279,7 @@ class Batch:
         number = len(first)
         if number == 0:
             return
-        call = Call(name, self.num_calls, self.length, kind, first, second, weights, table)
+        call = BatchCall(name, self.num_calls, self.length, kind, first, second, weights, table)
         self.calls.append(call)
         self.length += number
         if table is None:

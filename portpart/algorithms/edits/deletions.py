@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portpart.algorithms.edits.batch import Call, times_of
+from portpart.algorithms.edits.batch import BatchCall, times_of
 from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
 from portpart.algorithms.edits.id_table import DeletedIds, IdTable
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
@@ -17,7 +17,7 @@ from portpart.graphs.row_store import TEAM, Rows, extended
 from portpart.primitives.scan import offsets_from_counts
 
 
-def columns_of_deletions(calls: Sequence[Call]) -> tuple[Array, Column]:
+def columns_of_deletions(calls: Sequence[BatchCall]) -> tuple[Array, Column]:
     """Return weights and the other columns of `DeletedIds` for calls; nothing is deleted yet."""
     number = sum([len(call.first) for call in calls])
     lenient = [filled(len(call.first), call.kind) for call in calls]
@@ -32,7 +32,7 @@ def slices_of_deletions(weights: Slice, cutter: Cutter) -> dict[str, Slice]:
     return {"weights": weights, **slices}
 
 
-def deleted_of(space: ExecutionSpace, calls: Sequence[Call]) -> DeletedIds:
+def deleted_of(space: ExecutionSpace, calls: Sequence[BatchCall]) -> DeletedIds:
     """Return the deletions of some calls."""
     weights, narrow = columns_of_deletions(calls)
     cutter = Cutter()

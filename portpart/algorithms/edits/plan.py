@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits.batch import MAX_IDS, Batch, Call, InsertedIds, insert_ids, times_of
+from portpart.algorithms.edits.batch import (
+    MAX_IDS,
+    Batch,
+    BatchCall,
+    InsertedIds,
+    insert_ids,
+    times_of,
+)
 from portpart.algorithms.edits.columns import joined
 from portpart.algorithms.edits.counters import (
     BatchCounters,
@@ -106,8 +113,8 @@ class BatchPlan:
         """Whether there is nothing in the batch."""
         return not (self.batch.insertions or self.batch.calls)
 
-    def _capacity_for_deletions(self, table: IdTable, calls: list[Call]) -> int:
-        """Expected number of operations for the deletions of a kind."""
+    def _capacity_for_deletions(self, table: IdTable, calls: list[BatchCall]) -> int:
+        """Estimated number of operations for the deletions of a kind."""
         number = sum([len(call.first) for call in calls])
         return sum([capacity_for_deletions(side, number) for side in self.edited.sides
                     if side.table is table])
@@ -174,7 +181,7 @@ class BatchPlan:
             self.deleted.append((table, group))
             mark_deletions(table, group, self.counters_of(table))
 
-    def _weigh(self, table: IdTable, calls: list[Call]) -> None:
+    def _weigh(self, table: IdTable, calls: list[BatchCall]) -> None:
         """Find new weights, after deletions."""
         space = self.space
         self.weighed.append((table, weight_changes(
@@ -271,14 +278,15 @@ def _weight_of(insertion: InsertedIds) -> int:
     return insertion.number if insertion.weights is None else int(insertion.weights.sum())
 
 
-def in_order(edited: Edited, calls: dict[IdTable, list[Call]]) -> list[tuple[IdTable, list[Call]]]:
+def in_order(edited: Edited,
+             calls: dict[IdTable, list[BatchCall]]) -> list[tuple[IdTable, list[BatchCall]]]:
     """Calls about ids, by their kinds as `edited` has them."""
     return [(table, calls[table]) for table in edited.tables if table in calls]
 
 
-def _first(space: ExecutionSpace, calls: list[Call]) -> Array:
+def _first(space: ExecutionSpace, calls: list[BatchCall]) -> Array:
     return joined(space, [call.first for call in calls], np.int32)
 
 
-def _weights(space: ExecutionSpace, calls: list[Call]) -> Array:
+def _weights(space: ExecutionSpace, calls: list[BatchCall]) -> Array:
     return joined(space, weights_of(calls), np.int64)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits.batch import Call, times_of
+from portpart.algorithms.edits.batch import BatchCall, times_of
 from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
 from portpart.algorithms.edits.counters import EditCounters, begun, split
 from portpart.algorithms.edits.deletions import columns_of_deletions, slices_of_deletions
@@ -43,8 +43,8 @@ class Upload(NamedTuple):
     changes: list[Changes]
 
 
-def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Sequence[Call]],
-           calls: Sequence[Call], capacity: int, timed: bool,
+def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Sequence[BatchCall]],
+           calls: Sequence[BatchCall], capacity: int, timed: bool,
            directions: tuple[int, ...]) -> Upload:
     """All of a small batch.
 
@@ -79,7 +79,7 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
                   [Changes.sliced(memory, slices) for slices in layout.changes])
 
 
-def operations_of(space: ExecutionSpace, calls: Sequence[Call], timed: bool) -> Operations:
+def operations_of(space: ExecutionSpace, calls: Sequence[BatchCall], timed: bool) -> Operations:
     """The operations of some calls."""
     length, pairs = _pairs(calls, 0, timed)
     weighted = any(call.weights is not None for call in calls)
@@ -124,7 +124,7 @@ def _operations(memory: Array, layout: Layout) -> Operations:
     return Operations.sliced(memory, layout.operations, **layout.absent)
 
 
-def _pairs(calls: Sequence[Call], capacity: int, timed: bool) -> tuple[int, Column]:
+def _pairs(calls: Sequence[BatchCall], capacity: int, timed: bool) -> tuple[int, Column]:
     """How many operations there are, and their kinds, first and second ids, and times."""
     given = sum([len(call.first) for call in calls])
     length, at = max(given, capacity), 0
@@ -143,7 +143,7 @@ def _pairs(calls: Sequence[Call], capacity: int, timed: bool) -> tuple[int, Colu
     return length, [kinds, *chain.from_iterable(columns)]
 
 
-def weights_of(calls: Sequence[Call], capacity: int = 0) -> Column:
+def weights_of(calls: Sequence[BatchCall], capacity: int = 0) -> Column:
     """Weights of the entries of calls, 1 where none are given; behind them zeros."""
     weights = [np.ones(len(call.first), np.int64) if call.weights is None else call.weights
                for call in calls]

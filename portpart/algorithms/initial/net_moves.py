@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.fm_gains import AttemptScratch, Bisection, keep_best
-from portpart.algorithms.initial.net_prices import Incidence, price_of, size_of
+from portpart.algorithms.initial.net_prices import Incidence, scaled_cost, size_of
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 
@@ -44,13 +44,13 @@ def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: Incidence,
 @kl.device
 def unit_of(net, bisection: Bisection, graph: Incidence):
     """What cutting a net costs, pairs of pins aside, as keys count it."""
-    return price_of(net, bisection.shift, graph) * (kl.int64(1) << bisection.bits)
+    return scaled_cost(net, bisection.shift, graph) * (kl.int64(1) << bisection.bits)
 
 
 @kl.device
 def shares_of(net, bisection: Bisection, graph: Incidence):
     """Twice what each pair of pins on two sides adds to that."""
-    share = price_of(net, bisection.shift, graph) // max(kl.int64(1), size_of(net, graph) - 1)
+    share = scaled_cost(net, bisection.shift, graph) // max(kl.int64(1), size_of(net, graph) - 1)
     return 2 * share * (kl.int64(1) << bisection.bits)
 
 

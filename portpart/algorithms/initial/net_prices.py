@@ -37,7 +37,7 @@ def size_of(net, graph: Incidence):
 
 
 @kl.device
-def price_of(net, shift, graph: Incidence):
+def scaled_cost(net, shift, graph: Incidence):
     """What it costs to cut a net, pairs of pins aside."""
     return PRICE * (kl.value_or(graph.nets.weights, net, 1) >> shift)
 
@@ -47,7 +47,7 @@ def cost_of(beside, across, net, shift, graph: Incidence):
     """What a net costs with a pin here, so many others beside it, and so many across."""
     result = kl.int64(0)
     if across > 0:
-        price = price_of(net, shift, graph)
+        price = scaled_cost(net, shift, graph)
         result = price + price // (size_of(net, graph) - 1) * across * (beside + 1)
     return result
 
@@ -55,6 +55,6 @@ def cost_of(beside, across, net, shift, graph: Incidence):
 @kl.device
 def gain_of(beside, across, net, shift, graph: Incidence):
     """What a net gains if one pin changes sides, with so many others beside it and across."""
-    price = price_of(net, shift, graph)
+    price = scaled_cost(net, shift, graph)
     share = price // max(kl.int64(1), size_of(net, graph) - 1)
     return price * (kl.int64(beside == 0) - kl.int64(across == 0)) + share * (across - beside)

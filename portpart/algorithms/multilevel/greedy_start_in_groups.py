@@ -33,7 +33,7 @@ def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: Growin
         Gives the coarsest graph, or the clique graph of the coarsest hypergraph.
     """
     space = coarsest.space
-    if space.rehearses:
+    if space.is_dry_run:
         return grown_parts(coarsest, balance, options, seed)
     anchors = space.to_host(fixed)
     left = FreeCapacity.of(anchors, host_vertex_weights(coarsest), balance.limits)
@@ -57,7 +57,7 @@ def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: Growin
 def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,
                plain: Callable[[], Graph]) -> list[Array]:
     """One partition whose blocks grow from fixed vertices, if all have some."""
-    if fixed is None or space.rehearses:
+    if fixed is None or space.is_dry_run:
         return []
     anchors = space.to_host(fixed)
     if len(np.unique(anchors[anchors >= 0])) < len(limits):

@@ -32,7 +32,7 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
     if obvious is not None and fixed is None:
         yield from (obvious for _ in seeds)
         return
-    if space.rehearses:
+    if space.is_dry_run:
         yield from (space.zeros(coarsest.num_vertices, np.int32) for _ in seeds)
         return
     matrix = coarsest.to_scipy()

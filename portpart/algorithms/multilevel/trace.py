@@ -170,7 +170,7 @@ class Trace:
             self.levels += inner.levels[1:]
             self.starts = self.starts or inner.starts
 
-    def told_inside(self) -> Progress | None:
+    def nested(self) -> Progress | None:
         """What a run within the current phase reports to: its own phases follow the name of this.
 
         So does ``"level 3, coarsening"``.

@@ -62,7 +62,7 @@ def _inner(problem: Problem, graph: Graph, fixed: Array | None, section: int,
     return Problem(
         graph, _balance(problem.balance, section, width, graph.total_vertex_weight),
         (problem.seed + SEEDS_OF_SECTIONS * section) % 2**62,
-        Trace(problem.space, graph, problem.trace.told_inside()),
+        Trace(problem.space, graph, problem.trace.nested()),
         Constraints(fixed, out_of_time=problem.constraints.out_of_time))
 
 

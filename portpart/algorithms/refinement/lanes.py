@@ -10,7 +10,7 @@ from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.sizes import max_arcs
 from portpart.backends.language import Word
-from portpart.graphs.structure import Measured
+from portpart.graphs.structure import WithMeasures
 from portpart.graphs.teams import team_for
 
 MIN_TEAM, WIDE_TEAM = 8, 32
@@ -42,11 +42,11 @@ class Lanes:
     widest_team: int
     sums_hubs: bool
 
-    def team_on(self, graph: Measured) -> int:
+    def team_on(self, graph: WithMeasures) -> int:
         """Lanes for a vertex of one of the lists."""
         return MIN_TEAM if graph.whole.mean_degree <= self.objective.wide_degree else WIDE_TEAM
 
-    def one_lane_degree(self, graph: Measured) -> int:
+    def one_lane_degree(self, graph: WithMeasures) -> int:
         """Most neighbours of a vertex, if long lists are work for single lanes; else 0."""
         whole = graph.whole
         may_be_long = (self.widest_team > 1 and whole.num_vertices > active_sets.LONG
@@ -54,7 +54,7 @@ class Lanes:
         max_degree = cut.max_of_few(self._shape(graph, 1, 0.0)) if may_be_long else 0
         return max_degree if whole.max_degree <= max_degree else 0
 
-    def words_on(self, graph: Measured, num_vertices: int, one_lane: int) -> dict[str, int]:
+    def words_on(self, graph: WithMeasures, num_vertices: int, one_lane: int) -> dict[str, int]:
         """The words by which kernels know what they get, with lists of so many vertices at most.
 
         `one_lane` is the degree that `one_lane_degree` tells.
@@ -70,7 +70,7 @@ class Lanes:
             "many_on_boundary": active_sets.MANY if several else num_vertices,
         }
 
-    def widths(self, graph: Measured, words: dict[str, int], one_lane: int) -> Widths:
+    def widths(self, graph: WithMeasures, words: dict[str, int], one_lane: int) -> Widths:
         """Teams for the vertices of a graph, with these words and that degree."""
         whole, team, few, hub = (graph.whole, self.team_on(graph), words["few_arcs"],
                                  words["hub_degree"])
@@ -79,6 +79,6 @@ class Lanes:
             many=whole.max_degree > few, hubs=whole.max_degree > hub, counter=self.counter, few=few,
             one_lane=one_lane, summed=whole.max_degree > hub and self.sums_hubs)
 
-    def _shape(self, graph: Measured, team: int, mean_degree: float) -> Shape:
+    def _shape(self, graph: WithMeasures, team: int, mean_degree: float) -> Shape:
         return Shape(team, self.widest_team, self.num_blocks, self.counter, mean_degree,
                      graph.whole.max_degree)

@@ -355,8 +355,9 @@ class Refiner:
             self._begun = {}
         if self._at_best not in self._begun:
             k = self.balance.num_blocks
-            restored = {"restored_blocks": k, "restored_stripes": STRIPES} if self._at_best else {}
-            begun = Level.of(**self._limits, **restored)
+            from_pickle = {"restored_blocks": k,
+                           "restored_stripes": STRIPES} if self._at_best else {}
+            begun = Level.of(**self._limits, **from_pickle)
             self._begun[self._at_best] = Level(np.array(begun.array))
         self.words = self._begun[self._at_best]
 

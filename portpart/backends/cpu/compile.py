@@ -21,7 +21,7 @@ from portpart.backends.cpu.helper import Job
 from portpart.backends.cpu.instructions import COMPILE
 from portpart.backends.interrupts import late_signals
 from portpart.backends.language import Kernel
-from portpart.backends.language.fingerprint import of_the_compilers
+from portpart.backends.language.fingerprint import compilers_fingerprint
 
 if TYPE_CHECKING:
     from portpart.backends.language.typed import TypedFunction
@@ -167,4 +167,4 @@ def _stem(file: str) -> str:
 @cache
 def compiler() -> str:
     """Everything outside a kernel that its code depends on."""
-    return f"{sys.version_info[:2]} {fingerprint()} {of_the_compilers()}"
+    return f"{sys.version_info[:2]} {fingerprint()} {compilers_fingerprint()}"

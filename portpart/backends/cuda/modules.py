@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from portpart.backends import cache_folder
 from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, target_for
 from portpart.backends.cuda.workers import LATER, NOW, WRITING, Task
-from portpart.backends.language.fingerprint import of_the_compilers
+from portpart.backends.language.fingerprint import compilers_fingerprint
 
 ENOUGH = {False: 15_000, True: 30_000}
 """Characters of parts that make a module, more for a compiler in a hurry: it takes half a second
@@ -90,7 +90,7 @@ class Modules:
         """Name of the file of a module, or a part of one."""
         how = [*OPTIONS, *([QUICK] if quick else [])]
         return cache_folder.file_of(f"sm_{self.capability}",
-                                    f"{self.compiler} {of_the_compilers()} {how} {words}")
+                                    f"{self.compiler} {compilers_fingerprint()} {how} {words}")
 
     def _kept(self, words: str, quick: bool) -> Code | None:
         file = self.file_of(words, quick)

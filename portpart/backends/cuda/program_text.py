@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
-from portpart.backends.cuda.room import check_program
+from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
 from portpart.backends.packing import address_of, tag_of
@@ -80,7 +80,7 @@ class ProgramText:
             if isinstance(step, Launch):
                 slots = [each.name if isinstance(each, Slot) else "" for each in step.args]
                 yield (step.kernel.name, step.kernel.fingerprint, *map(tag_of, step.args), slots,
-                       step.team, step.awaited, self.rows[id(step)])
+                       step.team, step.has_barrier, self.rows[id(step)])
             elif isinstance(step, (While, Branch)):
                 flag = step.flag.slot.name, step.flag.index, self.flags[step.flag]
                 yield (type(step).__name__, flag,

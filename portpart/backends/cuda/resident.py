@@ -93,7 +93,7 @@ class ResidentWriter:
             if isinstance(step, Launch):
                 called = self.translations[id(step)].step_symbol
                 lines.append(f"{margin}{called}(table + {self.rows[id(step)]});")
-                lines += [f"{margin}grid.wait();"] if step.awaited else []
+                lines += [f"{margin}grid.wait();"] if step.has_barrier else []
                 if self.laps is not None:
                     lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
                 continue
@@ -130,7 +130,7 @@ def before_barrier(steps: Iterable[Step]) -> list[Launch]:
     for step in steps:
         if isinstance(step, Launch):
             found.append(step)
-            if step.awaited:
+            if step.has_barrier:
                 break
         elif isinstance(step, While):
             found += before_barrier(step.steps)
@@ -144,7 +144,7 @@ def before_barrier(steps: Iterable[Step]) -> list[Launch]:
 def _always_meets(steps: Iterable[Step]) -> bool:
     """Whether blocks that go through `steps` surely meet at a barrier."""
     return any(
-        step.awaited if isinstance(step, Launch)
+        step.has_barrier if isinstance(step, Launch)
         else isinstance(step, Branch) and _always_meets(step.then) and _always_meets(step.orelse)
         for step in steps
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from portpart.backends.cuda.expressions import ExpressionWriter, type_name
 from portpart.backends.cuda.names import NameTable
-from portpart.backends.cuda.room import check_width
+from portpart.backends.cuda.shared_memory import check_width
 from portpart.backends.cuda.statements import StatementWriter
 from portpart.backends.language import Kernel
 from portpart.backends.language.infer import infer

@@ -101,7 +101,7 @@ class Workers:
                 self._threads.append(thread)
 
     def _run(self) -> None:
-        give_way(self._nice)
+        lower_priority(self._nice)
         while (task := self._tasks.get()[2]) is not None:
             task.run()
 
@@ -115,7 +115,7 @@ class Workers:
             thread.join()
 
 
-def give_way(nice: int) -> None:
+def lower_priority(nice: int) -> None:
     """Let other threads run before this one; on Linux, where single threads have priorities."""
     set_priority: Any = getattr(os, "setpriority", None)
     if nice and set_priority is not None and hasattr(os, "sched_getaffinity"):

@@ -56,7 +56,7 @@ def fingerprint_of(function: types.FunctionType, values: Mapping[str, Any]) -> s
 
 
 @cache
-def of_the_compilers() -> str:
+def compilers_fingerprint() -> str:
     """Hash of the sources of this language and of what compiles it."""
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):

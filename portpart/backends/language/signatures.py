@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from portpart.backends import cache_folder
-from portpart.backends.language.fingerprint import of_the_compilers
+from portpart.backends.language.fingerprint import compilers_fingerprint
 from portpart.backends.language.parameters import Parameter
 from portpart.backends.language.records import Kind
 
@@ -37,7 +37,7 @@ def keep(name: str, fingerprint: str, parameters: list[Parameter]) -> None:
 
 
 def _file(name: str, fingerprint: str) -> str:
-    return cache_folder.file_of(name, f"signature {of_the_compilers()} {fingerprint}")
+    return cache_folder.file_of(name, f"signature {compilers_fingerprint()} {fingerprint}")
 
 
 def _place(kind: Kind | None) -> list[str] | None:

@@ -85,6 +85,6 @@ def bytes_of(arrays: dict[str, TeamArray]) -> int:
     return sum(array.nbytes for array in shared_arrays(arrays).values())
 
 
-def room_of(team: int) -> int:
+def bytes_per_team(team: int) -> int:
     """Bytes that the teams of a block, of `team` lanes each, have together."""
     return BLOCK_BYTES - (WORD_BYTES if team == BLOCK else 0)

@@ -222,7 +222,7 @@ def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
                 if os.path.isdir(os.path.join(folder, name)):
                     raise IsADirectoryError(errno.EISDIR, "a folder has this name")
             for name in names:
-                put_in_place(os.path.join(made, name), os.path.join(folder, name))
+                move_into_place(os.path.join(made, name), os.path.join(folder, name))
     except OSError as problem:
         raise InputError(f"{os.path.join(folder, name)} cannot be written: "
                          f"{problem.strerror or problem}") from problem
@@ -247,14 +247,14 @@ def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
     handle, temporary = new_temporary(name)
     try:
         _write(handle, suffix, chunks)
-        put_in_place(temporary, name)
+        move_into_place(temporary, name)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
 
 
-def put_in_place(temporary: str, name: str) -> None:
+def move_into_place(temporary: str, name: str) -> None:
     """Rename a file to `name`, whose permissions it gets."""
     mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
     os.chmod(temporary, mode)

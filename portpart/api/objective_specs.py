@@ -22,8 +22,8 @@ from portpart.graphs.arrays import as_array
 from portpart.graphs.by_name import in_order
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.nets_and_edges import closed_neighbourhoods, graph_of_pairs
-from portpart.graphs.oddities import oddities
+from portpart.graphs.hypergraph_of_graph import closed_neighbourhoods, graph_of_pairs
+from portpart.graphs.irregularities import irregularities
 from portpart.graphs.weights import integral, total_of
 from portpart.options import shown
 
@@ -35,7 +35,7 @@ OF_SESSIONS = ("cut",)
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class ObjectiveSpec:
     """A problem as the algorithms see it.
 
     Attributes
@@ -55,8 +55,8 @@ class Task:
     facts: dict[str, Any]
 
 
-def task_of(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
-            as_edges: bool) -> Task:
+def objective_spec(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
+                   as_edges: bool) -> ObjectiveSpec:
     """The task of a call.
 
     The communication volume of a graph is the km1 of its closed neighbourhoods.  A hypergraph of
@@ -75,7 +75,8 @@ def task_of(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
         return _of_hypergraph(given, k, name, as_edges)
     if name == "volume":
         return _of_volume(given, k, vertex_sizes)
-    return Task(given, CUT, lambda part: {"cut": cut_of(given, part)}, _facts_of_graph(given))
+    return ObjectiveSpec(given, CUT, lambda part: {"cut": cut_of(given, part)},
+                         _facts_of_graph(given))
 
 
 def _facts_of_graph(given: Graph) -> dict[str, Any]:
@@ -106,9 +107,9 @@ def checked_objective(of_nets: bool, objective: Any, session: bool = False) -> s
     return objective
 
 
-def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task:
+def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> ObjectiveSpec:
     check_net_costs(given, k, "net weights")
-    facts = {"oddities": oddities(given)}
+    facts = {"irregularities": irregularities(given)}
     if as_edges and given.max_net_size <= 2:
         graph = graph_of_pairs(given)
 
@@ -116,19 +117,19 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Task
             cut = cut_of(graph, part)
             return {"cut": cut, "km1": cut, "soed": 2 * cut}
 
-        return Task(graph, CUT, of_edges, facts)
+        return ObjectiveSpec(graph, CUT, of_edges, facts)
 
     def of_nets(part: Array) -> dict[str, int]:
         return net_values(given, part, k, PRICES)
 
-    return Task(given, net_objective(name), of_nets, facts)
+    return ObjectiveSpec(given, net_objective(name), of_nets, facts)
 
 
-def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> Task:
+def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> ObjectiveSpec:
     nets = closed_neighbourhoods(given, checked_sizes(given, vertex_sizes))
     check_net_costs(nets, k, "vertex sizes")
     price = {"volume": PRICES["km1"]}
-    return Task(nets, net_objective("km1"), lambda part: {
+    return ObjectiveSpec(nets, net_objective("km1"), lambda part: {
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 
 

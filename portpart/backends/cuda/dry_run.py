@@ -24,13 +24,13 @@ from portpart.backends.cuda.translate import DIRECT, PACKED
 from portpart.backends.cuda.workers import NOW, WRITING
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.backends.language.fingerprint import of_the_compilers
+from portpart.backends.language.fingerprint import compilers_fingerprint
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.packing import tag_of
 from portpart.backends.program import Program
 
 
-class RehearsalSpace(ExecutionSpace):
+class DryRunSpace(ExecutionSpace):
     """A CUDA space of which there is nothing but its compiler.
 
     Parameters
@@ -41,8 +41,8 @@ class RehearsalSpace(ExecutionSpace):
 
     kind = "cuda"
     widest_team = BLOCK
-    name = "rehearsal"
-    rehearses = True
+    name = "dry_run"
+    is_dry_run = True
 
     def __init__(self, modules: Modules) -> None:
         super().__init__()
@@ -100,11 +100,11 @@ class _Unrun:
         """Do nothing."""
 
 
-class Rehearsals:
+class DryRuns:
     """The calls that have been rehearsed, each once for all processes that share a cache folder."""
 
     def __init__(self, modules: Modules) -> None:
-        self.space = RehearsalSpace(modules)
+        self.space = DryRunSpace(modules)
         self._done: set[str] = set()
         self._lock = threading.Lock()
 
@@ -129,5 +129,5 @@ class Rehearsals:
 
     def _note(self, kind: str) -> str:
         modules = self.space.modules
-        words = f"{modules.compiler} {of_the_compilers()} {kind}"
+        words = f"{modules.compiler} {compilers_fingerprint()} {kind}"
         return cache_folder.file_of(f"rehearsed_sm_{modules.capability}", words)

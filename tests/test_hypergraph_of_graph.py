@@ -8,7 +8,7 @@ import numpy as np
 
 import portpart
 from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.nets_and_edges import closed_neighbourhoods, graph_of_pairs
+from portpart.graphs.hypergraph_of_graph import closed_neighbourhoods, graph_of_pairs
 
 
 def test_nets_are_closed_neighbourhoods(space: ExecutionSpace) -> None:

@@ -13,7 +13,7 @@ KINDS = 3
 """Rows without elements, rows of one, and rows that weigh nothing."""
 
 
-def oddities(hypergraph: Hypergraph) -> dict[str, int]:
+def irregularities(hypergraph: Hypergraph) -> dict[str, int]:
     """How many nets, pins and vertices of each unusual kind there are.  Synchronises."""
     h = hypergraph
     found = h.space.zeros(2 * KINDS, np.int64)

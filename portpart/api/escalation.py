@@ -20,7 +20,7 @@ GROWTH = 21, 20
 """All levels are refined when the objective has grown by such a ratio, beside the graph."""
 
 
-class Ledger(NamedTuple):
+class EscalationState(NamedTuple):
     """What has happened since all levels were refined.
 
     Attributes

@@ -32,7 +32,7 @@ Row: TypeAlias = tuple[str, object]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ReportData:
     """A partition and what it is worth.
 
     Attributes
@@ -66,8 +66,8 @@ class Judged:
         return bool((self.evaluation.block_weights <= self.limits).all())
 
 
-def judged(graph: Any, part: Any, k: int | None, imbalance: Any, target: Any,
-           topology: Topology | None) -> Judged:
+def report_data(graph: Any, part: Any, k: int | None, imbalance: Any, target: Any,
+                topology: Topology | None) -> ReportData:
     """Measure a partition; limits are as :func:`limits_of` has them."""
     shown = either_graph(graph)
     topology = getattr(part, "topology", None) if topology is None else topology
@@ -78,8 +78,8 @@ def judged(graph: Any, part: Any, k: int | None, imbalance: Any, target: Any,
     limits = limits_of(part, int(block_weights_of(view).sum()), k, imbalance, target)
     costs = (None if topology is None or isinstance(view, NetsView)
              else level_costs(shown, blocks, topology))
-    return Judged(shown, blocks, k, view, evaluate(shown, blocks, k, target),
-                  limits, links_between(shown, blocks, k), topology, costs)
+    return ReportData(shown, blocks, k, view, evaluate(shown, blocks, k, target),
+                      limits, links_between(shown, blocks, k), topology, costs)
 
 
 def limits_of(holder: Any, total: int, k: int, imbalance: Any, target: Any) -> np.ndarray:
@@ -98,20 +98,21 @@ def limits_of(holder: Any, total: int, k: int, imbalance: Any, target: Any) -> n
     return np.array([min(limit, LARGEST_LIMIT) for limit in limits], np.int64)
 
 
-def quality_rows(judged: Judged) -> list[Row]:
+def quality_rows(report_data: ReportData) -> list[Row]:
     """Every metric by name."""
-    found = judged.evaluation
-    costs: list[Row] = [] if judged.costs is None else _costs(judged.costs.tolist())
-    if judged.topology is not None and isinstance(found, HypergraphEvaluation):
+    found = report_data.evaluation
+    costs: list[Row] = [] if report_data.costs is None else _costs(report_data.costs.tolist())
+    if report_data.topology is not None and isinstance(found, HypergraphEvaluation):
         costs = [("communication cost J", "not defined for hypergraphs")]
-    own = _of_nets(found) if isinstance(found, HypergraphEvaluation) else _of_graph(judged, found)
+    own = _of_nets(found) if isinstance(found, HypergraphEvaluation) else _of_graph(report_data,
+                                                                                    found)
     return [
         *costs, *own,
         ("imbalance", f"{found.imbalance:.4f}"),
         ("heaviest block", found.max_block_weight),
         ("lightest block", found.min_block_weight),
-        ("largest limit", int(judged.limits.max(initial=0))),
-        ("blocks above their limits", int((found.block_weights > judged.limits).sum())),
+        ("largest limit", int(report_data.limits.max(initial=0))),
+        ("blocks above their limits", int((found.block_weights > report_data.limits).sum())),
         ("empty blocks", found.empty_blocks),
         ("boundary vertices", shared(found.boundary, found.num_vertices)),
     ]
@@ -122,8 +123,8 @@ def _costs(costs: list[int]) -> list[Row]:
     return [("communication cost J", sum(costs)), *(levels if len(levels) > 1 else [])]
 
 
-def _of_graph(judged: Judged, found: Evaluation) -> list[Row]:
-    graph = judged.graph
+def _of_graph(report_data: ReportData, found: Evaluation) -> list[Row]:
+    graph = report_data.graph
     total = graph.total_arc_weight // 2  # type: ignore[union-attr]
     return [
         ("cut", shared(found.cut, total)),
@@ -144,14 +145,14 @@ def shared(count: int, total: int) -> str:
     return f"{count:,} ({count / total:.2%})" if total else f"{count:,}"
 
 
-def block_table(judged: Judged) -> tuple[Sequence[str], list[np.ndarray]]:
+def block_table(report_data: ReportData) -> tuple[Sequence[str], list[np.ndarray]]:
     """Names of columns, and the columns: a row for each block."""
-    weights, limits = judged.evaluation.block_weights, judged.limits
-    vertices = np.bincount(judged.part, minlength=judged.k)
-    neighbours = np.diff(judged.links.indptr)
+    weights, limits = report_data.evaluation.block_weights, report_data.limits
+    vertices = np.bincount(report_data.part, minlength=report_data.k)
+    neighbours = np.diff(report_data.links.indptr)
     names = ["block", "vertices", "weight", "limit", "neighbours"]
-    columns = [np.arange(judged.k), vertices, weights, limits, neighbours]
-    view = judged.view
+    columns = [np.arange(report_data.k), vertices, weights, limits, neighbours]
+    view = report_data.view
     more = _columns_of_nets(view) if isinstance(view, NetsView) else _columns_of_graph(view)
     return [*names, *more], [*columns, *more.values()]
 

@@ -8,7 +8,7 @@ from portpart.backends.language.team_arrays import (
     SHARED_BYTES,
     WORD_BYTES,
     bytes_of,
-    room_of,
+    bytes_per_team,
     shared_arrays,
 )
 from portpart.backends.program import Program
@@ -53,9 +53,9 @@ def check_width(kernel: CheckedFunction, team: int) -> None:
     """
     teams = BLOCK // team
     needed = teams * bytes_of(kernel.team_arrays)
-    if needed > room_of(team):
+    if needed > bytes_per_team(team):
         raise KernelTypeError(
             f"{kernel.filename}:{kernel.first_line}: the team arrays of kernel {kernel.name} take "
-            f"{needed} bytes at team={team} ({teams} to a block), and there are {room_of(team)}; "
-            "launch it with wider teams or make the arrays smaller"
+            f"{needed} bytes at team={team} ({teams} to a block), and there are "
+            f"{bytes_per_team(team)}; launch it with wider teams or make the arrays smaller"
         )

@@ -10,12 +10,12 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.api import compile_ahead
+from portpart.api.dry_run import dry_run, placeholder_problem
 from portpart.api.listing import list_algorithms
-from portpart.api.rehearsal import rehearse, stand_in
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cuda.compile import ask, ask_resident
+from portpart.backends.cuda.dry_run import DryRunSpace
 from portpart.backends.cuda.program_text import ProgramText
-from portpart.backends.cuda.rehearsal import RehearsalSpace
 from portpart.backends.cuda.translate import DIRECT
 from portpart.backends.packing import tag_of
 from portpart.cli import main
@@ -47,12 +47,12 @@ class Watched(CpuSpace):
         self.kinds: list[str] = []
 
     @property
-    def rehearsals(self) -> Any:
+    def dry_runs(self) -> Any:
         return self
 
     def once(self, kind: str, call: Any) -> None:
         self.kinds.append(kind)
-        stage = RehearsalSpace(self.rehearsed)
+        stage = DryRunSpace(self.rehearsed)
         call(stage)
         stage.ask()
         self.used.clear()
@@ -159,7 +159,7 @@ def test_a_larger_web_needs_nothing_but_what_was_compiled_ahead(monkeypatch):
     monkeypatch.setattr(compile_ahead, "BLOCKS", (64,))
     space = Watched()
     for call in compile_ahead.calls(["web"], ["default"]):
-        rehearse(call.problem, call.run, call.config, space)
+        dry_run(call.problem, call.run, call.config, space)
     monkeypatch.setattr(space, "once", lambda kind, call: None)
     portpart.partition(generators.rmat(16).to(space), 64)
     assert len([words for words in space.used if words.startswith("(")]) > 5
@@ -173,7 +173,7 @@ def test_what_stands_in_for_a_graph_has_more_vertices_than_blocks(monkeypatch):
     monkeypatch.setattr(compile_ahead, "VERTICES", 4 * k)
     monkeypatch.setitem(compile_ahead.KINDS, "mesh", lambda: (compile_ahead._mesh(),))
     (call,) = compile_ahead.calls(["mesh"], ["fast"])
-    assert stand_in(call.problem, RehearsalSpace(Words())).graph.num_vertices == 2 * k
+    assert placeholder_problem(call.problem, DryRunSpace(Words())).graph.num_vertices == 2 * k
 
 
 def test_the_processor_is_prepared_by_calls(monkeypatch, capsys):

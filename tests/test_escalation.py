@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portpart.api.session_effort import Ledger
+from portpart.api.escalation import EscalationState
 
 
 @pytest.mark.parametrize(("edits", "effort"), [
@@ -12,7 +12,7 @@ from portpart.api.session_effort import Ledger
 ])
 def test_many_edits_ask_for_more(edits: int, effort: str) -> None:
     """Of 1,000 arcs, more than one in 40 and more than half."""
-    assert Ledger(edits, 700, 2000, hopeless=False).effort(700, 2000, 1000, True) == effort
+    assert EscalationState(edits, 700, 2000, hopeless=False).effort(700, 2000, 1000, True) == effort
 
 
 @pytest.mark.parametrize(("cost", "weight", "effort"), [
@@ -20,12 +20,12 @@ def test_many_edits_ask_for_more(edits: int, effort: str) -> None:
 ])
 def test_growth_of_the_objective_asks_for_all_levels(cost: int, weight: int, effort: str) -> None:
     """By more than 5 %, beside the weight of all edges; where nothing was edited it does not."""
-    ledger = Ledger(1, 700, 2000, hopeless=False)
+    ledger = EscalationState(1, 700, 2000, hopeless=False)
     assert ledger.effort(cost, weight, 1000, True) == effort
     assert ledger._replace(edits=0).effort(cost, weight, 1000, True) == "local"
 
 
 def test_broken_bounds_ask_for_all_levels_where_they_can_be_kept() -> None:
     for hopeless in (False, True):
-        effort = Ledger(1, 700, 2000, hopeless).effort(700, 2000, 1000, False)
+        effort = EscalationState(1, 700, 2000, hopeless).effort(700, 2000, 1000, False)
         assert effort == ("local" if hopeless else "cycle")

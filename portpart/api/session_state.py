@@ -26,10 +26,10 @@ from portpart.algorithms.multilevel.trace import Progress
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values
 from portpart.algorithms.partitioners import entry_of
-from portpart.api.bounds import FREE, Bounds, BoundsRule, fixed_weights
-from portpart.api.call import Call
-from portpart.api.session_effort import Ledger
-from portpart.api.session_levels import Wishes, all_levels, call_now, made, within_bounds
+from portpart.api.bounds import FREE, Bounds, LimitRule, fixed_weights
+from portpart.api.escalation import EscalationState
+from portpart.api.request import Request
+from portpart.api.session_levels import SessionOptions, all_levels, made, request_for, within_bounds
 from portpart.api.session_sums import Sums
 from portpart.backends.interface import Array
 from portpart.errors import InputError
@@ -59,7 +59,7 @@ class FixedVertices(NamedTuple):
     weight: np.ndarray
 
 
-class Step(NamedTuple):
+class UndoStep(NamedTuple):
     """How the state before a batch comes back.
 
     Attributes
@@ -78,11 +78,11 @@ class Step(NamedTuple):
     moves: Moves | None
     part: Array | None
     before: RoundResult
-    ledger: Ledger
+    ledger: EscalationState
     fixed: FixedVertices | None
 
 
-class Done(NamedTuple):
+class RoundReport(NamedTuple):
     """What was done about a batch.
 
     Attributes
@@ -97,31 +97,31 @@ class Done(NamedTuple):
     affected: int
 
 
-class Rounds:
+class SessionState:
     """A graph that is edited, a partition that follows, and what they were at marks.
 
     Parameters
     ----------
-    call : Call
+    request : Call
         That of the first partition.
     edited : EditableGraph or EditableHypergraph
     part, sizes, fixed : array or None
         Blocks of all ids, what is moved with each, and blocks that they must be in.
-    wishes : Wishes
+    session_options : Wishes
     fixed_weight : numpy.ndarray of int64, shape (k,), optional
         Weight of the vertices that are fixed to each block, if the call does not know.
     known : Known, optional
         What the blocks cost and weigh, if that is known.
     """
 
-    def __init__(self, call: Call, edited: Any, part: Array, sizes: Array | None,
-                 fixed: Array | None, wishes: Wishes,
+    def __init__(self, request: Request, edited: Any, part: Array, sizes: Array | None,
+                 fixed: Array | None, session_options: SessionOptions,
                  fixed_weight: np.ndarray | None = None, known: PartitionFigures
                  | None = None) -> None:
-        self.call, self.edited, self.wishes = call, edited, wishes
-        self.sums = Sums(call, wishes, sizes)
-        self._weigh_fixed(call.bounds.fixed_weight if fixed_weight is None else fixed_weight)
-        self.log: list[Step] = []
+        self.request, self.edited, self.session_options = request, edited, session_options
+        self.sums = Sums(request, session_options, sizes)
+        self._weigh_fixed(request.bounds.fixed_weight if fixed_weight is None else fixed_weight)
+        self.log: list[UndoStep] = []
         self.begin = 0
         self.marks: WeakSet[SessionMark] = WeakSet()
         self.unfinished: Callable[[], None] | None = None
@@ -130,23 +130,24 @@ class Rounds:
 
     def _weigh_fixed(self, weight: np.ndarray) -> None:
         """Have bounds for what is fixed to each block."""
-        wishes, k = self.wishes, self.call.problem.num_blocks
+        session_options, k = self.session_options, self.request.problem.num_blocks
         self.fixed_weight = weight
-        self.rule = BoundsRule(k, wishes.imbalance, wishes.target, weight, wishes.min_weight)
+        self.rule = LimitRule(k, session_options.imbalance, session_options.target, weight,
+                              session_options.min_weight)
         self._bounds: tuple[int, Bounds | None] = (-1, None)
         self._judged: tuple[RoundResult | None, bool] = (None, False)
 
     def follow(self, part: Array, sizes: Array | None, fixed: Array | None,
                known: PartitionFigures | None) -> None:
         """Have these blocks from now on."""
-        problem = self.call.problem
+        problem = self.request.problem
         self.edited.num_blocks = problem.num_blocks
         self._bounds = (-1, None)
         self.incremental = IncrementalRefiner(self.edited, part,
                                               lambda total: self.bounds(total).balance,
                                               problem.objective, problem.seed,
-                                              ceil(self.wishes.price), sizes,
-                                              fixed, entry_of(self.call.config).around, known)
+                                              ceil(self.session_options.price), sizes,
+                                              fixed, entry_of(self.request.config).around, known)
 
     def bounds(self, total: int) -> Bounds:
         """The bounds of the blocks when all vertices weigh so much."""
@@ -175,7 +176,7 @@ class Rounds:
         return known
 
     def apply(self, batch: Batch, wanted: str,
-              progress: Progress | None = None) -> tuple[Update, Done]:
+              progress: Progress | None = None) -> tuple[Update, RoundReport]:
         """Apply a batch; if anything fails all is as before."""
         incremental = self.incremental
         incremental.reserve()
@@ -194,11 +195,11 @@ class Rounds:
             if marked or batch.fixings:  # after these another round may follow
                 moves = incremental.moves(local).kept(self.edited.space)
             done, part = self._gone_on(update, wanted, local, progress, bool(batch.fixings))
-            step = Step(moves, part, before, ledger, fixed) if marked else None
+            step = UndoStep(moves, part, before, ledger, fixed) if marked else None
         except BaseException:
             if moves is None and local is not None:
                 moves = incremental.moves(local)
-            step = Step(moves, part, before, ledger, fixed)
+            step = UndoStep(moves, part, before, ledger, fixed)
             self.unfinished = partial(self._break_off, batch, update, step)
             self.finish()
             raise
@@ -231,7 +232,7 @@ class Rounds:
             self.unfinished()
             self.unfinished = None
 
-    def _break_off(self, batch: Batch, update: Update, step: Step) -> None:
+    def _break_off(self, batch: Batch, update: Update, step: UndoStep) -> None:
         """Go back by a batch; without moves from within a round.  It may be tried again."""
         if batch.applied:
             self.edited.undo_last(update)
@@ -252,7 +253,7 @@ class Rounds:
         """Fix vertices as a batch asks for it, and return what was fixed before."""
         incremental, space = self.incremental, self.edited.space
         ids, blocks = fixings_of(batch)
-        count, k = self.edited.vertices.count, self.call.problem.num_blocks
+        count, k = self.edited.vertices.count, self.request.problem.num_blocks
         before = FixedVertices(incremental.fixed, self.fixed_weight)
         fixed = space.full(count, FREE, np.int32)
         if incremental.fixed is not None:
@@ -270,7 +271,7 @@ class Rounds:
         self.incremental.fix(fixed.blocks)
 
     def _gone_on(self, update: Update, wanted: str, local: RoundResult, progress: Progress | None,
-                 may_be_misplaced: bool) -> tuple[Done, Array | None]:
+                 may_be_misplaced: bool) -> tuple[RoundReport, Array | None]:
         """Put fixed vertices in place and refine around them, or all levels, if that is to be.
 
         Without, what refinement around the edits has left too heavy moves one by one.  Also returns
@@ -299,7 +300,7 @@ class Rounds:
                 incremental.write(part)
             raise
         moved = (local.moved, local.migration) if old is None else incremental.away(old)
-        return Done(effort, *moved, affected), part
+        return RoundReport(effort, *moved, affected), part
 
     def _so_far(self, update: Update) -> tuple[Array, Array]:
         """Blocks before the batch, and those that refinement around its edits has come to."""
@@ -318,22 +319,24 @@ class Rounds:
         """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
         incremental = self.incremental
         live = incremental.live_partition()
-        call = call_now(self.call, made(self.edited), live.fixed, self.wishes, progress)
+        request = request_for(self.request, made(self.edited), live.fixed, self.session_options,
+                              progress)
         if effort in ("none", "local"):
-            found = within_bounds(call, live)
+            found = within_bounds(request, live)
         else:
-            found, effort = all_levels(call, live, self.wishes.price, effort, may_change)
+            found, effort = all_levels(request, live, self.session_options.price, effort,
+                                       may_change)
         return incremental.of_all(found), effort
 
     def _effort(self) -> str:
         edited = self.edited
-        if not self.wishes.escalates:
+        if not self.session_options.escalates:
             return "local"
         return self.ledger.effort(self.last.cost, edited.pair_weight, edited.num_pairs,
                                   self.feasible)
 
-    def _settled(self, edits: int) -> Ledger:
-        return Ledger(edits, self.last.cost, self.edited.pair_weight, not self.feasible)
+    def _settled(self, edits: int) -> EscalationState:
+        return EscalationState(edits, self.last.cost, self.edited.pair_weight, not self.feasible)
 
     def mark(self) -> SessionMark:
         """A mark of the state as it is."""
@@ -367,7 +370,7 @@ class Rounds:
                 self.marks.discard(other)
         return bool(steps)
 
-    def _return(self, step: Step, undoing: bool = False) -> None:
+    def _return(self, step: UndoStep, undoing: bool = False) -> None:
         """Go back by a round; accounts are to follow."""
         if step.part is not None:
             self.incremental.write(step.part)
@@ -379,7 +382,7 @@ class Rounds:
         graph, live = made(self.edited), self.incremental.live_partition()
         if isinstance(graph, Graph) or name not in (*PRICES, "cut"):
             raise AttributeError(f"a graph has a cut, no {name}")
-        return net_values(graph, live.part, self.call.problem.num_blocks, PRICES)[name]
+        return net_values(graph, live.part, self.request.problem.num_blocks, PRICES)[name]
 
     def compact(self) -> Any:
         """Renumber the existing ids and return the new ones.  If it fails nothing has changed."""

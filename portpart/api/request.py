@@ -26,10 +26,10 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
+from portpart.api.dry_run import dry_run
+from portpart.api.memory_check import check_memory_limit
+from portpart.api.objective_specs import ObjectiveSpec, objective_spec
 from portpart.api.progress import checked_progress
-from portpart.api.rehearsal import rehearse
-from portpart.api.room import check_room
-from portpart.api.tasks import Task, task_of
 from portpart.backends.interface import Array
 from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.graph import Graph
@@ -41,7 +41,7 @@ from portpart.primitives.histogram import histogram
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class Request:
     """What was asked for, checked and on the device.
 
     Attributes
@@ -49,7 +49,7 @@ class Call:
     given : object
         The graph as the caller has it.
     problem : Problem
-    task : Task
+    spec : Task
     bounds : Bounds
     run : callable
         From a problem and `config`, blocks.
@@ -62,7 +62,7 @@ class Call:
 
     given: Any
     problem: Problem[Any]
-    task: Task
+    spec: ObjectiveSpec
     bounds: Bounds
     run: Callable[[Problem[Any], Any], Array]
     config: Any
@@ -74,7 +74,7 @@ class Call:
         """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
         with problem.space.active():
             solvable = with_own_blocks(problem)
-            rehearse(solvable, self.run, self.config)
+            dry_run(solvable, self.run, self.config)
             part = self.run(solvable, self.config)
             with problem.trace.phase("finish"):
                 return _finished(problem, part, self.bounds)
@@ -86,7 +86,7 @@ class Call:
     def measured(self, part: Array, trace: Trace) -> dict[str, int]:
         """What blocks cost, by all objectives."""
         with self.problem.space.active(), trace.phase("finish"):
-            return self.task.measure(part)
+            return self.spec.measure(part)
 
     def is_kept(self, block_weights: np.ndarray, stacklevel: int) -> bool:
         """Whether blocks are within their bounds; warns if they are not."""
@@ -107,10 +107,10 @@ class Call:
             max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
             feasible=feasible, k=self.problem.num_blocks,
             seconds=time.perf_counter() - self.begin,
-            stats={**trace.summary(), **self.task.facts}, labels=self.problem.graph.names)
+            stats={**trace.summary(), **self.spec.facts}, labels=self.problem.graph.names)
 
 
-def call_of(
+def checked_request(
     graph: Any, k: int, *, imbalance: Any, vertex_weights: Any = None, edge_weights: Any = None,
     net_weights: Any = None, target: Any = None, fixed: Any = None, initial: Any = None,
     min_block_weight: int | None = None, objective: str | None = None, vertex_sizes: Any = None,
@@ -118,7 +118,7 @@ def call_of(
     seed: int | None = 0, threads: int | None = None, starts: int | None = None,
     time_limit: float | None = None, symmetrize: Any = False, weights: Any = None,
     weight_scale: float | None = None, progress: Any = None, as_edges: bool = True,
-) -> Call:  # fmt: skip
+) -> Request:  # fmt: skip
     """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
     begin = time.perf_counter()
     k = checked_integer("k", k, 1, MAX_BLOCKS)
@@ -142,18 +142,18 @@ def call_of(
         graph, device, threads, vertex_weights=vertex_weights, edge_weights=edge_weights,
         net_weights=net_weights, symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
     as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)
-    task = task_of(given, k, objective, vertex_sizes, as_edges)
-    if of_nets and isinstance(task.graph, Graph):
+    spec = objective_spec(given, k, objective, vertex_sizes, as_edges)
+    if of_nets and isinstance(spec.graph, Graph):
         run, config = lookup(algorithm, preset, starts, k)
-    working, space = task.graph, given.space
+    working, space = spec.graph, given.space
     number_of_blocks(k, working.num_vertices)
     space.give_back()  # arrays of another graph, or of another seed, may find no place in it
-    check_room(space, k, working)
+    check_memory_limit(space, k, working)
     constraints = constraints_of(working, k, fixed, initial, deadline)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
     problem: Problem[Any] = Problem(working, bounds.balance, seed, Trace(space, working, progress),
-                                    constraints, task.objective)
-    return Call(graph, problem, task, bounds, run, config, target, progress, begin)
+                                    constraints, spec.objective)
+    return Request(graph, problem, spec, bounds, run, config, target, progress, begin)
 
 
 def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:

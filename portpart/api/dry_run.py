@@ -20,7 +20,7 @@ from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.net_cost import PRICES
 from portpart.algorithms.objectives.total import net_values, total_cost
 from portpart.api.version import __version__
-from portpart.backends.interface import Array, ExecutionSpace, Rehearsals
+from portpart.backends.interface import Array, DryRuns, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.primitives.histogram import histogram
@@ -42,21 +42,21 @@ With the levels of all together hardly a team for rows of some mean length is mi
 ENTRIES_OF_NETS = "net_pins", "vertex_nets"
 
 
-def rehearse(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config: Any,
-             rehearsals: Rehearsals | None = None) -> None:
+def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config: Any,
+            dry_runs: DryRuns | None = None) -> None:
     """Have the code of a run compiled side by side; by default where the space does such things."""
-    rehearsals = rehearsals or problem.space.rehearsals
-    if rehearsals is None or problem.constraints.previous_blocks is not None:
+    dry_runs = dry_runs or problem.space.dry_runs
+    if dry_runs is None or problem.constraints.previous_blocks is not None:
         return
 
     def call(stage: ExecutionSpace) -> None:
         for density in DENSITIES_OF_NETS if isinstance(problem.graph, Hypergraph) else (1,):
-            like = stand_in(problem, stage, density)
+            like = placeholder_problem(problem, stage, density)
             part = run(like, config)
             histogram(stage, part, like.num_blocks, like.graph.vertex_weights)
             _evaluate(like, part)
 
-    rehearsals.once(kind_of(problem, config), call)
+    dry_runs.once(kind_of(problem, config), call)
 
 
 def _evaluate(problem: Problem[Any], part: Array) -> None:
@@ -77,7 +77,8 @@ def kind_of(problem: Problem[Any], config: Any) -> str:
             f"{lengths}")
 
 
-def stand_in(problem: AnyProblem, stage: ExecutionSpace, density: float = 1) -> AnyProblem:
+def placeholder_problem(problem: AnyProblem, stage: ExecutionSpace,
+                        density: float = 1) -> AnyProblem:
     """A problem of the same kind in a space in which nothing runs."""
     wanted, graph = problem.constraints, _like(problem.graph, stage, problem.num_blocks, density)
     fixed, initial = (None if array is None else stage.zeros(graph.num_vertices, array.dtype)

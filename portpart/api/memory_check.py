@@ -12,7 +12,7 @@ ASKED_FROM = 2**28
 """Less than so many bytes are taken without asking what is free."""
 
 
-def check_room(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
+def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
     """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
     needed, who = refining_bytes(Sizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):

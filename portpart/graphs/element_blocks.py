@@ -22,7 +22,7 @@ from portpart.options import MAX_BLOCKS, shown
 NOWHERE, UNDECIDED = -1, -2
 
 
-class Ballot(Record):
+class VoteCounts(Record):
     """What votes are counted from, and what they lead to.
 
     Attributes
@@ -65,9 +65,9 @@ def part_of_other_side(
     result = space.empty(len(rows), np.int32)
     space.parallel_for(len(rows), choose_only_block, rows, part, result)
     sizes = np.bincount(result[result >= 0], minlength=len(limits)).astype(np.int64)
-    ballot = Ballot(part, limits, sizes, space.zeros(len(limits), np.int64), result)
+    vote_counts = VoteCounts(part, limits, sizes, space.zeros(len(limits), np.int64), result)
     undecided = np.flatnonzero(result == UNDECIDED)
-    space.parallel_for(1, vote_in_turn, undecided, len(undecided), rows, ballot)
+    space.parallel_for(1, assign_in_order, undecided, len(undecided), rows, vote_counts)
     return result
 
 
@@ -96,23 +96,23 @@ def _shares(target: Any) -> np.ndarray:
 
 
 @kl.device
-def favourite_of(row, rows: Incidence, ballot: Ballot):
+def majority_block(row, rows: Incidence, vote_counts: VoteCounts):
     """The block with most votes; of several the one that comes first in the row."""
-    best = kl.int64(ballot.part[rows.members[rows.offsets[row]]])
+    best = kl.int64(vote_counts.part[rows.members[rows.offsets[row]]])
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
-        block = kl.int64(ballot.part[rows.members[i]])
-        if ballot.votes[block] > ballot.votes[best]:
+        block = kl.int64(vote_counts.part[rows.members[i]])
+        if vote_counts.votes[block] > vote_counts.votes[best]:
             best = block
     return best
 
 
 @kl.device
-def less_loaded(best, row, rows: Incidence, ballot: Ballot):
+def less_loaded(best, row, rows: Incidence, vote_counts: VoteCounts):
     """The first block of the row that has room, or is less above its limit than `best`."""
     for i in range(rows.offsets[row], rows.offsets[row + 1]):
-        block = kl.int64(ballot.part[rows.members[i]])
-        above = ballot.sizes[block] - ballot.limits[block]
-        if above < 0 or above < ballot.sizes[best] - ballot.limits[best]:
+        block = kl.int64(vote_counts.part[rows.members[i]])
+        above = vote_counts.sizes[block] - vote_counts.limits[block]
+        if above < 0 or above < vote_counts.sizes[best] - vote_counts.limits[best]:
             return block
     return best
 
@@ -131,16 +131,16 @@ def choose_only_block(row, rows: Incidence, part, result):
 
 
 @kl.kernel
-def vote_in_turn(_, undecided, count, rows: Incidence, ballot: Ballot):
+def assign_in_order(_, undecided, count, rows: Incidence, vote_counts: VoteCounts):
     """Choose blocks for the undecided rows one after the other: a single item, in their order."""
     for at in range(count):
         row = kl.int64(undecided[at])
         for i in range(rows.offsets[row], rows.offsets[row + 1]):
-            ballot.votes[ballot.part[rows.members[i]]] += 1
-        best = favourite_of(row, rows, ballot)
+            vote_counts.votes[vote_counts.part[rows.members[i]]] += 1
+        best = majority_block(row, rows, vote_counts)
         for i in range(rows.offsets[row], rows.offsets[row + 1]):
-            ballot.votes[ballot.part[rows.members[i]]] = 0
-        if ballot.sizes[best] > ballot.limits[best]:
-            best = less_loaded(best, row, rows, ballot)
-        ballot.sizes[best] += 1
-        ballot.result[row] = best
+            vote_counts.votes[vote_counts.part[rows.members[i]]] = 0
+        if vote_counts.sizes[best] > vote_counts.limits[best]:
+            best = less_loaded(best, row, rows, vote_counts)
+        vote_counts.sizes[best] += 1
+        vote_counts.result[row] = best
