@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement.evaluation import undo
+from portpart.algorithms.refinement.evaluation import revert_to_best
 from portpart.algorithms.refinement.gains import active_sets
 from portpart.algorithms.refinement.level import Level
 from portpart.algorithms.refinement.rebalancing import loss_buckets
@@ -98,7 +98,7 @@ def test_what_a_list_drops_may_still_be_on_a_boundary_of_the_best(space: Executi
     listed = int(phases.level.on_boundary)
     phases.launch(listed, active_sets.keep_on_boundary, team=1)
     assert 0 <= phases.level.next_on_boundary < listed
-    phases.launch(GRID.num_vertices, undo, team=1)
+    phases.launch(GRID.num_vertices, revert_to_best, team=1)
     assert (copied(phases.run.incumbent.touched) != 0)[on_boundary(GRID, start)].all()
 
 

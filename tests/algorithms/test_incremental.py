@@ -13,7 +13,7 @@ from portpart import Session, generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.bounds import LimitRule
 from portpart.api.session_file import first_request
-from portpart.api.session_levels import ClusterProposals
+from portpart.api.session_levels import SessionOptions
 from portpart.api.session_state import SessionState
 from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.interface import ExecutionSpace
@@ -33,15 +33,15 @@ def rounds_on(space: ExecutionSpace, graph: Graph, growth: Growth = HALF_MORE,
               price: Fraction = Fraction(1), fixed: Any = None, sizes: Any = None,
               target: Any = None) -> SessionState:
     """The rounds of a graph on a space, from one and the same partition."""
-    proposals = ClusterProposals(0.1, target, 0, price, escalates=False)
-    request = first_request(graph, K, proposals=proposals, objective=None, algorithm=None,
+    options = SessionOptions(0.1, target, 0, price, escalates=False)
+    request = first_request(graph, K, session_options=options, objective=None, algorithm=None,
                             preset="fast",
                             seed=0, fixed=fixed)
     part, _ = request.partition(request.problem)
     given = request.problem.constraints.fixed
     return SessionState(request, EditableGraph(graph.to(space), growth), space.asarray(part),
                         None if sizes is None else space.asarray(sizes),
-                        None if given is None else space.asarray(given), proposals)
+                        None if given is None else space.asarray(given), options)
 
 
 def drawn() -> Graph:
@@ -141,7 +141,7 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
     for _ in range(30):
         cold = SessionState(rounds.request, rounds.edited, CPU.copy(rounds.incremental.part), None,
                             None,
-                            rounds.proposals)
+                            rounds.session_options)
         assert cold.last.cost == rounds.last.cost
         assert (cold.last.weights == rounds.last.weights).all()
         mark = rounds.mark()

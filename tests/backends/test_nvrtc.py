@@ -12,7 +12,7 @@ from portpart.algorithms.initial.options import InitialOptions
 from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.cuda.translate import DIRECT, PACKED, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
-from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
+from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
 from portpart.backends.language.types import type_of
 from portpart.backends.program import TEAM_WIDTHS
 from portpart.generators import grid_2d, netlist
@@ -67,7 +67,7 @@ def test_the_kernels_of_a_partition_compile(seen, end, widths):
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
         for kernel, tags, team in seen[0]
         for width in ({team, *widths} if kernel.uses_team_words else {team})
-        if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
+        if BLOCK // width * bytes_of(kernel.team_arrays) <= bytes_per_team(width)
     ]
     assert len(translations) > 40
     nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end], quick=True)

@@ -11,7 +11,7 @@ import portpart
 from portpart import Topology, backends
 from portpart.backends.cuda.translate import PACKED, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
-from portpart.backends.language.team_arrays import BLOCK, bytes_of, room_of
+from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
 from portpart.backends.language.types import type_of
 from portpart.generators import grid_2d, rmat
 from tests.backends import host_cuda, nvrtc
@@ -44,7 +44,7 @@ def test_kernels_compile(seen: tuple[list, dict], end: int, widths: set[int]) ->
         translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
         for kernel, tags, team in seen[0]
         for width in ({team, *widths} if kernel.uses_team_words else {team})
-        if BLOCK // width * bytes_of(kernel.team_arrays) <= room_of(width)
+        if BLOCK // width * bytes_of(kernel.team_arrays) <= bytes_per_team(width)
     ]
     assert any(translation.symbol.startswith("propose_swap") for translation in translations)
     nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end], quick=True)
