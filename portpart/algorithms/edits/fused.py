@@ -56,7 +56,7 @@ def is_small(space: ExecutionSpace, length: int) -> bool:
 
 
 def capacity_for_deletions(side: Side, number: int) -> int:
-    """Expected number of operations for the deletion of `number` rows."""
+    """Estimated number of operations for the deletion of `number` rows."""
     pairs, rows = side.store.used, max(1, side.table.num_alive)
     return number * (3 * pairs // (2 * rows) + 2)
 
