@@ -1,8 +1,8 @@
 """What a first call costs: whole processes, with caches that are empty, filled ahead, and warm.
 
-    python -m bench.first_request                           # 100 vertices and 100,000, on the CPU
-    python -m bench.first_request --device cuda --json first_request.json
-    python -m bench.first_request --tree before=../other    # beside another checkout, alternately
+    python -m bench.first_call                           # 100 vertices and 100,000, on the CPU
+    python -m bench.first_call --device cuda --json first_call.json
+    python -m bench.first_call --tree before=../other    # beside another checkout, alternately
 
 Cold: nothing is compiled, the caches are fresh folders: `PORTPART_CACHE_DIR`, `CUPY_CACHE_DIR` and
 `CUDA_CACHE_PATH`, where NVRTC keeps code since CUDA 12.9.
