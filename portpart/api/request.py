@@ -49,7 +49,7 @@ class Request:
     given : object
         The graph as the caller has it.
     problem : Problem
-    spec : Task
+    spec : ObjectiveSpec
     bounds : Bounds
     run : callable
         From a problem and `config`, blocks.

@@ -197,7 +197,7 @@ class Session(SessionView):
                 self.objective, rounds.last.cost, rounds.feasible, rounds.last.weights.copy(),
                 done.moved, done.migration, done.affected, done.effort,
                 time.perf_counter() - begin, update.loops, update.merged, update.missing,
-                rounds.session_options.target, lambda name: self._measured(name, version))
+                rounds.options.target, lambda name: self._measured(name, version))
 
     def mark(self) -> SessionMark:
         """A mark of the state as it is, for `undo`; it costs memory as long as it is kept.

@@ -101,7 +101,7 @@ def first_request(graph: Any, k: int, *, session_options: SessionOptions, object
 
 def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Any]:
     """All that is not an array."""
-    session_options, preset = rounds.session_options, asked["preset"]
+    session_options, preset = rounds.options, asked["preset"]
     return {
         **asked, "version": VERSION, "k": rounds.request.problem.num_blocks,
         "preset": preset if isinstance(preset, str) else description_of(preset),

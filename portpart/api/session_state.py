@@ -69,8 +69,8 @@ class UndoStep(NamedTuple):
     part : array of int32, or None
         The partition before all levels were refined, if they were, or vertices moved to where
         they are fixed.
-    before : Round
-    ledger : Ledger
+    before : RoundResult
+    ledger : EscalationState
     fixed : FixedVertices, or None
         What was fixed before, if that is another.
     """
@@ -102,15 +102,15 @@ class SessionState:
 
     Parameters
     ----------
-    request : Call
+    request : Request
         That of the first partition.
     edited : EditableGraph or EditableHypergraph
     part, sizes, fixed : array or None
         Blocks of all ids, what is moved with each, and blocks that they must be in.
-    session_options : Wishes
+    session_options : SessionOptions
     fixed_weight : numpy.ndarray of int64, shape (k,), optional
         Weight of the vertices that are fixed to each block, if the call does not know.
-    known : Known, optional
+    known : PartitionFigures, optional
         What the blocks cost and weigh, if that is known.
     """
 
@@ -118,7 +118,7 @@ class SessionState:
                  fixed: Array | None, session_options: SessionOptions,
                  fixed_weight: np.ndarray | None = None, known: PartitionFigures
                  | None = None) -> None:
-        self.request, self.edited, self.session_options = request, edited, session_options
+        self.request, self.edited, self.options = request, edited, session_options
         self.sums = Sums(request, session_options, sizes)
         self._weigh_fixed(request.bounds.fixed_weight if fixed_weight is None else fixed_weight)
         self.log: list[UndoStep] = []
@@ -130,7 +130,7 @@ class SessionState:
 
     def _weigh_fixed(self, weight: np.ndarray) -> None:
         """Have bounds for what is fixed to each block."""
-        session_options, k = self.session_options, self.request.problem.num_blocks
+        session_options, k = self.options, self.request.problem.num_blocks
         self.fixed_weight = weight
         self.rule = LimitRule(k, session_options.imbalance, session_options.target, weight,
                               session_options.min_weight)
@@ -146,7 +146,7 @@ class SessionState:
         self.incremental = IncrementalRefiner(self.edited, part,
                                               lambda total: self.bounds(total).balance,
                                               problem.objective, problem.seed,
-                                              ceil(self.session_options.price), sizes,
+                                              ceil(self.options.price), sizes,
                                               fixed, entry_of(self.request.config).around, known)
 
     def bounds(self, total: int) -> Bounds:
@@ -319,18 +319,16 @@ class SessionState:
         """Blocks of all ids refined on all levels, or only within their bounds; what was done."""
         incremental = self.incremental
         live = incremental.live_partition()
-        request = request_for(self.request, made(self.edited), live.fixed, self.session_options,
-                              progress)
+        request = request_for(self.request, made(self.edited), live.fixed, self.options, progress)
         if effort in ("none", "local"):
             found = within_bounds(request, live)
         else:
-            found, effort = all_levels(request, live, self.session_options.price, effort,
-                                       may_change)
+            found, effort = all_levels(request, live, self.options.price, effort, may_change)
         return incremental.of_all(found), effort
 
     def _effort(self) -> str:
         edited = self.edited
-        if not self.session_options.escalates:
+        if not self.options.escalates:
             return "local"
         return self.ledger.effort(self.last.cost, edited.pair_weight, edited.num_pairs,
                                   self.feasible)

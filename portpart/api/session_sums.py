@@ -67,9 +67,9 @@ class Sums:
 
     Parameters
     ----------
-    request : Call
+    request : Request
         That of the first partition.
-    session_options : Wishes
+    session_options : SessionOptions
     sizes : array or None
         What is moved with each vertex.
     """

@@ -141,7 +141,7 @@ def test_what_is_known_is_what_would_be_found_anew() -> None:
     for _ in range(30):
         cold = SessionState(rounds.request, rounds.edited, CPU.copy(rounds.incremental.part), None,
                             None,
-                            rounds.session_options)
+                            rounds.options)
         assert cold.last.cost == rounds.last.cost
         assert (cold.last.weights == rounds.last.weights).all()
         mark = rounds.mark()

@@ -117,10 +117,10 @@ class Batch:
     ----------
     applied : bool
         Whether the batch has been applied; nothing can be added any more then.
-    calls : list of Call
-    of_pairs : list of Call
+    calls : list of BatchCall
+    of_pairs : list of BatchCall
         Those about pairs, of which there are `num_pairs`.
-    deletions, weight_changes : dict of lists of Call
+    deletions, weight_changes : dict of lists of BatchCall
         Those about ids, by their kind.
     fixings : list of Fixing
     names : BatchNames

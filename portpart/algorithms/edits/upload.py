@@ -50,9 +50,9 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
 
     Parameters
     ----------
-    deletion_calls : sequence of sequences of Call
+    deletion_calls : sequence of sequences of BatchCall
         Deletions of each kind of ids.
-    calls : sequence of Call
+    calls : sequence of BatchCall
         Those about pairs.
     capacity : int
         How many operations there is room for; behind the given ones there are none.

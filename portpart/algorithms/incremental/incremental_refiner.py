@@ -93,7 +93,7 @@ class IncrementalRefiner:
         Blocks of vertices that must not move, else -1.
     pieces : tuple of Piece, optional
         Refinement around edits; that with label propagation by default.
-    known : Known, optional
+    known : PartitionFigures, optional
         What the partition costs and its blocks weigh, if that is known.
     """
 

@@ -225,7 +225,7 @@ class Refiner:
 
         Parameters
         ----------
-        around : Around
+        around : LocalRefinement
         filter_ratio : float, or None
             As in `refine`; None lets nobody move.
         fixed, homes

@@ -97,7 +97,7 @@ class Job(Static):
     ----------
     body : DeviceFunction
         ``body(v, graph, state, connections, tables, found, more)``
-    selector : Asking
+    selector : Selector
     connections : Connectivity
     counter : Word
         Type of numbers that hold any sum of weights.
@@ -116,7 +116,7 @@ class ByDegree:
     Parameters
     ----------
     body : callable
-    selector : Asking
+    selector : Selector
     rules : Rules
     """
 
