@@ -92,12 +92,12 @@ class MultisectionConfig:
         return len(self.rooms) == 1 and self.cycles == 0
 
     def of_section(self, num_blocks: int) -> Callable[[Problem], Array]:
-        """The partitioner of a section that is divided into so many blocks."""
+        """The partitioner of a section that is divided into this many blocks."""
         run, config = lookup(self.partitioner, self.preset, self.starts, num_blocks)
         return lambda problem: run(problem, config)
 
     def of_levels(self, num_elements: int) -> Iterator[PortpartConfig]:
-        """How each level is partitioned, from the outermost on, if there are so many elements."""
+        """How each level is partitioned, from the outermost on, if there are this many elements."""
         _, config = lookup(AT_ONCE, self.preset, self.starts, num_elements)
         config = changed(config, {"coarsening.min_coarsest": max(
             self.min_coarsest, config.coarsening.min_coarsest)})

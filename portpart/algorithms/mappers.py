@@ -86,7 +86,7 @@ class Mapper(Entry):
 
 
 def with_starts(config: Any, starts: int | None, num_elements: int) -> Any:
-    """The configuration of a mapper with so many initial mappings, unless `starts` is None."""
+    """The configuration of a mapper with this many initial mappings, unless `starts` is None."""
     if starts is None:
         return config
     if isinstance(config, MultisectionConfig):

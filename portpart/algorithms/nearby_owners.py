@@ -55,7 +55,7 @@ class MoveRule(NamedTuple):
     max_left : float
         The share of ghosts that is left is no more than this, or they stay.
     spacing : int
-        A region begins at one of so many vertices.
+        A region begins at one of this many vertices.
     """
 
     min_ghosts: float = 0.25
@@ -75,7 +75,7 @@ def rule_for(space: ExecutionSpace) -> MoveRule:
 
 
 def are_scattered(graph: DistributedGraph, rule: MoveRule) -> bool:
-    """Whether there are so many ghosts that vertices might move.  All ranks call it."""
+    """Whether there are this many ghosts that vertices might move.  All ranks call it."""
     if graph.comm.size == 1 or graph.are_moved:
         return False
     ghosts = sum_over_ranks(graph.comm, [graph.num_ghosts])[0]

@@ -35,7 +35,7 @@ def checked_seed(seed: Any) -> int:
 
 
 def warn_of_percents(imbalance: Any, frames: int = 4) -> None:
-    """Warn the caller, so many frames up, if an imbalance, which is a valid one, is above 1."""
+    """Warn the caller, this many frames up, if an imbalance, which is a valid one, is above 1."""
     if exact_fraction(imbalance) > 1:
         warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
                       'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=frames)

@@ -35,7 +35,7 @@ MAX_VERTICES = 2**18
 DENSITIES_OF_NETS = 3 / 4, 1, 4 / 3
 """Pins of what stands in for a hypergraph, by those that it has.
 
-With the levels of all together hardly a team for rows of some mean length is missed.
+With the levels of all together barely a team for rows of some mean length is missed.
 """
 
 

@@ -11,10 +11,10 @@ EFFORTS = ("auto", "none", "local", "cycle", "full")
 ESCALATIONS = ("auto", "never")
 
 CYCLE_PART = 40
-"""With edits of one in so many arcs or pins, all levels are refined."""
+"""With edits of one in this many arcs or pins, all levels are refined."""
 
 FULL_PART = 2
-"""With edits of one in so many, the partition is made anew."""
+"""With edits of one in this many, the partition is rebuilt."""
 
 GROWTH = 21, 20
 """All levels are refined when the objective has grown by such a ratio, beside the graph."""

@@ -1,6 +1,6 @@
 """How much memory a mapping takes: what the searches take that it goes through.
 
-Multisection searches once a level, among more vertices than a partition of so many blocks; all
+Multisection searches once a level, among more vertices than a partition of this many blocks; all
 arrays of a level are given back before the next one.
 """
 

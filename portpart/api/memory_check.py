@@ -9,7 +9,7 @@ from portpart.errors import OutOfMemory
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 
 ASKED_FROM = 2**28
-"""Less than so many bytes are taken without asking what is free."""
+"""Less than this many bytes are taken without asking what is free."""
 
 
 def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:

@@ -40,8 +40,8 @@ OTHER_SEED = 10**6
 """The clusters that a partition was made of would fit into its blocks."""
 
 ABOVE_END = 5 / 4
-"""Coarsening for starts ends at no more than so many times the vertices that it is to end at, and
-that of a larger graph at no more than so many times those of a smaller one of its kind."""
+"""Coarsening for starts ends at no more than this many times the vertices that it is to end at, and
+that of a larger graph at no more than this many times those of a smaller one of its kind."""
 
 
 def levels_for(finest: LevelSize, search: Search, arc_shrink: float | None,
@@ -67,7 +67,7 @@ def levels_for(finest: LevelSize, search: Search, arc_shrink: float | None,
 def _enlarged(finest: LevelSize, search: Search, walk: list[Counts]) -> Levels:
     """Levels that shrink as those of a smaller graph; where it has no more, by the shares.
 
-    Multisection starts on so many vertices that a level more or less counts too much.
+    Multisection starts on few vertices, where one level more or less matters.
     """
     scaled = list(_scaled(finest, walk))
     n, arcs, *_ = scaled[-1]

@@ -1,7 +1,7 @@
 """How much memory a search among partitions takes, from what its pieces declare (docs/memory.md).
 
 Work arrays are declared with their lengths in the records of the pieces that use them.  Matching
-and contraction allocate theirs per level, refinement anew where a finer level needs much more: so
+and contraction allocate theirs per level, refinement again where a finer level needs much more: so
 the bytes follow from the sizes of the levels, which `memory_levels.py` finds.
 """
 
@@ -91,7 +91,7 @@ class LevelSize:
         return Clusters.num_bytes(self.fine)
 
     def times(self, count: int) -> Self:
-        """The size of so many copies."""
+        """The size of this many copies."""
         counts = ("num_vertices", "num_arcs", "own_bytes", "num_nets", "large")
         return replace(self, **{name: count * value for name, value in vars(self).items()
                                 if name in counts})
@@ -103,7 +103,7 @@ AnySize = TypeVar("AnySize", bound=LevelSize)
 def level_size(n: int, arcs: int, weight_bytes: int, vertex_weight: int = OF_WORD,
                edge_weight: int | None = None, offset: int | None = None,
                max_degree: int = ANY_DEGREE, long_arcs: int | None = None) -> LevelSize:
-    """A graph whose weights take so many bytes each; a coarse graph has weights of both kinds."""
+    """A graph whose weights take this many bytes each; a coarse graph has weights of both kinds."""
     offset = offset_bytes(arcs) if offset is None else offset
     arc = OF_VERTEX + (weight_bytes if edge_weight is None else edge_weight)
     return LevelSize(n, arcs, offset * (n + 1) + arc * arcs + vertex_weight * n, weight_bytes,
@@ -118,7 +118,7 @@ def size_of(graph: Graph) -> LevelSize:
 
 
 def offset_bytes(num_arcs: int) -> int:
-    """Bytes of an offset into so many arcs."""
+    """Bytes of an offset into this many arcs."""
     return 4 if num_arcs <= MAX_INT32_ARCS else 8
 
 
@@ -295,7 +295,7 @@ class MemoryEstimate:
         return max(self.coarsening, self.refinement, self.swaps)
 
     def beside(self, size: int) -> MemoryEstimate:
-        """The same with so many bytes that are in use all the time."""
+        """The same with this many bytes that are in use all the time."""
         return replace(self, graph=self.graph + size, coarsening=self.coarsening + size,
                        refinement=self.refinement + size)
 

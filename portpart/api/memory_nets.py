@@ -73,7 +73,7 @@ class NetLevelSize(LevelSize):
     edge_bytes : int
         Bytes of the weight of an edge of its clique graph, or of a coarser one's, at most.
     has_hubs : bool
-        Whether vertices may have so many nets that their ties are summed up in pieces.
+        Whether vertices may have this many nets that their ties are summed up in pieces.
     """
 
     num_nets: int = 0
@@ -105,7 +105,7 @@ class NetLevelSize(LevelSize):
 
 def net_level_size(n: int, m: int, p: int, weight_bytes: int, vertex_weight: int = OF_WORD,
                    net_weight: int | None = None, **more: Any) -> NetLevelSize:
-    """A hypergraph whose weights take so many bytes; a coarse one has weights of both kinds."""
+    """A hypergraph whose weights take this many bytes; a coarse one has weights of both kinds."""
     offset = offset_bytes(p)
     own = (offset * (n + m + 2) + 2 * OF_VERTEX * p + vertex_weight * n
            + (weight_bytes if net_weight is None else net_weight) * m)
@@ -241,7 +241,7 @@ class NetSearch(Search):
 
     @property
     def proposals(self) -> NetProposals:
-        """What nets vertices look at."""
+        """What nets vertices examine."""
         grouping = getattr(self.config, "grouping", None)
         return NetProposals(self.config.nets if grouping is None
                             else NetOptions(max_rated=grouping.max_rated))

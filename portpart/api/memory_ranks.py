@@ -53,7 +53,7 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: 
 
 
 def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
-    """Bytes of what ranks add up while they refine a graph of so many vertices."""
+    """Bytes of what ranks add up while they refine a graph of this many vertices."""
     sizes = Sizes(num_vertices, 0, num_blocks, num_vertices)
     return Totals.num_bytes(sizes) + OF_WORD * ranks
 
@@ -64,7 +64,7 @@ def _is_folded(level: LevelSize, fold: Fold) -> bool:
 
 
 def _of_rank(level: LevelSize, ranks: int, ghosts: float, fold: Fold) -> LevelSize:
-    """What a rank has of a level, with so many ghosts for each vertex of all ranks."""
+    """What a rank has of a level, with this many ghosts for each vertex of all ranks."""
     if _is_folded(level, fold):
         return level
     own = -(-level.num_vertices // ranks)

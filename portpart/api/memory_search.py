@@ -33,7 +33,7 @@ MIN_SECTIONS = 2
 """One section is the whole graph, and has no label."""
 
 MARGIN = 1.05
-"""The estimate is so many times what is declared, but for the input graph: other seeds, and walks
+"""The estimate is this many times what is declared, but for the input graph: other seeds, and walks
 that keep to the blocks of a partition, have levels that are a little larger."""
 
 
@@ -157,7 +157,7 @@ class Search:
         return self.kept_bytes(walk[0].num_vertices)
 
     def kept_bytes(self, num_vertices: int) -> int:
-        """Bytes of the partitions of so many vertices that are kept beside the walk.
+        """Bytes of the partitions of this many vertices that are kept beside the walk.
 
         Those that walks end with, the label of two that are combined, and the best of all; with
         labels, the partition before and its sections.

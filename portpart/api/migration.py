@@ -26,7 +26,7 @@ from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
 from portpart.options import FEW_CHARACTERS, MAX_BLOCKS, exact_fraction, shown
 
 MAX_DOUBLINGS = 6
-"""A price that is too low after so many rises faster."""
+"""A price that is too low after this many rises faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def _in_few_digits(price: Fraction) -> str:
 
 
 def scaled(graph: Any, factor: int) -> Any:
-    """The same graph with edges, or nets, of so many times the weight."""
+    """The same graph with edges, or nets, of this many times the weight."""
     if factor == 1:
         return graph
     nets = not isinstance(graph, Graph)

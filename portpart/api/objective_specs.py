@@ -142,7 +142,7 @@ def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
 
 
 def amounts(space: ExecutionSpace, values: Any, number: int, name: str, things: str) -> Array:
-    """What each of so many things comes to: int64, none below 0, and the total within 2**62.
+    """What each of this many things comes to: int64, none below 0, and the total within 2**62.
 
     Raises
     ------

@@ -109,7 +109,7 @@ def partition(
         What becomes of edge weights that are negative or no integers, as in
         :func:`portpart.as_graph`.
     weight_scale : float, optional
-        What ``"round"`` and ``"abs"`` multiply by; ``stats["weight_scale"]`` tells what it was.
+        What ``"round"`` and ``"abs"`` multiply by; ``stats["weight_scale"]`` says what it was.
         The cut counts the rounded weights.
     progress : bool or callable, optional
         True draws a line on stderr, if that is a terminal, or in a notebook, which is gone at the

@@ -1,4 +1,4 @@
-"""The public function that partitions anew without moving much."""
+"""The public function that partitions again without moving much."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ def repartition(
     weight_scale: float | None = None,
     progress: Progress | bool | None = None,
 ) -> RepartitionResult:
-    """Partition a graph or a hypergraph anew, and leave vertices where they are if that costs less.
+    """Partition a graph or a hypergraph again, and leave vertices where they are if that costs
+    less.
 
     What becomes small is the objective plus `migration` times the size of the vertices that are not
     in their old block any more, within the bounds that :func:`portpart.partition` keeps.
@@ -257,7 +258,7 @@ class FactorSearch:
         """A few partitions, each made from the best before, and the first from the old blocks.
 
         At the highest price while too much moves, but not where nothing better comes; within bounds
-        not where hardly less moves either, and once less.  From then on between prices at which too
+        not where barely less moves either, and once less.  From then on between prices at which too
         much moves and others.  No partition is grown beside, and what begins within bounds is made
         in brief: as vertices merge within its blocks and the old ones, levels would be many.
         """
@@ -292,7 +293,7 @@ class FactorSearch:
         """From the old blocks, and from new ones if that might pay.
 
         Refinement leads back home where that costs less.  Where weights are hard to pack and too
-        much moves from the old blocks, it hardly does from new ones, which are taken as they are.
+        much moves from the old blocks, it barely does from new ones, which are taken as they are.
         """
         request, new = self.request, self.fresh
         problem = with_previous_blocks(request.problem, self.old, price)

@@ -34,7 +34,7 @@ from portpart.options import shown
 class Session(SessionView):
     """A partition of a graph or hypergraph that changes in batches of edits.
 
-    After each batch only what is around the edits is looked at, in time that does not follow from
+    After each batch only what is around the edits is examined, in time that does not follow from
     the size of the graph.  Now and then, when edits have added up, all levels are refined.
 
     Parameters
@@ -67,8 +67,8 @@ class Session(SessionView):
         refined when edits since the last time come to 2.5 % of all arcs or pins, when the
         objective has grown by 5 % beside the total weight of edges or pins, or when bounds are
         broken, and if a new partition turns out to cost 2 % less, and pays for its moves in 256
-        rounds, that is taken; the partition is made anew when edits come to half of all arcs or
-        pins.  Algorithms that know no price of moving (`igkway`, `ihyperg`) make it anew in all
+        rounds, that is taken; the partition is rebuilt when edits come to half of all arcs or
+        pins.  Algorithms that know no price of moving (`igkway`, `ihyperg`) make it again in all
         these cases, and the blocks are kept that cost less, the old ones or the new.
     progress : bool or callable, optional
         As in :func:`portpart.partition`: of the first partition.
@@ -166,12 +166,12 @@ class Session(SessionView):
             One of `batch`.
         effort : {"auto", "none", "local", "cycle", "full"}
             ``"none"`` places new vertices and nothing else; ``"local"`` refines around the edits;
-            ``"cycle"`` then refines on all levels; ``"full"`` partitions anew, with the numbers of
+            ``"cycle"`` then refines on all levels; ``"full"`` partitions again, with the numbers of
             blocks that leave most where it is.  ``"auto"`` decides by counts of edits and by the
             objective, see `escalate`.
         progress : bool or callable, optional
             As in :func:`portpart.partition`, where all levels are refined or the graph is
-            partitioned anew; of less there is nothing to tell.  It may look at the session, not
+            partitioned again; of less there is nothing to tell.  It may examine the session, not
             change, mark or save it.  What it raises comes through, and nothing has changed then.
 
         Returns

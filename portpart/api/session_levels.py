@@ -29,7 +29,7 @@ MUCH_BETTER = Fraction(98, 100)
 """A new partition that costs less than this share is taken, if that pays for its moves in time."""
 
 PATIENCE = 256
-"""In so many rounds, in each of which less is cut."""
+"""In this many rounds, in each of which less is cut."""
 
 
 class SessionOptions(NamedTuple):
@@ -71,7 +71,7 @@ def request_for(request: Request, graph: EitherGraph, fixed: Array | None,
 
 def all_levels(request: Request, live: LivePartition, price: Fraction, effort: str,
                may_change: bool) -> tuple[Array, str]:
-    """Blocks refined on all levels, or made anew, and which of the two.
+    """Blocks refined on all levels, or rebuilt, and which of the two.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def prices_of(session_options: SessionOptions, config: Any) -> list[Fraction]:
 
 
 def total_size(number: int, sizes: Array | None) -> int:
-    """What so many vertices together would move."""
+    """What this many vertices together would move."""
     return number if sizes is None else int(sizes.sum())
 
 
@@ -63,7 +63,7 @@ class Sums:
     """Bounds of what edges, or nets, and moves can cost, which follow the batches of a session.
 
     They tell of most batches that nothing can overflow, in a time that does not depend on the
-    graph.  Only where they do not the graph is looked at.
+    graph.  Only where they do not the graph is examined.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Sums:
             self._size += _born(batch)
 
     def undo(self, num_changes: int) -> None:
-        """Take into account that so many changes of pins have been undone."""
+        """Take into account that this many changes of pins have been undone."""
         self._longest += num_changes
 
     def check(self, edited: Editable, live_partition: Callable[[], LivePartition]) -> None:
@@ -115,7 +115,7 @@ class Sums:
             self._longest = graph.max_net_size
 
     def _fit(self, edited: Any, weight: int, pairs: int, inserted: int) -> bool:
-        """Whether bounds fit after edits that give so much weight, to so many pairs and new ids."""
+        """Whether bounds fit after edits that give so much weight, to these pairs and new ids."""
         vertices = edited.vertices.num_alive + inserted
         size = vertices if self._size is None else self._size + inserted
         if self._of_nets:

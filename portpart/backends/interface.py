@@ -119,7 +119,7 @@ class ExecutionSpace(ABC):
         """`values` as a contiguous array of this space; copies only where it must."""
 
     def with_room(self, values: np.ndarray, room: int) -> Array:
-        """`values` of the host, and behind them so many elements of which nothing is known."""
+        """`values` of the host, and behind them this many elements of which nothing is known."""
         array = self.empty(len(values) + room, values.dtype)
         array[: len(values)] = self.asarray(values)
         return array
@@ -184,7 +184,7 @@ class ExecutionSpace(ABC):
         """Compile `program` for this space."""
 
     def free_bytes(self) -> int | None:
-        """No more than so many bytes can be had for arrays; None if nobody knows."""
+        """No more than this many bytes can be had for arrays; None if nobody knows."""
         return None
 
     def give_back(self) -> int:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ROOMY = 2**22
-"""Work arrays have room for so many items, if there will be as many: only above that are they made
-anew when more are needed, which saves memory where it is scarce, and costs no time elsewhere."""
+"""Work arrays have room for this many items, if there will be as many: only above that are they
+made again when more are needed, which saves memory where it is scarce, and costs no time
+elsewhere."""
 
 
 def roomy(count: int, most: int) -> int:

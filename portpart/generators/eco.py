@@ -23,7 +23,7 @@ MAX_PINS = 64
 MAX_EDITS = 2**31 - 1
 
 TRIES = 20
-"""Nets that are looked at to find one where an edit is possible."""
+"""Nets that are examined to find one where an edit is possible."""
 
 
 class EcoEdits:
@@ -68,13 +68,13 @@ class EcoEdits:
         self._open = np.flatnonzero((sizes > 1) & (sizes <= MAX_PINS))
         self._random = np.random.default_rng(seed)
         self._shares = np.cumsum(shares) / sum(shares)
-        self._rows: dict[int, list[int]] = {}  # of nets that were looked at, the driver first
+        self._rows: dict[int, list[int]] = {}  # of nets that were examined, the driver first
         self._buffers: list[int] = []
         self._feeds: dict[int, int] = {}  # the net that a buffer gets
         self._drives: dict[int, int] = {}  # the net that a buffer drives
 
     def play(self, batch: Any, count: int) -> None:
-        """Put so many edits into a batch of the hypergraph, or of what it has become.
+        """Put this many edits into a batch of the hypergraph, or of what it has become.
 
         Each batch must be applied before the next one is filled.
         """

@@ -30,7 +30,7 @@ SPEED = 2.5
 """So many finest cells it goes in a step."""
 
 REACH = 2.0
-"""A cell is divided if its centre is nearer to the front than so many of its sides."""
+"""A cell is divided if its centre is nearer to the front than this many of its sides."""
 
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 

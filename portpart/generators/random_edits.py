@@ -42,7 +42,7 @@ class RandomEdits:
         Whether a new vertex gets the edges, or pins, that deletions of vertices have taken since
         the last one, so that their number stays about what it was.  Without it new vertices have no
         edges until one is drawn for them, as published: every deleted vertex takes its edges with
-        it, and after some rounds for each vertex hardly any are left.
+        it, and after some rounds for each vertex barely any are left.
 
     Notes
     -----
@@ -81,7 +81,7 @@ class RandomEdits:
         self._drawn = 0
 
     def play(self, batch: Any, count: int) -> None:
-        """Put so many edits into a batch of the graph, or of what it has become.
+        """Put this many edits into a batch of the graph, or of what it has become.
 
         Each batch must be applied before the next one is filled.
         """

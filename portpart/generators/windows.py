@@ -12,7 +12,7 @@ from portpart.graphs.arrays import index_array, space_of
 
 
 class SlidingWindow:
-    """The edges or nets of the last so many units of time, as edits of what they make.
+    """The edges or nets of the last this many units of time, as edits of what they make.
 
     Parameters
     ----------

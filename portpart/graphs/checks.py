@@ -29,7 +29,7 @@ LOOPS, DIFFERENCE, HEAVY, LIGHT, NOT_ONE, NUM_SUMS = 0, 1, 2, 3, 4, 5
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over the arcs found out."""
+    """What one pass over the arcs determined."""
 
     num_loops: int
     symmetric: bool

@@ -97,7 +97,7 @@ class DistributedGraph:
             size=self.comm.size, rank=self.comm.rank)
 
     def mail_sizes(self, words: int) -> MailSizes:
-        """Sizes of mail by which all own vertices may be pushed, in items of so many words."""
+        """Sizes of mail by which all own vertices may be pushed, in items of this many words."""
         return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
 
     def push(self, arrays: Sequence[Array], changed: Array | None = None,

@@ -29,7 +29,7 @@ from portpart.primitives.select import positions_of
 __all__ = ["DistributedGraph", "distributed"]
 
 HALF = 32
-"""Totals are added up in halves of so many bits, which cannot overflow."""
+"""Totals are added up in halves of this many bits, which cannot overflow."""
 
 def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
     """The graph of which each rank has the rows of a range of vertices.
@@ -252,7 +252,7 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
 
 
 def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
-    """The foreign vertices that are targets, which are numbered anew without the others."""
+    """The foreign vertices that are targets, which are numbered again without the others."""
     if not len(part.foreign):
         return part.foreign
     marks = space.zeros(len(part.foreign), np.int8)

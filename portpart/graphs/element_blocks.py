@@ -132,7 +132,7 @@ def choose_only_block(row, rows: Incidence, part, result):
 
 @kl.kernel
 def assign_in_order(_, undecided, count, rows: Incidence, vote_counts: VoteCounts):
-    """Choose blocks for the undecided rows one after the other: a single item, in their order."""
+    """Choose blocks for the undecided rows one by one: a single item, in their order."""
     for at in range(count):
         row = kl.int64(undecided[at])
         for i in range(rows.offsets[row], rows.offsets[row + 1]):

@@ -141,7 +141,7 @@ def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
 
 
 def check_rows(space: ExecutionSpace, offsets: Array, pins: Array, n: int, why: str = "") -> None:
-    """Raise unless the rows hold all pins, and these are among `n` vertices; `why` so many."""
+    """Raise unless the rows hold all pins, and these are among `n` vertices; `why` this many."""
     check_offsets(space, offsets, len(pins), NET_WORDS)
     if len(pins) == 0 or (int(pins.min()) >= 0 and int(pins.max()) < n):
         return
@@ -199,7 +199,7 @@ def _weights(made: Hypergraph, net_weights: Any,
 
 
 def _own(weights: Array) -> Array:
-    """The same weights where nobody else can change them, on the host."""
+    """The same weights where no other can change them, on the host."""
     return owned(weights, [weights], copy=True)
 
 
@@ -220,8 +220,8 @@ def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found)
     """Survey PINS_PER_ITEM pins, whatever rows they are of: one may have nearly all.
 
     The first bad row goes to found[BAD_ROW], and found[HASH] becomes a hash of the pairs (net,
-    vertex), wherever the rows are those of vertices, too; atomic, order-free.  Nothing is looked at
-    whose offsets are not as they must be.
+    vertex), wherever the rows are those of vertices, too; atomic, independent of order.  Nothing is
+    examined whose offsets are not as they must be.
     """
     begin = item * PINS_PER_ITEM
     end = min(begin + PINS_PER_ITEM, kl.int64(num_items))

@@ -66,7 +66,7 @@ class Handles:
     ----------
     graph : DistributedGraph
     room : int
-        For so many vertices that are neither own nor ghosts.
+        For this many vertices that are neither own nor ghosts.
 
     Attributes
     ----------

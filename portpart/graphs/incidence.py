@@ -49,7 +49,7 @@ class Incidence(Record):
 
 
 def stacked(tables: list[np.ndarray]) -> Incidence:
-    """The rows of several tables, one after the other."""
+    """The rows of several tables, one by one."""
     lengths = [np.full(len(table), table.shape[1], np.int64) for table in tables]
     members = [table.reshape(-1) for table in tables]
     return Incidence(np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths])),

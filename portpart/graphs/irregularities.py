@@ -14,7 +14,7 @@ KINDS = 3
 
 
 def irregularities(hypergraph: Hypergraph) -> dict[str, int]:
-    """How many nets, pins and vertices of each unusual kind there are.  Synchronises."""
+    """How many nets, pins and vertices of each unusual kind there are.  Waits for the device."""
     h = hypergraph
     found = h.space.zeros(2 * KINDS, np.int64)
     _count(h, h.net_offsets, h.net_weights, 0, found)
@@ -35,7 +35,7 @@ def _count(hypergraph: Hypergraph, offsets: Array, weights: Array | None, begin:
 
 @kl.kernel
 def count_odd(tile, offsets, weights, rows, begin, found):
-    """Add the odd rows of a tile to their numbers; atomic, order-free."""
+    """Add the odd rows of a tile to their numbers; atomic, independent of order."""
     empty = kl.int64(0)
     single = kl.int64(0)
     weightless = kl.int64(0)

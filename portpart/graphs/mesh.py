@@ -156,7 +156,7 @@ class Mesh:
         Parameters
         ----------
         common_nodes : int or "face", optional
-            Elements are adjacent if they share at least so many nodes.  With ``"face"`` they are
+            Elements are adjacent if they share at least this many nodes.  With ``"face"`` they are
             adjacent if they share a face: all its corners, that is 3 of tetrahedra, 4 of hexahedra,
             and 2 of triangles and quadrilaterals, whose faces are edges.  Default: ``"face"`` if
             the kinds of the elements are known, as in files of meshio, else 1.  Of an element of

@@ -215,7 +215,7 @@ def _made(graph: DistributedGraph, rows: Rows, ids: Array,
 
 @kl.kernel
 def count_group(v, groups, counts):
-    """Count a vertex for its group; atomic, order-free."""
+    """Count a vertex for its group; atomic, independent of order."""
     kl.atomic_add(counts, groups[v], 1)
 
 

@@ -52,7 +52,7 @@ def space_of_rank(comm: Communicator, device: Any, arrays: Sequence[Any] = ()) -
 
 
 def _space(device: Any, arrays: Sequence[Any], cores: int, number: int) -> ExecutionSpace:
-    """The space of this rank, which has so many cores, and this number on its host."""
+    """The space of this rank, which has this many cores, and this number on its host."""
     if not isinstance(device, str):
         raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
                          "'cuda:N'")

@@ -26,7 +26,7 @@ from portpart.primitives.ranks import grouped
 from portpart.primitives.select import positions_of
 
 SPACING, MAX_SEEDS = 64, 1 << 15
-"""A region begins at one of so many vertices, unless that would be so many regions."""
+"""A region begins at one of this many vertices, unless that would be this many regions."""
 
 MAX_ROUNDS = 256
 
@@ -81,7 +81,7 @@ class Growth(WorkRecord):
 
 
 def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> Talk[Regions]:
-    """Regions of all vertices, one of which begins at one of so many; at fewer in large graphs."""
+    """Regions of all vertices; one of `spacing` vertices begins one, fewer in large graphs."""
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     growth = _begun(space, own, own + graph.num_ghosts)
     spacing = max(spacing, -(-graph.totals.num_vertices // MAX_SEEDS))

@@ -19,7 +19,7 @@ MAX_ROWS = 2**62
 """Vertices that a graph may have of which only ranges are in memory."""
 
 VERTEX_COST = 4
-"""A vertex counts as much as so many arcs, where ranges are to be of equal cost."""
+"""A vertex counts as much as this many arcs, where ranges are to be of equal cost."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ def checked_range(first: Any, last: Any, num_vertices: int) -> tuple[int, int]:
 
 
 def id_dtype(num_vertices: int) -> np.dtype[Any]:
-    """The type of the ids of a graph of so many vertices: int32 below 2^31 of them."""
+    """The type of the ids of a graph of this many vertices: int32 below 2^31 of them."""
     return np.dtype(np.int32 if num_vertices <= MAX_INT32 else np.int64)
 
 
@@ -108,7 +108,7 @@ def balanced_borders(offset_at: Callable[[int], int], num_vertices: int, num_arc
     num_vertices, num_arcs : int
     size : int
     vertex_cost : int
-        A vertex costs as much as so many arcs.
+        A vertex costs as much as this many arcs.
 
     Returns
     -------

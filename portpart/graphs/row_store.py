@@ -23,7 +23,9 @@ from portpart.primitives.select import positions_of
 TEAM, WIDE_TEAM = 8, 256
 
 SPARE_ROWS, SPARE_ELEMENTS = 1 << 16, 1 << 18
-"""Arrays of up to so many rows, and pools of so many elements, double; others grow by an eighth."""
+"""Arrays of up to this many rows, and pools of this many elements, double; others grow by an
+eighth.
+"""
 
 
 class Rows(Record):
@@ -113,11 +115,11 @@ class RowStore:
             self.rows = Rows(begin, end, capacity, rows.elements, rows.weights)
 
     def fits(self, room: int) -> bool:
-        """Whether so many more elements fit behind those in use, in a pool of our own."""
+        """Whether this many more elements fit behind those in use, in a pool of our own."""
         return not self.lent and self.used + room <= self.pool_length
 
     def reserve(self, room: int) -> None:
-        """Have a pool of our own that so many more elements fit in."""
+        """Have a pool of our own that this many more elements fit in."""
         if self.fits(room):
             return
         length = with_spare(self.used + room, SPARE_ELEMENTS)
@@ -211,7 +213,7 @@ def places_dtype(length: int) -> np.dtype[Any]:
 
 
 def with_spare(count: int, doubled: int) -> int:
-    """Room for so many and an eighth more; up to `doubled`, for twice as many."""
+    """Room for this many and an eighth more; up to `doubled`, for twice as many."""
     return count + max(count // 8, min(count, doubled))
 
 
@@ -225,7 +227,7 @@ def with_last(space: ExecutionSpace, places: Array, chosen: Array) -> Array:
 
 def extended(space: ExecutionSpace, array: Array, length: int, value: Any,
              kept: int | None = None) -> Array:
-    """A longer copy of an array: so many elements are kept, the rest is `value`."""
+    """A longer copy of an array: this many elements are kept, the rest is `value`."""
     kept = len(array) if kept is None else kept
     result = space.empty(length, array.dtype)
     result[:kept] = array[:kept]
@@ -235,7 +237,7 @@ def extended(space: ExecutionSpace, array: Array, length: int, value: Any,
 
 @kl.device
 def room_for(needed, growth: Growth):
-    """Capacity of a row that moves when it has so many elements."""
+    """Capacity of a row that moves when it has this many elements."""
     wanted = (needed * growth.percent + 99) // 100
     return max(growth.least, growth.unit * ((wanted + growth.unit - 1) // growth.unit
                                             + growth.spare))

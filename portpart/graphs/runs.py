@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Runs:
-    """The runs of equal keys in a sorted array.  Synchronises, to count them.
+    """The runs of equal keys in a sorted array.  Waits for the device, to count them.
 
     Attributes
     ----------
@@ -68,5 +68,5 @@ def copy_first(i, values, places, result):
 
 @kl.kernel
 def add_to_run(i, values, order, places, result):
-    """Add the value of key i to the sum of its run; atomic, order-free."""
+    """Add the value of key i to the sum of its run; atomic, independent of order."""
     kl.atomic_add(result, places[i + 1] - 1, values[order[i]])

@@ -114,8 +114,8 @@ def subgraphs(graph: Any, part: Any, halo: int = 1, *, k: int | None = None) -> 
     part : array_like of int, shape (n,), dict, PartitionResult or Session
         Block of each vertex, 0 ... k - 1.
     halo : int, default 1
-        A block gets the vertices of other blocks that are at most so many edges, or nets, away from
-        one of its own.  With 0 it gets its own vertices alone.
+        A block gets the vertices of other blocks that are at most this many edges, or nets, away
+        from one of its own.  With 0 it gets its own vertices alone.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block plus one.
 

@@ -149,8 +149,8 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     part, node_part : ndarray of int32
         The block of each element, and of each node one that has an element of it.
     ghosts : int
-        A block gets the elements of other blocks that are at most so many steps away; a step leads
-        from an element to those that share a node with it.
+        A block gets the elements of other blocks that are at most this many steps away; a step
+        leads from an element to those that share a node with it.
     k : int
     """
     space = backends.space("cpu")

@@ -22,7 +22,7 @@ def team_for_all(graph: Structure) -> int:
 
 
 ROWS_AT_A_TIME = 6000
-"""An element of the longest row takes a lane as long as so many rows take a device."""
+"""An element of the longest row takes a lane as long as this many rows take a device."""
 
 
 def team_for_longest(rows: int, mean: float, longest: int) -> int:

@@ -104,7 +104,7 @@ def _numbers(source: PieceSource) -> Lines:
 
 
 def _check_lines(source: PieceSource, lengths: np.ndarray, width: int, free: bool) -> None:
-    """Refuse a line that does not have so many numbers."""
+    """Refuse a line that does not have this many numbers."""
     wrong = lengths != width
     if wrong.any():
         source.refuse(source.line_of_row(SYNTAX, 0, int(wrong.argmax())), "expected one block "

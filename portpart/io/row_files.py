@@ -117,7 +117,7 @@ class RowFile:
         ----------
         size : int
         vertex_cost : int
-            A vertex counts as much as so many arcs.
+            A vertex counts as much as this many arcs.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """Which format a file has: the content decides, the suffix of the name is a hint.
 
-Only the first lines are looked at.  Words and lines are counted where these leave a doubt: where
+Only the first lines are examined.  Words and lines are counted where these leave a doubt: where
 they differ in length, or could be those of two formats.
 """
 
@@ -252,7 +252,7 @@ def _may_be_metis(source: Source, header: list[bytes]) -> bool:
 
 
 def _may_hold(source: Source, words: int) -> bool:
-    """Whether a file is neither too small nor too large for so many words."""
+    """Whether a file is neither too small nor too large for this many words."""
     size = len(source.data)
     return size // MAX_BYTES_PER_WORD <= words <= size
 

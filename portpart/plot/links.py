@@ -25,7 +25,7 @@ NEIGHBOURS = 6
 """Number of nearest points that count as neighbours if there are no edges."""
 
 SAMPLE = 200_000
-"""Points that are looked at for that."""
+"""Points that are examined for that."""
 
 
 def either_graph(graph: Any) -> EitherGraph:

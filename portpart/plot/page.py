@@ -15,7 +15,7 @@ MAX_ROWS = 2000
 """Blocks that are listed one by one."""
 
 OPEN_ROWS = 32
-"""Up to so many the list is open."""
+"""Up to this many the list is open."""
 
 STYLE = """
 :root{--ink:#1c2733;--soft:#5b6875;--line:#dde3e9;--page:#f5f7f9;--card:#fff;--blue:#33628f;

@@ -22,7 +22,7 @@ FARTHEST = 30
 """The most, in medians of all: a few edges may be as long as the picture is wide."""
 
 NEAREST = 4
-"""Where there are no edges: the distance to the so many-th point takes their place."""
+"""Where there are no edges: the distance to the this many-th point takes their place."""
 
 Window = tuple[float, float, float, float]
 
@@ -136,5 +136,5 @@ def balls_image(points: np.ndarray, colours: np.ndarray, window: Window) -> np.n
 
 
 def ball_radius(count: int, pixels: int) -> int:
-    """Radius in pixels with which so many balls fill a cube that is as wide as the image."""
+    """Radius in pixels with which this many balls fill a cube that is as wide as the image."""
     return int(np.clip(0.5 * np.sqrt(pixels / count ** (2 / 3)), 1, 24))

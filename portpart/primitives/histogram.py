@@ -158,7 +158,7 @@ def count_share(share, keys, weights, shares: Shares, stripes, own_memory: Count
 
 @kl.kernel
 def count_key(i, keys, weights, counts):
-    """counts[keys[i]] += 1 or the weight; atomic, order-free."""
+    """counts[keys[i]] += 1 or the weight; atomic, independent of order."""
     kl.atomic_add(counts, kl.int64(keys[i]), kl.value_or(weights, i, 1))
 
 
@@ -173,7 +173,7 @@ def count_stripe(share, keys, weights, shares: Shares, stripes):
 
 @kl.kernel
 def add_stripes(part, stripes, shares, bins, stride, counts):
-    """Add a few stripes, for some keys, to counts; atomic, order-free."""
+    """Add a few stripes, for some keys, to counts; atomic, independent of order."""
     groups = (shares + ADDED_STRIPES - 1) // ADDED_STRIPES
     first = part % groups * ADDED_STRIPES
     start = part // groups * ADDED_KEYS

@@ -235,7 +235,7 @@ def count_changed(i, changed, halo: Halo, mail: Mail, layout: Layout):
 
 @kl.kernel
 def place_parts(_, mail: Mail, owners: Owners):
-    """The parts of the ranks stand one after the other.  One item."""
+    """The parts of the ranks stand one by one.  One item."""
     place = kl.int64(0)
     for rank in range(owners.size):
         mail.send_next[rank] = place
@@ -311,7 +311,7 @@ def asked_vertex(i, requests: Mail, owners: Owners, layout: Layout):
 @kl.kernel
 def add_requested(i, requests: Mail, owners: Owners, totals: Fields, layout: Layout,
                   atomic: StaticValue):
-    """Combine what request i gives with the totals of its vertex; atomic, order-free."""
+    """Combine what request i gives with the totals of its vertex; atomic, independent of order."""
     item = i * layout.width
     v = asked_vertex(i, requests, owners, layout)
     if layout.first.used:

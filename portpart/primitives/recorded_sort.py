@@ -60,7 +60,7 @@ def sort_arrays(space: ExecutionSpace, max_keys: int) -> SortArrays:
 
 
 def counters_of(max_keys: int) -> int:
-    """Counters for so many keys: one for each digit and tile."""
+    """Counters for this many keys: one for each digit and tile."""
     return DIGITS * max(1, -(-max_keys // TILE))
 
 

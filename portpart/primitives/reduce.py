@@ -1,6 +1,6 @@
 """Reductions of integers to one number: one team per tile, then teams over the results of tiles.
 
-All values are looked at as int64, so that no sum depends on how it is split.
+All values are examined as int64, so that no sum depends on how it is split.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TILE = 8192
 """Elements that one team reduces."""
 
 STRIPES = 256
-"""Counters that many threads add to are spread over so many words."""
+"""Counters that many threads add to are spread over this many words."""
 
 NEEDS_INT64 = 2**33
 """A guess of a sum for which int64 was chosen."""
@@ -28,18 +28,18 @@ INT64_MIN = -(2**63)
 
 
 def sum_of(space: ExecutionSpace, values: Array) -> int:
-    """Sum of integers, in int64; 0 for none.  Synchronises."""
+    """Sum of integers, in int64; 0 for none.  Waits for the device."""
     guess = len(values) if values.dtype.itemsize < 8 else NEEDS_INT64
     return _reduce(space, values, sum_tile, lambda: guess)
 
 
 def max_of(space: ExecutionSpace, values: Array) -> int:
-    """Largest integer; the smallest int64 for none.  Synchronises."""
+    """Largest integer; the smallest int64 for none.  Waits for the device."""
     return _reduce(space, values, max_tile, lambda: int(values.max()) if len(values) else 0)
 
 
 def min_of(space: ExecutionSpace, values: Array) -> int:
-    """Smallest integer; the largest int64 for none.  Synchronises."""
+    """Smallest integer; the largest int64 for none.  Waits for the device."""
     return _reduce(space, values, min_tile, lambda: 0)
 
 
@@ -68,7 +68,7 @@ def num_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
 
 
 def argmax_of(space: ExecutionSpace, values: Array) -> int:
-    """Position of the largest integer, the first one of equals; -1 for none.  Synchronises."""
+    """Position of the largest integer, the first of equal ones; -1 for none.  Waits for the device."""
     if not len(values):
         return -1
     _require_integers(values)
@@ -112,7 +112,7 @@ def sum_tile(tile, values, size, result):
 
 @kl.kernel
 def longest_in_tile(tile, offsets, rows, result):
-    """result[0] = length of the longest row; atomic, order-free."""
+    """result[0] = length of the longest row; atomic, independent of order."""
     top = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
         top = max(top, kl.int64(offsets[row + 1]) - kl.int64(offsets[row]))
@@ -123,7 +123,7 @@ def longest_in_tile(tile, offsets, rows, result):
 
 @kl.kernel
 def count_above(tile, offsets, rows, length, result):
-    """Add the rows of the tile with more than `length` elements; atomic, order-free."""
+    """Add the rows of the tile with more than `length` elements; atomic, independent of order."""
     count = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
         if kl.int64(offsets[row + 1]) - kl.int64(offsets[row]) > length:
@@ -135,7 +135,9 @@ def count_above(tile, offsets, rows, length, result):
 
 @kl.kernel
 def add_above(tile, offsets, rows, length, result):
-    """Add the elements of rows of the tile that have more than `length`; atomic, order-free."""
+    """Add the elements of rows of the tile that have more than `length`; atomic, independent of
+    order.
+    """
     total = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
         size = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])

@@ -15,7 +15,7 @@ RUN = 4
 def positions_of(space: ExecutionSpace, flags: Array) -> Array:
     """Ascending positions of the nonzero elements of `flags` (integers or bool), as int32.
 
-    Synchronises once to learn how many there are.
+    Waits for the device once to learn how many there are.
     """
     n = len(flags)
     if not n:

@@ -110,7 +110,7 @@ def _sorted_words(
 
 def sort_by_bits(space: ExecutionSpace, words: Array, spare: Array, first: int,
                  bits: int) -> Array:
-    """Sort words by so many bits from bit `first` on; stable.
+    """Sort words by this many bits from bit `first` on; stable.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from portpart.graphs.teams import team_for_all
 from portpart.primitives.reduce import argmax_of
 
 MAX_EMPTY = 32
-"""More empty blocks are left to the host: each takes a look at all vertices."""
+"""More empty blocks are left to the host: each takes a examine all vertices."""
 
 NEVER = -(2**63)
 """The score of a vertex that cannot be had."""

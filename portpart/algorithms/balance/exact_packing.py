@@ -25,13 +25,13 @@ from portpart.algorithms.balance.known import Known
 from portpart.algorithms.balance.overload import block_weights_on_host, move_out
 
 MAX_PACKED = 100_000
-"""Vertices packed anew at most, light ones: some tenths of a second."""
+"""Vertices packed again at most, light ones: some tenths of a second."""
 
 WORTH_IT = 0.001
-"""Packing anew, which spoils the cut, has to bring an excess down by this share of the limit."""
+"""Packing again, which spoils the cut, has to bring an excess down by this share of the limit."""
 
 BEST_PACKED = 2
-"""Partitions packed anew that exchanges try to make better."""
+"""Partitions packed again that exchanges try to make better."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     min_weight : int
         What each block has to weigh.
     known : Known
-        What has been found out about these weights and limits.
+        What has been determined about these weights and limits.
     """
     starts = [part.copy(), other.copy()]
     free = free.copy()
@@ -144,7 +144,7 @@ def _exact(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """The vertices packed anew in several ways, the best after exchanges."""
+    """The vertices packed again in several ways, the best after exchanges."""
     order = np.argsort(-task.weights, kind="stable")[-MAX_PACKED:]
     rest = np.delete(np.arange(len(task.weights)), order)
     others = block_weights_on_host(starts[0][rest], task.weights[rest], len(task.fixed_weights))

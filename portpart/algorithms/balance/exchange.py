@@ -17,7 +17,7 @@ MAX_WORK = 10**7
 """Loads compared before exchange gives up: some tenths of a second."""
 
 SWAPS = ((8, 128), (48, 768))
-"""Partners looked at for a swap, and their vertices in all: first few, then more."""
+"""Partners examined for a swap, and their vertices in all: first few, then more."""
 
 MAX_OWN = 24
 """Vertices of the block itself that swaps are sought for."""
@@ -29,7 +29,7 @@ MAX_PAIRS = 10_000
 """Swaps made at once, of the heaviest with the lightest."""
 
 FEW = 9
-"""Vertices of each of two blocks of which all sums are looked at."""
+"""Vertices of each of two blocks of which all sums are examined."""
 
 PARTNERS_OF_SUMS = 6
 """Blocks for which that is done."""
@@ -152,7 +152,7 @@ class _Exchange:
                                                             count - count // 2)])
 
     def _best_swap(self, block: int, count: int, size: int) -> Iterator[Change]:
-        """The best move or swap with one of so many partners, if there are any."""
+        """The best move or swap with one of this many partners, if there are any."""
         partners = self._partners(block, count)
         if len(partners) == 0:
             return
@@ -245,7 +245,7 @@ def _some(members: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
 
 
 def _spread(members: np.ndarray, count: int) -> np.ndarray:
-    """A few members: each so many of them."""
+    """A few members: each this many of them."""
     if len(members) <= count:
         return members
     return members[np.linspace(0, len(members) - 1, count).astype(np.int64)]

@@ -1,7 +1,7 @@
 """The last word on what blocks weigh: no more than their limits, no less than wanted, not nothing.
 
 Refinement nearly always ends within the limits; then nothing is done.  Else vertices move or are
-packed anew (`overload`), light blocks are filled (`underload`), and where bounds are broken still,
+packed again (`overload`), light blocks are filled (`underload`), and where bounds are broken still,
 what can be had by any means is looked for (`exact_packing`).
 """
 

@@ -1,6 +1,6 @@
-"""What a call has found out about packing weights into its limits.
+"""What a call has determined about packing weights into its limits.
 
-Partitions that are made one after the other end with the same weights and the same rooms, and what
+Partitions that are made one by one end with the same weights and the same rooms, and what
 takes long the first time would take as long each time.
 """
 

@@ -27,7 +27,7 @@ class Balance:
     imbalance : float
         What was asked for, which METIS is told.
     known : Known
-        What has been found out about packing weights into these limits.
+        What has been determined about packing weights into these limits.
     """
 
     def __init__(self, num_blocks: int, max_block_weight: int, mean_block_weight: int,

@@ -20,7 +20,7 @@ def max_filled(graph: EitherGraph, limits: np.ndarray, fixed_weights: np.ndarray
                 fixed: Array | None = None) -> int:
     """How many blocks can weigh something at once; 0 if no vertices suffice for all `k` of them.
 
-    Where limits can be kept, so many blocks weigh something in a partition that keeps them too:
+    Where limits can be kept, this many blocks weigh something in a partition that keeps them too:
     what an empty block lacks comes from a block that has several vertices, maybe by way of others
     that pass on their only one.  A vertex too heavy for every block is in one all the same, and
     fills it.

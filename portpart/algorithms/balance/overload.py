@@ -1,7 +1,7 @@
 """The last word on balance: a sequential repair on the host, for what refinement left too heavy.
 
 Refinement nearly always ends balanced.  With few heavy vertices or no slack it may not; then
-vertices move one by one, and if that fails too the vertices are packed anew: heaviest first, then
+vertices move one by one, and if that fails too the vertices are packed again: heaviest first, then
 by search.  Fixed vertices never move.
 """
 
@@ -165,7 +165,7 @@ def move_out(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
 
 def _packed(part: np.ndarray, weights: np.ndarray, free: np.ndarray,
             limits: np.ndarray) -> np.ndarray:
-    """Free vertices packed anew, heaviest first: where they were if it fits, else most room."""
+    """Free vertices packed again, heaviest first: where they were if it fits, else most room."""
     result = part.copy()
     filled = block_weights_on_host(part[~free], weights[~free], len(limits)).tolist()
     max_weights = limits.tolist()

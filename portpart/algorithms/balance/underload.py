@@ -21,7 +21,7 @@ from portpart.backends.interface import Array
 from portpart.graphs.hypergraph import EitherGraph
 
 FEW = 16
-"""Entries that are no more than one in so many of a heap are pushed one by one."""
+"""Entries that are no more than one in this many of a heap are pushed one by one."""
 
 
 def filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balance: Balance, min_weight: int,
@@ -204,7 +204,7 @@ class _Filling:
         self.fill(last)
 
     def fill_lightest(self) -> None:
-        """Pack all vertices anew, heaviest first, if that alone makes all blocks heavy enough."""
+        """Pack all vertices again, heaviest first, if that alone makes all blocks heavy enough."""
         part, k = self.part.copy(), len(self.limits)
         blocks = block_weights_on_host(part[~self.free], self.weights[~self.free], k)
         queue = [self._urgency(blocks, block) for block in range(k)]

@@ -34,7 +34,8 @@ from portpart.primitives.reduce import elements_of_rows_above
 NO_DEGREE = 2**31
 
 MAX_UNCOUNTED = 2**26
-"""Up to so many arcs hash rows have a slot for each, which takes less than to wait for a count."""
+"""Up to this many arcs hash rows have a slot for each, which takes less than to wait for a count.
+"""
 
 
 @dataclass(frozen=True)

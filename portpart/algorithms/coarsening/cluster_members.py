@@ -83,7 +83,7 @@ def clear_clusters(tile, members: Members):
 
 @kl.kernel
 def count_member(v, graph: Csr, members: Members):
-    """Count v and its arcs for its cluster; atomic, order-free."""
+    """Count v and its arcs for its cluster; atomic, independent of order."""
     c = members.cluster[v]
     kl.atomic_add(members.count, c, 1)
     kl.atomic_add(members.num_arcs, c, degree_of(v, graph))

@@ -33,13 +33,13 @@ CLUSTERING_WORK = Rounds, *map(type, SCRATCH.values())
 
 
 class ClusteringInputs(NamedTuple):
-    """What vertices look at when they wish.
+    """What vertices examine when they wish.
 
     Attributes
     ----------
     records : dict
         Of the program; ``graph`` has the weights of vertices, and as their degrees how much they
-        look at.
+        examine.
     sizes : FineSizes
         Arcs are the slots of hash rows in main memory.
     team : int
@@ -64,7 +64,7 @@ class ProposalRule(Protocol):
     """How vertices find the cluster that they wish for; a value, since programs are kept by it."""
 
     def around(self, graph: Any, seed: int) -> ClusteringInputs:
-        """What the vertices of a graph look at."""
+        """What the vertices of a graph examine."""
 
     def among_single(self, recording: Recording) -> None:
         """Record the first round: all vertices are single, and get onto the list of turn 0."""

@@ -255,7 +255,7 @@ def add_up(v, own, room, graph: Csr, clusters: Clustering, row: ClusterRow, firs
 
 @kl.device
 def take_slots(count, rows: HashRows):
-    """The first of so many slots in main memory that the team takes; atomic."""
+    """The first of this many slots in main memory that the team takes; atomic."""
     first = kl.int64(0)
     if kl.lane() == 0:
         first = kl.int64(kl.atomic_add(rows, HashRows.taken, count))

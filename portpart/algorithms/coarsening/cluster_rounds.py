@@ -26,7 +26,7 @@ CHANCE = 0.5
 ASKS, IS_CHOSEN = 1, 2
 
 ISOLATED_KEYS = 64
-"""Vertices without neighbours of their label have one of so many keys as their favourite."""
+"""Vertices without neighbours of their label have one of this many keys as their favourite."""
 
 
 def of_wide(sizes: FineSizes) -> int:
@@ -154,7 +154,7 @@ def list_single(v, graph: Csr, rounds: Rounds, listed: VertexList):
 
 @kl.kernel
 def check_single_share(_, rounds: Rounds, listed: VertexList, max_left):
-    """Those that are left are many if they are more than so many thousandths of all."""
+    """Those that are left are many if they are more than this many thousandths of all."""
     rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
 
@@ -202,7 +202,9 @@ def choose_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 @kl.kernel
 def request_join(i, listed: VertexList, graph: Csr, rounds: Rounds):
-    """If v moves and the leader it wishes for stays, ask for room there; atomic, order-free."""
+    """If v moves and the leader it wishes for stays, ask for room there; atomic, independent of
+    order.
+    """
     v = listed.active[i]
     rounds.asks[v] = kl.int8(0)
     if rounds.moves[v] != 0:
@@ -214,7 +216,9 @@ def request_join(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 @kl.kernel
 def grant_random(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
-    """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
+    """Where too many ask, choose about as many as fill half of the room; atomic, independent of
+    order.
+    """
     v = listed.active[i]
     if rounds.asks[v] != 0:
         c = rounds.proposal[v]
@@ -228,7 +232,9 @@ def grant_random(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
 
 @kl.kernel
 def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
-    """Move v if there is room for all who ask, or for all who are chosen; atomic, order-free."""
+    """Move v if there is room for all who ask, or for all who are chosen; atomic, independent of
+    order.
+    """
     v = listed.active[i]
     if rounds.asks[v] != 0:
         c = rounds.proposal[v]

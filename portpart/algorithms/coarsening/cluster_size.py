@@ -14,7 +14,7 @@ from portpart.backends.interface import Array
 from portpart.graphs.structure import WithMeasures
 
 SKEW = 32
-"""Degrees are skewed where the highest is so many times the mean."""
+"""Degrees are skewed where the highest is this many times the mean."""
 
 
 def is_skewed(graph: WithMeasures) -> bool:

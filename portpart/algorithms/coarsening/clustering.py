@@ -72,10 +72,10 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
 
     Notes
     -----
-    Time O(n + m) per round.  Waits for nothing, unless the highest degree is not known.  Takes 50
-    bytes per vertex; if there are degrees above 16, half a byte per arc; and if there are degrees
-    above 192, 4 and the size of a sum of arc weights per arc, in graphs of more than 2^26 arcs per
-    arc of such vertices; then it waits for their number.
+    Time O(n + m) per round.  Does not synchronise, unless the highest degree is not known.  Takes
+    50 bytes per vertex; if there are degrees above 16, half a byte per arc; and if there are
+    degrees above 192, 4 and the size of a sum of arc weights per arc, in graphs of more than 2^26
+    arcs per arc of such vertices; then it waits for their number.
     """
     n, around = graph.num_vertices, proposal_rule.around(graph, seed)
     clusters = Clusters.allocate(space, around.sizes, max_count=n)

@@ -75,7 +75,7 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
     Notes
     -----
     Time O(p) per round.  Takes 24 bytes for each pin, beside what clusters and contraction of a
-    graph of n + m vertices and 2 p arcs take.  Synchronises a few times, and once a level.
+    graph of n + m vertices and 2 p arcs take.  Waits for the device a few times, and once a level.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     way = weighting_of(hypergraph)

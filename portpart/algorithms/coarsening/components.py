@@ -132,7 +132,7 @@ def hook_roots(v, links: Selections):
     """Hook the larger root of the two ends of v's link below the smaller one; atomic.
 
     What a round sees depends on the order, where the rounds end does not: a root that is hooked
-    twice keeps the smaller one, and the other link is looked at again.  Vertices of different
+    twice keeps the smaller one, and the other link is examined again.  Vertices of different
     labels are linked only where two keys of what groups have left over have met by chance.
     """
     u = links.proposal[v]

@@ -256,7 +256,7 @@ def pack_row(c, rows: CoarseRows, begin, end):
 def copy_row(c, count, before, rows: CoarseRows, offsets, targets, weights, vertex_weights):
     """Copy what is known of cluster c, its packed row above all, to coarse vertex c.
 
-    There are so many arcs before those of all clusters.  The item behind the last cluster copies
+    There are this many arcs before those of all clusters.  The item behind the last cluster copies
     the end of its row.
     """
     first = kl.int64(rows.offsets[c])

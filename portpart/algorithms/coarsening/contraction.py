@@ -46,7 +46,7 @@ class Clusters(WorkRecord):
     count : array of int64, shape (1,)
         In the space too: who made the clusters need not wait to know how many there are.
     max_count : int
-        There are no more than so many.
+        There are no more than this many.
     """
 
     max_count: int
@@ -66,7 +66,7 @@ class Numbering(WorkRecord):
 
     @classmethod
     def of(cls, n: int) -> Numbering:
-        """Of so many vertices."""
+        """Of this many vertices."""
         return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
@@ -138,10 +138,10 @@ def contract(
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
 
-    Synchronises once, to read the numbers of clusters and of coarse arcs, and what else the coarse
-    graph knows of itself from the start: its highest degree and total weights.  Until then what
-    has an element for each cluster has room for ``clusters.max_count``.  If rows are made piece by
-    piece, it synchronises three times before and once for each piece.
+    Waits for the device once, to read the numbers of clusters and of coarse arcs, and what else the
+    coarse graph knows of itself from the start: its highest degree and total weights.  Until then
+    what has an element for each cluster has room for ``clusters.max_count``.  If rows are made
+    piece by piece, it synchronises three times before and once for each piece.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class Making:
         return rows
 
     def _empty_totals(self, count: int = 1) -> Array:
-        """Words for what the rows of so many pieces come to."""
+        """Words for what the rows of this many pieces come to."""
         return self.graph.space.empty(count * len(CoarseRows.own_words.indices), np.int64)
 
     def _read(self, totals: Array, shares: Sequence[float] = (1,)) -> list[int]:

@@ -126,7 +126,7 @@ def sum_arcs(tile, members: Members):
 
 @kl.kernel
 def survey_tile(tile, members: Members, rows: CoarseRows):
-    """Add up and compare the coarse vertices of a tile; atomic, order-free."""
+    """Add up and compare the coarse vertices of a tile; atomic, independent of order."""
     arcs = kl.int64(0)
     max_degree = kl.int64(0)
     weight = kl.int64(0)

@@ -76,7 +76,7 @@ class DistinctPins(WorkRecord):
 
 
 def distinct_pins(hypergraph: Hypergraph, cluster: Array) -> DistinctPins:
-    """The distinct pins of all nets.  Waits for nothing.
+    """The distinct pins of all nets.  Does not synchronise.
 
     Parameters
     ----------
@@ -148,7 +148,9 @@ def clear_digest(net, found: DistinctPins):
 
 @kl.kernel
 def mark_pins(stretch, pins: SortedPins, found: DistinctPins):
-    """Mark the first of equal pins of a stretch; add them to the digests.  Atomic, order-free."""
+    """Mark the first of equal pins of a stretch; add them to the digests.  Atomic, independent of
+    order.
+    """
     begin = stretch * RUN
     net = pins.keys[begin] >> 32
     total = kl.uint64(0)

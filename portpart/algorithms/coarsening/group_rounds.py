@@ -189,7 +189,9 @@ def list_joining(v, graph: Csr, grouping: Grouping, active: ActiveVertices):
 
 @kl.kernel
 def offer_edge(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
-    """Offer the group the edge to it if there is room, else stop waiting; atomic, order-free."""
+    """Offer the group the edge to it if there is room, else stop waiting; atomic, independent of
+    order.
+    """
     place = place_of(i, active)
     v = active.listed[place]
     centre = grouping.proposal[v]
@@ -202,7 +204,9 @@ def offer_edge(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
 
 @kl.kernel
 def claim_place(i, grouping: Grouping, active: ActiveVertices):
-    """Of those with the best offer the smallest vertex gets the place; atomic, order-free."""
+    """Of those with the best offer the smallest vertex gets the place; atomic, independent of
+    order.
+    """
     v = active.listed[place_of(i, active)]
     if v != NOBODY:
         centre = grouping.proposal[v]

@@ -77,8 +77,8 @@ def group(space: ExecutionSpace, graph: Graph, max_weight: int, group_size: int,
 
     Notes
     -----
-    Time O(n + m).  Synchronises to read the highest degree if that is not known and `score_factor`
-    is not given.  Takes 53 bytes per vertex.
+    Time O(n + m).  Waits for the device to read the highest degree if that is not known and
+    `score_factor` is not given.  Takes 53 bytes per vertex.
     """
     n, sizes = graph.num_vertices, sizes_of(graph)
     clusters = Clusters.allocate(space, sizes, max_count=n)

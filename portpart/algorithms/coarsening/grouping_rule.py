@@ -14,7 +14,7 @@ from portpart.graphs.graph import Graph
 
 def grouping_rule(total_weight: int, coarsest: int, max_weight: int,
                   options: GroupingOptions) -> ClusterRule:
-    """Union-find groups of graphs of a total weight, down to so many vertices.
+    """Union-find groups of graphs of a total weight, down to this many vertices.
 
     Groups weigh no more than their share of that, as the options say, and `max_weight`; where they
     are broken up, two vertices that select each other weigh no more.

@@ -103,7 +103,7 @@ def coarsen(
     seed : int
         The rule gets this plus the number of the level, 0 for the finest.
     stop_at : int
-        Coarsening ends at the first graph with at most so many vertices.
+        Coarsening ends at the first graph with at most this many vertices.
     max_kept : float
         Coarsening ends when a level keeps more than this share of its vertices.
     stop_dense_at : int, optional

@@ -129,7 +129,9 @@ def begin_round(_, joined: LinkedGroups):
 
 @kl.kernel
 def propagate_label(v, proposal, joined: LinkedGroups):
-    """Of v and of whom it selects, the one of the later group gets the first one; order-free."""
+    """Of v and of whom it selects, the one of the later group gets the first one; independent of
+    order.
+    """
     u = proposal[v]
     if u != NOBODY:
         own = joined.word[v] >> ROUND_BITS

@@ -115,7 +115,8 @@ def key_of(net, found: DistinctPins):
 
 @kl.device
 def slot_for(net, size, found: DistinctPins, work: CoarseNets):
-    """The slot of a net's digest in a table of so many, claimed if it is new; atomic, any free one.
+    """The slot of a net's digest in a table of this many, claimed if it is new; atomic, any free
+    one.
 
     In a slot that is taken any net of the digest stands for it.
     """
@@ -138,7 +139,9 @@ def slot_for(net, size, found: DistinctPins, work: CoarseNets):
 
 @kl.kernel
 def enter_net(net, found: DistinctPins, work: CoarseNets):
-    """Enter a net that can be cut, and is not too large, in the table; atomic, order-free."""
+    """Enter a net that can be cut, and is not too large, in the table; atomic, independent of
+    order.
+    """
     work.slot[net] = NO_SLOT
     size = size_of(net, found)
     if size >= 2 and size <= work.max_size:
@@ -178,7 +181,9 @@ def compare_pins(stretch, found: DistinctPins, work: CoarseNets):
 
 @kl.kernel
 def finish_net(net, nets: Nets, found: DistinctPins, work: CoarseNets):
-    """A net stays if it leads or differs; else its leader takes its weight; atomic, order-free."""
+    """A net stays if it leads or differs; else its leader takes its weight; atomic, independent of
+    order.
+    """
     slot = kl.int64(work.slot[net])
     stays = False
     if slot != NO_SLOT:

@@ -73,7 +73,7 @@ def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
                   max_net_size: int | None = None) -> Hypergraph:
     """Quotient of `hypergraph`: pins of one cluster become one, and so do identical nets.
 
-    Synchronises once, to read the numbers of clusters, of coarse nets and of coarse pins.
+    Waits for the device once, to read the numbers of clusters, of coarse nets and of coarse pins.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def begin_totals(_, count, work: CoarseNets, totals: NetTotals):
 
 @kl.kernel
 def survey_nets(tile, work: CoarseNets, totals: NetTotals):
-    """Add up and compare the coarse nets of a tile; atomic, order-free."""
+    """Add up and compare the coarse nets of a tile; atomic, independent of order."""
     weight = kl.int64(0)
     max_size = kl.int64(0)
     for net in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, work.nets), kl.team_size()):
@@ -237,5 +237,5 @@ def copy_pins(stretch, num_nets, found: DistinctPins, work: CoarseNets, pins, tu
 
 @kl.kernel
 def add_vertex_weight(v, cluster, weights, sums):
-    """Add the weight of v to that of its cluster; atomic, order-free."""
+    """Add the weight of v to that of its cluster; atomic, independent of order."""
     kl.atomic_add(sums, cluster[v], kl.value_or(weights, v, 1))

@@ -47,11 +47,11 @@ WORK = 32
 """What a vertex is worth on a CPU, in light items."""
 
 WIDE_TEAM, NARROW_TEAM = 256, 32
-"""Lanes for a vertex that looks at very many pins, and for all others."""
+"""Lanes for a vertex that examines very many pins, and for all others."""
 
 
 class NetVertexList(VertexList):
-    """The same where any vertex may look at many pins."""
+    """The same where any vertex may examine many pins."""
 
     wide: Array = work(np.int32, of_vertices)
 
@@ -72,9 +72,9 @@ class NetProposals:
     options: NetOptions
 
     def around(self, hypergraph: Hypergraph, seed: int, without: int = 1) -> ClusteringInputs:
-        """Nets, and the pins that each vertex looks at; waits to learn how many are in far rows.
+        """Nets, and the pins that each vertex examines; waits to learn how many are in far rows.
 
-        Weights of nets are divided by their pins `without` so many.
+        Weights of nets are divided by their pins `without` this many.
         """
         space, n = hypergraph.space, hypergraph.num_vertices
         unit = min(MAX_UNIT, max(1, MAX_SUM // max(1, hypergraph.total_net_weight)))
@@ -98,7 +98,7 @@ class NetProposals:
         self.among_clusters(recording, 0, recording.rounds)
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
-        """Every vertex on the list gets a team that suits the pins that it looks at."""
+        """Every vertex on the list gets a team that suits the pins that it examines."""
         with recording.program.side_by_side():
             for count, kernel, team, given in launches(recording.lists[here],
                                                        recording.one_lane):

@@ -136,7 +136,7 @@ class PinRange(Record):
 @kl.kernel
 def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
                              rows: HashRows, looked_at: PinRange, by: NetRating):
-    """Wish of vertex listed[i], if the pins that it looks at are of a number in a range."""
+    """Wish of vertex listed[i], if the pins that it examines are of a number in a range."""
     near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
                       max_weight=clusters.max_weight,
                       label=clusters.label, cluster=clusters.cluster,

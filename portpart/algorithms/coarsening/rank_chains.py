@@ -69,7 +69,7 @@ class Chains(Record):
 
 @kl.device
 def walked(v, depth, graph: Csr, rounds: Rounds):
-    """Follow the wishes of own vertices from v, which so many wishes have led to."""
+    """Follow the wishes of own vertices from v, which this many wishes have led to."""
     u = kl.int64(v)
     hops = kl.int64(depth)
     state = kl.int64(LEAVES)

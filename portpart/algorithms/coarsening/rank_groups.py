@@ -110,7 +110,7 @@ def group_leftovers(state: State) -> Talk[None]:
 
 
 def _leftovers(space: ExecutionSpace, count: int, are_moved: bool) -> Leftovers:
-    """Room for so many vertices."""
+    """Room for this many vertices."""
     if are_moved:
         return Leftovers.allocate(space, count)
     ids = space.empty(count, np.int64)
@@ -195,7 +195,7 @@ def place_in(key, dealt: Dealt):
 
 @kl.kernel
 def count_leftover(i, rows: Leftovers, preferred_clusters: Dealt):
-    """Count a vertex for its favourite; atomic, order-free."""
+    """Count a vertex for its favourite; atomic, independent of order."""
     place = place_in(rows.keys[i], preferred_clusters)
     kl.atomic_add(preferred_clusters.counts, place, 1)
     kl.atomic_add(preferred_clusters.weights, place, rows.weights[i])
@@ -212,7 +212,7 @@ def deal(i, rows: Leftovers, preferred_clusters: Dealt, rounds: Rounds, groups):
 
 @kl.kernel
 def enter_dealt(i, rows: Leftovers, groups, dealt: Dealt):
-    """The smallest vertex leads a group; atomic, order-free."""
+    """The smallest vertex leads a group; atomic, independent of order."""
     place = place_in(groups[i], dealt)
     kl.atomic_min(dealt.leaders, place, rows.ids[i])
     kl.atomic_add(dealt.weights, place, rows.weights[i])
@@ -228,7 +228,9 @@ def label_dealt(i, rows: Leftovers, groups, dealt: Dealt):
 
 @kl.kernel
 def choose_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, chosen):
-    """Choose the leader of a group, and of the others about as many as fit; atomic, order-free."""
+    """Choose the leader of a group, and of the others about as many as fit; atomic, independent of
+    order.
+    """
     place = place_in(groups[i], dealt)
     weight = dealt.weights[place]
     chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))

@@ -84,7 +84,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     ----------
     graph : DistributedGraph
     coarsest : int
-        Coarsening ends at about so many vertices.
+        Coarsening ends at about this many vertices.
     limit : int
         No cluster may weigh more.
     options : ClusteringOptions

@@ -78,7 +78,7 @@ class HeadNumbers(Record):
 
 
 def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype[Any]) -> ClusterRows:
-    """The rows of so many clusters."""
+    """The rows of this many clusters."""
     clusters = Clusters(count, members, graph.space.full(1, count, np.int64))
     return ClusterRows(*rows_of_clusters(graph, clusters, weight_type).arrays())
 

@@ -148,7 +148,7 @@ def mark_border(v, halo: Halo, marks):
 def request_room(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked):
     """If v moves, ask for room, at once if the leader it wishes for is own and stays.
 
-    Atomic, order-free but for the list.
+    Atomic, independent of order but for the list.
     """
     v = listed.active[i]
     rounds.asks[v] = kl.int8(0)
@@ -180,7 +180,7 @@ def write_request(i, order, known, asked: Asked, local, own, names, weights):
 
 @kl.kernel
 def enter_request(i, arrived: Arrived, rounds: Rounds):
-    """Enter a request to a leader that stays; atomic, order-free."""
+    """Enter a request to a leader that stays; atomic, independent of order."""
     c = arrived.leaders[i]
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
         kl.atomic_add(rounds.asked, c, arrived.weights[i])
@@ -201,7 +201,9 @@ def reply(i, arrived: Arrived, rounds: Rounds, totals, overfull):
 @kl.kernel
 def choose_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
                     replies: Replies, turn):
-    """Where too many ask, choose about as many as fill half of the room; atomic, order-free."""
+    """Where too many ask, choose about as many as fill half of the room; atomic, independent of
+    order.
+    """
     v = listed.active[i]
     if rounds.asks[v] != 0:
         c = kl.int64(rounds.proposal[v])
@@ -230,7 +232,7 @@ def choose_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: As
 
 @kl.kernel
 def enter_chosen(i, arrived: Arrived, rounds: Rounds):
-    """Enter those that are chosen; atomic, order-free."""
+    """Enter those that are chosen; atomic, independent of order."""
     kl.atomic_add(rounds.chosen, arrived.leaders[i], arrived.weights[i])
 
 
@@ -243,7 +245,9 @@ def reply_chosen(i, arrived: Arrived, rounds: Rounds, totals):
 @kl.kernel
 def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
                   replies: Replies, round_number):
-    """Move v if there is room for all that ask, or for all that are chosen; atomic, order-free."""
+    """Move v if there is room for all that ask, or for all that are chosen; atomic, independent of
+    order.
+    """
     v = listed.active[i]
     if rounds.asks[v] != 0:
         c = kl.int64(rounds.proposal[v])

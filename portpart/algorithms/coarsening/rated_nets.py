@@ -1,6 +1,6 @@
-"""Which pins of others a vertex of a hypergraph looks at when it chooses a cluster.
+"""Which pins of others a vertex of a hypergraph examines when it chooses a cluster.
 
-Vertices that would look at very many pins look at the nets that a hash draws for them, and those
+Vertices that would examine very many pins examine the nets that a hash draws for them, and those
 that have nets of very many pins only at the pins next to themselves: who numbers vertices often
 numbers similar ones alike.  (Measured: nw04, whose nets have 17,700 pins on average, km1 0.86
 times.)
@@ -20,10 +20,10 @@ from portpart.graphs.rows import Csr
 from portpart.primitives.hashing import hash_of
 
 MAX_PINS = 200_000
-"""A vertex looks at no more pins of others."""
+"""A vertex examines no more pins of others."""
 
 WINDOW = 32
-"""A vertex all of whose nets have too many pins looks at so many of each, the next to itself."""
+"""A vertex all of whose nets have too many pins examines this many of each, the next to itself."""
 
 NEAR_ITSELF = -1
 
@@ -44,11 +44,11 @@ class RatedNets(WorkRecord):
     unit : int
         What a net of weight one counts, divided by its pins
     without : int
-        less so many: 1 if a vertex does not count as a pin for itself, else 0.
+        less this many: 1 if a vertex does not count as a pin for itself, else 0.
     log2_rate : array of int8, shape (n,)
-        A vertex looks at one in 2**log2_rate of its nets; or, at -1, at pins near itself.
+        A vertex examines one in 2**log2_rate of its nets; or, at -1, at pins near itself.
     begin, pins : array of int32, shape (n,)
-        Zero, and how many pins it looks at, its own among them.
+        Zero, and how many pins it examines, its own among them.
     far_slots : array of int32, shape (n,)
         How many slots it needs in main memory.
     far : array of int64, shape (n + 1,)
@@ -75,7 +75,7 @@ def size_of(net, nets: Nets):
 
 @kl.device
 def sampled_pins(v, net, log2_rate, rated: RatedNets, seed):
-    """How many pins of a net v looks at: all or none, or those near itself."""
+    """How many pins of a net v examines: all or none, or those near itself."""
     size = size_of(net, rated.nets)
     if log2_rate == NEAR_ITSELF:
         size = min(size, kl.int64(WINDOW))
@@ -87,7 +87,7 @@ def sampled_pins(v, net, log2_rate, rated: RatedNets, seed):
 
 @kl.device
 def sampled_place(v, net, size, nets: Nets):
-    """Where the pins are that v looks at: a window around itself where it looks at a few."""
+    """Where the pins are that v examines: a window around itself where it examines a few."""
     begin = kl.int64(nets.begin[net])
     low = begin
     if size < size_of(net, nets):
@@ -104,7 +104,7 @@ def sampled_place(v, net, size, nets: Nets):
 
 @kl.device
 def pins_around(v, log2_rate, rated: RatedNets, seed):
-    """The pins that v looks at, its own among them."""
+    """The pins that v examines, its own among them."""
     total = kl.int64(0)
     for i in range(rated.rows.begin[v] + kl.lane(), rated.rows.end[v], kl.team_size()):
         total += sampled_pins(v, rated.rows.targets[i], log2_rate, rated, seed)
@@ -113,9 +113,9 @@ def pins_around(v, log2_rate, rated: RatedNets, seed):
 
 @kl.kernel
 def count_rated_pins(v, rated: RatedNets, num_vertices, seed):
-    """Count the pins that v looks at, its own among them, and the slots that it needs far away.
+    """Count the pins that v examines, its own among them, and the slots that it needs far away.
 
-    Halves the nets that it looks at until these are not too many.
+    Halves the nets that it examines until these are not too many.
     """
     log2_rate = kl.int64(0)
     total = pins_around(v, log2_rate, rated, seed)

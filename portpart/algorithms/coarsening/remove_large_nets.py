@@ -27,7 +27,7 @@ MIN_SPARED = 0.05
 
 
 def reduced_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
-    """The hypergraph itself, or one with less nets where that pays.  Synchronises."""
+    """The hypergraph itself, or one with less nets where that pays.  Waits for the device."""
     has_huge = hypergraph.max_net_size > options.largest(hypergraph.num_vertices)
     if has_huge or _repeated(hypergraph) > MIN_SPARED * hypergraph.num_nets:
         return merged_nets(hypergraph, options)
@@ -74,7 +74,7 @@ def remove_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
 
 @kl.kernel
 def count_repeated(tile, digests, size, found):
-    """Add how many sorted digests of a tile are those before them; atomic, order-free."""
+    """Add how many sorted digests of a tile are those before them; atomic, independent of order."""
     count = kl.int64(0)
     for i in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, size), kl.team_size()):
         if i > 0:

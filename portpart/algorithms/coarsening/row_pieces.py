@@ -183,5 +183,5 @@ def _part(array: Array, first: int, end: int) -> Array:
 
 
 def _offset_type(arcs: int) -> type[np.integer[Any]]:
-    """The type of offsets into so many arcs."""
+    """The type of offsets into this many arcs."""
     return np.int32 if arcs <= MAX_INT32_ARCS else np.int64

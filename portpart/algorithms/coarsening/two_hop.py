@@ -108,7 +108,7 @@ def _count_unmatched(program: Program, two_hop: TwoHop) -> None:
 
 @kl.kernel
 def count_unmatched(tile, pairing_state: TwoHopPairing, active: ActiveVertices, two_hop: TwoHop):
-    """Add the unmatched vertices of the tile to their number; atomic, order-free."""
+    """Add the unmatched vertices of the tile to their number; atomic, independent of order."""
     count = kl.int64(0)
     for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, active.vertices),
                    kl.team_size()):
@@ -140,7 +140,7 @@ def key_of_leaf(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
 
 @kl.kernel
 def key_of_twin(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
-    """Key of an unmatched vertex: an order-free digest of its neighbours."""
+    """Key of an unmatched vertex: an independent of order digest of its neighbours."""
     seeks = pairing_state.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
     digest = kl.int64(0)
     if seeks:

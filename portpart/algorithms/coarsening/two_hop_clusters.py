@@ -27,7 +27,7 @@ from portpart.primitives.team_winner import NOBODY
 LAST = 2**31 - 1
 
 FILL = 2
-"""Groups are so many times lighter than they may be, on average."""
+"""Groups are this many times lighter than they may be, on average."""
 
 
 class TwoHopGroups(WorkRecord):
@@ -96,7 +96,7 @@ def clear_favourite(key, groups: TwoHopGroups):
 
 @kl.kernel
 def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
-    """Count v for its favourite; atomic, order-free."""
+    """Count v for its favourite; atomic, independent of order."""
     v = listed.active[i]
     key = majority_block(v, rounds)
     kl.atomic_add(groups.count, key, 1)
@@ -106,7 +106,7 @@ def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: T
 
 @kl.kernel
 def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
-    """Number the groups of a favourite one after the other, in any order of the favourites.
+    """Number the groups of a favourite one by one, in any order of the favourites.
 
     The number, made negative, takes the place of the first vertex, which compares with no vertex.
     """
@@ -120,7 +120,8 @@ def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
 
 @kl.kernel
 def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
-    """Deal v into a group of its favourite, led by its smallest vertex; atomic, order-free.
+    """Deal v into a group of its favourite, led by its smallest vertex; atomic, independent of
+    order.
 
     The group takes the place of v's wish.
     """
@@ -139,7 +140,9 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
 
 @kl.kernel
 def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
-    """Choose the leader of a group, and of the others so many as fit likely; atomic, order-free."""
+    """Choose the leader of a group, and of the others so many as fit likely; atomic, independent of
+    order.
+    """
     v = listed.active[i]
     group = rounds.proposal[v]
     rounds.asks[v] = kl.int8(0)

@@ -9,8 +9,8 @@ half as many of its vertices are left, until all of them meet in one: a leader t
 there has no partner at all and leaves.  So no two vertices that fit are left over, and m vertices
 of one key take log2(m) rounds and a few more.
 
-Slots are drawn anew each round.  A vertex that finds another key's leader in its slot waits for the
-next round.  Nothing depends on the order of threads.
+Slots are drawn again each round.  A vertex that finds another key's leader in its slot waits for
+the next round.  Nothing depends on the order of threads.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def pair_within_run(stretch, graph: Csr, pairing_state: TwoHopPairing, active: A
                     fit: StaticValue):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
-    Keys that share an entry of `key_count` are counted together.  Atomic, order-free.
+    Keys that share an entry of `key_count` are counted together.  Atomic, independent of order.
     """
     n = active.vertices
     end = min((stretch + 1) * RUN, n)

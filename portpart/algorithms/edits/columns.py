@@ -22,14 +22,14 @@ HOST = {np.ndarray}
 
 
 def filled(length: int, value: int) -> np.ndarray:
-    """An array of the host, of int32; sooner than `numpy.full` has looked at what it is given."""
+    """An array of the host, of int32; sooner than `numpy.full` has examined what it is given."""
     array = np.empty(length, np.int32)
     array.fill(value)
     return array
 
 
 def joined(space: ExecutionSpace, arrays: Column, dtype: Any, room: int = 0) -> Array:
-    """Arrays one after the other in a space, and room behind; those of the host travel together."""
+    """Arrays one by one in a space, and room behind; those of the host travel together."""
     if set(map(type, arrays)) <= HOST:
         together = np.concatenate(arrays) if arrays else np.empty(0, dtype)
         together = together.astype(dtype, copy=False)
@@ -45,7 +45,7 @@ def joined(space: ExecutionSpace, arrays: Column, dtype: Any, room: int = 0) -> 
 def together(space: ExecutionSpace, wide: Column, narrow: Column, room: int = 0) -> Array:
     """Arrays of int64, then those of int32, in one array of a space; from the host in one copy.
 
-    Behind them there is room for so many elements of int32.
+    Behind them there is room for this many elements of int32.
     """
     return joined(space, [*(piece.view(np.int32) for piece in wide), *narrow], np.int32, room)
 

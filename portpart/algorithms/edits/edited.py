@@ -22,7 +22,7 @@ class Edited:
     sides : list of Side
         The stores, and what their rows are.
     numbering : object
-        Another one after ids have been given anew.
+        Another one after ids have been given again.
     num_blocks : int
         Of the partition that follows the edits; 0 if there is none.
     """

@@ -51,7 +51,7 @@ COMPARISONS = 1 << 17
 """So many comparisons of keys a lane makes in less time than it takes to launch a sort."""
 
 def is_small(space: ExecutionSpace, length: int) -> bool:
-    """Whether so many keys are worth a single run."""
+    """Whether this many keys are worth a single run."""
     return length <= TILE and length * length <= COMPARISONS * space.widest_team
 
 

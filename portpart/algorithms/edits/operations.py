@@ -178,7 +178,7 @@ def empty_changes(space: ExecutionSpace, length: int, keys: Array) -> Changes:
 
 
 def slices_of_changes(length: int, cutter: Cutter) -> dict[str, Slice]:
-    """Where so many changes and their keys are."""
+    """Where this many changes and their keys are."""
     slices = {name: cutter.next(WIDE, length) for name in ("keys", *WIDE_CHANGES)}
     slices["ranks"] = cutter.next(NARROW, length)
     return slices
@@ -186,7 +186,7 @@ def slices_of_changes(length: int, cutter: Cutter) -> dict[str, Slice]:
 
 @lru_cache(maxsize=256)
 def _first_slices(length: int, begin: int, number: int) -> dict[str, Slice]:
-    """Where the first are of so many changes, which begin there."""
+    """Where the first are of this many changes, which begin there."""
     cutter = Cutter()
     cutter.end = begin
     return {name: Slice(each.dtype, each.begin, number)

@@ -154,7 +154,7 @@ class BatchPlan:
             sum([insertion.number for insertion in of_vertices]), deleted)
 
     def counts(self) -> Sequence[EditCounters]:
-        """What is counted in the batch, which is looked at in steps unless that has been enough."""
+        """What is counted in the batch, which is examined in steps unless that has been enough."""
         if self._fetched is not None:
             counts = counted(self._fetched())
             if self._given + counts[0].cleared <= self._capacity:

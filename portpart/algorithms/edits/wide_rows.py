@@ -23,7 +23,7 @@ from portpart.primitives.scan import offsets_from_counts
 
 
 class Wide(Record):
-    """Rows in which many elements move, one after the other.
+    """Rows in which many elements move, one by one.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ def account_pair(i, changes: Changes, moves: Moves):
 
 @kl.kernel
 def activate_end(i, changes: Changes, cache: GainCache):
-    """The end of a changed pair, and each pair is there from both, is to be looked at."""
+    """The end of a changed pair, and each pair is there from both, is to be examined."""
     if changes.will[i] != changes.was[i]:
         mark_dirty(kl.int32(changes.keys[i] >> 32), cache)
 
@@ -57,7 +57,7 @@ def account_inserted(i, inserted: NewVertices, counts: Counts, graph: Csr, moves
 
 @kl.kernel
 def activate_inserted(i, inserted: NewVertices, counts: Counts, cache: GainCache):
-    """A new vertex is to be looked at."""
+    """A new vertex is to be examined."""
     mark_dirty(kl.int32(new_vertex(i, inserted, counts)), cache)
 
 

@@ -79,7 +79,7 @@ def record_leaving(this: Recording) -> None:
 @kl.kernel
 def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                   journal: Journal, sequence: Pseudo):
-    """Nobody has left; all that are woken are asked.  One team."""
+    """Nobody has left; all that are woken are asked.  Called by one team."""
     weigh_blocks(moves, blocks, figures)
     if kl.lane() == 0:
         count_activated(cache, journal)
@@ -112,7 +112,7 @@ def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Bloc
 
 @kl.kernel
 def find_overloaded(_, net_counts: NetCounts, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """Whether a block is too heavy, if somebody may move.  One team."""
+    """Whether a block is too heavy, if somebody may move.  Called by one team."""
     heavy = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if free_capacity(b, blocks, figures) < 0:
@@ -168,7 +168,9 @@ def begin_order(_, moves: Moves, figures: Figures, sequence: MoveSequence):
 @kl.kernel
 def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                  sequence: Pseudo):
-    """The first vertices of each block that is too heavy leave it, until it is not.  One team."""
+    """The first vertices of each block that is too heavy leave it, until it is not.  Called by one
+    team.
+    """
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         sequence.block_weight[b] = blocks.weight[b]
     kl.team_sync()
@@ -228,7 +230,7 @@ def evict_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, g
                       moves: Moves, blocks: Blocks, sequence: Pseudo):
     """The pins of a net that are alone in their block leave, where the net's changes begin.
 
-    Nobody does where refinement is to look at none.
+    Nobody does where refinement is to examine none.
     """
     if net_counts.activates != 0 and begins_row(i, pins.keys):
         net = kl.int32(pins.keys[i] >> 32)

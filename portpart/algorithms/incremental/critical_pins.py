@@ -91,7 +91,7 @@ def turn_loss(i, moves: Moves, sequence: Pseudo):
 @kl.kernel
 def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures,
                  sequence: Pseudo):
-    """A vertex is to enter its block; atomic, order-free."""
+    """A vertex is to enter its block; atomic, independent of order."""
     v = moves.listed[i]
     add_block_weight(moves.target[v], kl.value_or(graph.vertex_weights, v, 1), blocks)
     unlock(mark_moved(v, moves, figures), moves)
@@ -101,7 +101,7 @@ def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figur
 
 @kl.kernel
 def plan_forgetting(_, cache: GainCache, sequence: Pseudo):
-    """Vertices that are out of date are looked at only where a block is too heavy."""
+    """Vertices that are stale are examined only where a block is too heavy."""
     sequence.words.asked = 0
     if sequence.words.overloaded == 0:
         sequence.words.asked = cache.marked
@@ -131,7 +131,7 @@ class CriticalPins(PseudoBlock):
             record_ends(this)
 
     def settle(self, this: Recording) -> None:
-        """Record which vertices are looked at next."""
+        """Record which vertices are examined next."""
         this.program.launch(1, plan_forgetting)
         this.program.launch(sequence_of(this).words.asked, forget_dirty)
 

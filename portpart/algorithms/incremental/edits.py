@@ -40,16 +40,16 @@ class Counts(Words):
         Whether these are few, or many.
     deleted, weighed, changed : int
     activated, active_pairs : int
-        New vertices and changed pairs that refinement is to look at: all, or none.  Without a batch
+        New vertices and changed pairs that refinement is to examine: all, or none.  Without a batch
         `activated` may be others, that are listed as if they were new.
     go : int
         Whether there is anything to follow.
     unsure : int
         1 if a batch is followed that is on its way.  Then those that have changed are at first
-        what is given, in so many `directions`, and the rest is learned from its outcome.
+        what is given, in this many `directions`, and the rest is learned from its outcome.
     directions, stores, lost, activates : int
         And what is expected of it: stores that it has written, the weight of deleted vertices;
-        and whether refinement is to look at pairs.
+        and whether refinement is to examine pairs.
     """
 
     inserted: int
@@ -145,7 +145,7 @@ def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool
     """The records of an update for a program; new limits, if they are alike for all blocks.
 
     `expected` is what the batch is expected to come to, if it is on its way; `activated` are
-    vertices that refinement looks at where there is no batch.
+    vertices that refinement examines where there is no batch.
     """
     insertions = [insertion for insertion in update.insertions if insertion.table is vertices]
     deleted, weighed = edits_of(update, vertices, nothing)

@@ -1,7 +1,7 @@
 """A partition that follows the edits of a graph or hypergraph.
 
 After a batch, cost and weights of blocks are what they were and what the edits contribute; nothing
-is counted anew.  New vertices are placed, and refinement around what was edited does the rest.  All
+is recounted.  New vertices are placed, and refinement around what was edited does the rest.  All
 that takes time for the whole graph is done once, or when room for new vertices doubles.
 """
 
@@ -48,14 +48,14 @@ NONE = -1
 LEAST_ROOM = 1024
 
 HALF_MORE = 2**18
-"""Up to so many ids there is room for half as many again, beyond for an eighth."""
+"""Up to this many ids there is room for half as many again, beyond for an eighth."""
 
 OPTIONS = RefinementOptions(stall_limit=4, slack=0)
 FILTER_RATIO = 0.3
 
 
 def room_for(count: int) -> int:
-    """Ids for which there is room when there are so many."""
+    """Ids for which there is room when there are this many."""
     return max(LEAST_ROOM, count + max(count // 8, min(count, HALF_MORE) // 2))
 
 
@@ -315,7 +315,7 @@ class IncrementalRefiner:
     def undo(self, moves: Moves, undoing: bool = False) -> None:
         """Take back the moves of the last round that has not been taken back.
 
-        `undoing` tells that its edits are undone next.
+        `undoing` says that its edits are undone next.
         """
         if undoing:
             self.updates.undo(self.refiner, self.rows, moves)

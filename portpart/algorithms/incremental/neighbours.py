@@ -15,7 +15,7 @@ NEAR = -1
 
 @kl.kernel
 def flag_neighbours(i, chosen, graph: Csr, near):
-    """Flag a vertex and its neighbours; atomic, order-free."""
+    """Flag a vertex and its neighbours; atomic, independent of order."""
     v = chosen[i]
     if kl.lane() == 0:
         kl.atomic_min(near, v, NEAR)
@@ -25,7 +25,7 @@ def flag_neighbours(i, chosen, graph: Csr, near):
 
 @kl.kernel
 def flag_pins(i, chosen, graph: NetRows, moves: Moves, near):
-    """Flag a vertex and the pins of its nets; atomic, order-free.
+    """Flag a vertex and the pins of its nets; atomic, independent of order.
 
     Of a net of many pins those that are alone in their block.
     """

@@ -1,7 +1,7 @@
 """How the state of nets follows the edits of a hypergraph.
 
-Only nets are looked at that were edited.  What one costs more is what it costs now less what it
-cost by the spread that is known of it; its sets of blocks are made anew, from its pins or from its
+Only nets are examined that were edited.  What one costs more is what it costs now less what it
+cost by the spread that is known of it; its sets of blocks are rebuilt, from its pins or from its
 counters (`edited_nets.py`), and if they change its pins are woken.
 """
 
@@ -54,7 +54,7 @@ class NetCounts(Words):
     relisted : int
         Nets that write again what they list.
     activates : int
-        Whether refinement is to look at the pins that are concerned.
+        Whether refinement is to examine the pins that are concerned.
     """
 
     deleted: int
@@ -81,7 +81,7 @@ def record_pins(this: Recording) -> None:
 
 
 def record_nets(this: Recording) -> None:
-    """Record how the sets of edited nets are made anew, and whom that wakes."""
+    """Record how the sets of edited nets are rebuilt, and whom that wakes."""
     pins: Any = this.program.records["counts"]
     this.program.launch(pins.changed, update_edited_net, team=SMALL_TEAM)
 
@@ -91,7 +91,7 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
               graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
-    Of a net of many pins those that were alone in their block.  Atomic, order-free.
+    Of a net of many pins those that were alone in their block.  Atomic, independent of order.
     """
     heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
     net = kl.int32(net_weighed.ids[i])
@@ -124,7 +124,7 @@ def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves
 def update_edited_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows,
                       pin_counts: PinCounts,
                       moves: Moves, cache: GainCache):
-    """Count a vertex that is a pin now or no longer, and wake it; atomic, order-free."""
+    """Count a vertex that is a pin now or no longer, and wake it; atomic, independent of order."""
     if pins.was[i] != pins.will[i]:
         v = pins.keys[i] & LOW_HALF
         row = kl.int64(graph.sets.row[pins.keys[i] >> 32])
@@ -136,7 +136,7 @@ def update_edited_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows,
 @kl.kernel
 def update_edited_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: NetUpdate,
                       price: StaticValue):
-    """Make the sets of a net anew, where its changes begin, and account for what it costs.
+    """Make the sets of a net again, where its changes begin, and account for what it costs.
 
     Its pins are woken if sets change.
     """

@@ -1,4 +1,4 @@
-"""The block that the nets of a new vertex lead to most, by a bounded look at their pins."""
+"""The block that the nets of a new vertex lead to most, by a bounded examine their pins."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from portpart.backends import language as kl
 NONE = -1
 
 MAX_PINS = 64
-"""Pins of a net that is looked at: larger ones tell little of where a vertex belongs."""
+"""Pins of a net that is examined: larger ones tell little of where a vertex belongs."""
 
 MAX_SEEN = 128
-"""Pins that are looked at, but for those of the last net."""
+"""Pins that are examined, but for those of the last net."""
 
 
 @kl.device
 def sampled_pins(net, graph: NetRows):
-    """How many pins of a net are looked at."""
+    """How many pins of a net are examined."""
     size = size_of_net(net, graph.nets)
     if size > MAX_PINS:
         size = kl.int64(0)
@@ -29,7 +29,7 @@ def sampled_pins(net, graph: NetRows):
 
 @kl.device
 def end_of_look(v, graph: NetRows):
-    """Where the nets of v end that are looked at."""
+    """Where the nets of v end that are examined."""
     place = kl.int64(graph.begin[v])
     seen = kl.int64(0)
     while place < graph.end[v] and seen < MAX_SEEN:
@@ -40,7 +40,7 @@ def end_of_look(v, graph: NetRows):
 
 @kl.device
 def has_pin_in(net, block, graph: NetRows, moves: Moves):
-    """Whether one of the pins of a net that are looked at is in a block."""
+    """Whether one of the pins of a net that are examined is in a block."""
     found = False
     begin = kl.int64(graph.nets.begin[net])
     for pin in range(begin, begin + sampled_pins(net, graph)):

@@ -1,7 +1,7 @@
 """How the state of nets goes back with edits that are undone, and with vertices that move back.
 
 First vertices move back, then edits are undone: counters of nets follow pin by pin, and nets are
-listed; in the end the sets of those that are listed are made anew.
+listed; in the end the sets of those that are listed are rebuilt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from portpart.backends import language as kl
 @kl.kernel
 def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
                 moves: Moves):
-    """Count vertex i of the list where it goes back to, and list its nets; atomic, order-free."""
+    """Count vertex i of the list where it goes back to, and list its nets; atomic, independent of
+    order.
+    """
     here = kl.int64(moves.part[listed[i]])
     there = kl.int64(left[i])
     if there >= 0 and there != here:
@@ -34,7 +36,9 @@ def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: N
 @kl.kernel
 def revert_pin(i, pins: Changes, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
                moves: Moves):
-    """Count a vertex that is a pin again, or no longer, and list the net; atomic, order-free."""
+    """Count a vertex that is a pin again, or no longer, and list the net; atomic, independent of
+    order.
+    """
     if pins.was[i] != pins.will[i]:
         net = kl.int32(pins.keys[i] >> 32)
         row = kl.int64(graph.sets.row[net])
@@ -45,7 +49,7 @@ def revert_pin(i, pins: Changes, graph: NetRows, pin_counts: PinCounts, lists: N
 
 @kl.kernel
 def find_listed(i, listed, graph: NetRows, pin_counts: PinCounts, lists: NetLists, moves: Moves):
-    """Make the sets of net i of a list anew."""
+    """Make the sets of net i of a list again."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = listed[i]
     size = size_of_net(net, graph.nets)

@@ -206,7 +206,7 @@ class NetsFollowed:
         self.max_rows = self.sizes.large
 
     def _reserve(self, large: int) -> None:
-        """Have room for all nets and their pins, and so many rows of counters."""
+        """Have room for all nets and their pins, and this many rows of counters."""
         sizes, nets, pins = self.sizes, self.graph.nets.count, self.graph.pins.pool_length
         if nets > sizes.nets:
             sizes = replace(sizes, nets=max(nets, len(self.graph.nets.deletions)))

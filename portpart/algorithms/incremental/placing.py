@@ -98,7 +98,7 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
 def place_in_lightest(inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves,
                       blocks: Blocks,
                       figures: Figures):
-    """Put those that are nowhere into the lightest blocks, one after the other.  One team."""
+    """Put those that are nowhere into the lightest blocks, one by one.  Called by one team."""
     for i in range(counts.inserted):
         v = new_vertex(i, inserted, counts)
         if moves.part[v] < 0:
@@ -148,7 +148,7 @@ def choose_block(i, inserted: NewVertices, counts: Counts, graph: Csr, moves: Mo
 @kl.kernel
 def place_few(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
               figures: Figures, most_connected: StaticValue):
-    """All rounds for a few new vertices.  One team."""
+    """All rounds for a few new vertices.  Called by one team."""
     for _round in range(ROUNDS):
         for i in range(kl.lane(), counts.inserted, kl.team_size()):
             choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures,
@@ -169,7 +169,7 @@ def take_block(i, inserted: NewVertices, counts: Counts, moves: Moves):
 @kl.kernel
 def place_rest(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
                figures: Figures):
-    """Put those that are nowhere into the lightest blocks.  One team."""
+    """Put those that are nowhere into the lightest blocks.  Called by one team."""
     place_in_lightest(inserted, counts, graph, moves, blocks, figures)
 
 
@@ -177,7 +177,7 @@ def record_placing(program: Program, most_connected: DeviceFunction) -> None:
     """Record how new vertices are placed, when `begin_inserted` is done.
 
     Each goes where most of what it is tied to is, when that is placed; the weights of blocks are
-    those before the batch, and of what is left the lightest take one after the other.
+    those before the batch, and of what is left the lightest take one by one.
 
     Parameters
     ----------

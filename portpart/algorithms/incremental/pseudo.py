@@ -120,7 +120,7 @@ class PseudoBlock(Piece):
         this.program.launch(this.run.level.moves, enter_block)
 
     def settle(self, this: Recording) -> None:
-        """Record the accounts of all that have moved, and which vertices are looked at next."""
+        """Record the accounts of all that have moved, and which vertices are examined next."""
         members = sequence_of(this).words.members
         this.program.launch(members, account_member, team=this.widths.team)
 
@@ -147,7 +147,7 @@ PSEUDO_BLOCK: tuple[Piece, ...] = (*LOCAL, PseudoBlock(), AccountingSteps())
 
 @kl.kernel
 def find_overloaded(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """Whether a block is too heavy, without which no iteration is to come.  One team."""
+    """Whether a block is too heavy, without which no iteration is to come.  Called by one team."""
     heavy = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if free_capacity(b, blocks, figures) < 0:
@@ -163,8 +163,8 @@ def find_overloaded(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
 def account_member(i, graph: Csr, state: Joining, tables: Tables, sequence: Pseudo, rules: Rules):
     """Account for the move of a vertex that has been in the pseudo block, and list it.
 
-    It and its neighbours are looked at next where a block is too heavy.  An arc to a vertex
-    that has moved too is seen from both ends and counts half.  Atomic, order-free.
+    It and its neighbours are examined next where a block is too heavy.  An arc to a vertex
+    that has moved too is seen from both ends and counts half.  Atomic, independent of order.
     """
     v = sequence.members[i]
     old = state.incumbent.best[v]

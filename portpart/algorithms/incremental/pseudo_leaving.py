@@ -25,7 +25,7 @@ NONE = -1
 @kl.kernel
 def begin_pseudo(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                  journal: Journal, sequence: Pseudo):
-    """Nobody has left; all that are woken are asked first.  One team."""
+    """Nobody has left; all that are woken are asked first.  Called by one team."""
     weigh_blocks(moves, blocks, figures)
     if kl.lane() == 0:
         count_activated(cache, journal)
@@ -84,7 +84,7 @@ def end_asking(_, sequence: Pseudo):
 
 @kl.kernel
 def leave_block(i, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """A vertex leaves its block; atomic, order-free."""
+    """A vertex leaves its block; atomic, independent of order."""
     v = sequence.members[sequence.words.settled + i]
     add_block_weight(moves.part[v], -kl.value_or(graph.vertex_weights, v, 1), blocks)
     join_block(v, figures.blocks, moves)

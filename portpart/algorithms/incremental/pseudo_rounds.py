@@ -43,7 +43,7 @@ ROUNDS_BY_ID = 32
 
 
 class Entering(Scope):
-    """What tells which block a vertex may enter, and keeps those that wait."""
+    """What says which block a vertex may enter, and keeps those that wait."""
 
     moves: Moves
     active: ActiveSets
@@ -53,7 +53,7 @@ class Entering(Scope):
 
 @kl.kernel
 def begin_rounds(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """All that have left wait.  One team."""
+    """All that have left wait.  Called by one team."""
     find_most_capacity(blocks, figures, sequence.words)
     if kl.lane() == 0:
         sequence.words.waiting = sequence.words.members
@@ -119,7 +119,7 @@ def is_better(weight, room, block, most, most_room, best):
 def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
     """Enter the move of v to a block, to the roomiest if that is -1; where it fits in none, wait.
 
-    Atomic; the order of the buffer is free.  One lane.
+    Atomic; the order of the buffer is free.  Called by one lane.
     """
     there = kl.int64(block)
     if block == NONE:
@@ -186,7 +186,7 @@ def lay_out_entry(i, graph: Csr, moves: Moves, sequence: Pseudo):
 
 @kl.kernel
 def find_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Pseudo):
-    """Find the longest prefix of moves that no block is too heavy after.  One team."""
+    """Find the longest prefix of moves that no block is too heavy after.  Called by one team."""
     count = moves.moves
     kept = count
     base = kl.int64(0)
@@ -223,7 +223,7 @@ def keep_prefix(_, moves: Moves, sequence: Pseudo):
 
 @kl.kernel
 def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
-    """A vertex enters its block; atomic, order-free."""
+    """A vertex enters its block; atomic, independent of order."""
     v = moves.listed[i]
     add_block_weight(join_target(v, moves), kl.value_or(graph.vertex_weights, v, 1), blocks)
 
@@ -231,7 +231,9 @@ def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
 @kl.kernel
 def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Figures,
               sequence: Pseudo):
-    """Those that wait are next.  Where nobody has moved some will that fit nowhere.  One team."""
+    """Those that wait are next.  Where nobody has moved some will that fit nowhere.  Called by one
+    team.
+    """
     find_most_capacity(blocks, figures, sequence.words)
     if kl.lane() == 0:
         sequence.words.relaxed = kl.int64(moves.moves == 0)

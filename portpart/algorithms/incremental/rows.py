@@ -1,4 +1,4 @@
-"""Rows of a graph that is edited, as refinement sees them; nothing is counted anew."""
+"""Rows of a graph that is edited, as refinement sees them; nothing is recounted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.rows import Csr
 
 MAX_DEGREE = 2**31 - 1
-"""What may be the highest degree: to know it would take a look at all vertices."""
+"""What may be the highest degree: to know it would take a examine all vertices."""
 
 
 class EditedRows:
@@ -21,7 +21,7 @@ class EditedRows:
     graph : EditableGraph
         Or an EditableHypergraph, of whose nets another class knows; with weights of its vertices.
     room : int, optional
-        For so many vertices work arrays are made; by default for those that there are.
+        For this many vertices work arrays are made; by default for those that there are.
 
     Attributes
     ----------

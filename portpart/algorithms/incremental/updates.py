@@ -54,7 +54,7 @@ class GraphUpdates:
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it.
 
-        `early` tells that the batch is on its way.
+        `early` says that the batch is on its way.
         """
         return {}
 
@@ -63,7 +63,7 @@ class GraphUpdates:
         record_pairs(this)
 
     def activate(self, this: Recording) -> None:
-        """Record which vertices are looked at when all of that is known."""
+        """Record which vertices are examined when all of that is known."""
 
     def undo(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
         """Be told before vertices move back as edits are undone."""
@@ -72,7 +72,7 @@ class GraphUpdates:
         """Follow batches that have been undone; vertices have moved back before."""
 
     def recount(self, refiner: Refiner, rows: Any) -> None:
-        """Find anew what is known beside cost and weights."""
+        """Find again what is known beside cost and weights."""
 
     def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
         """Flag vertices that have been put into other blocks, and vertices beside them."""
@@ -97,7 +97,7 @@ class NetUpdates(GraphUpdates):
         record_pins(this)
 
     def activate(self, this: Recording) -> None:
-        """Record which vertices nets ask to look at."""
+        """Record which vertices nets ask to examine."""
         record_nets(this)
 
     def undo(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
@@ -109,7 +109,7 @@ class NetUpdates(GraphUpdates):
         _nets(refiner).follow_back(rows, updates, refiner.run.moves)
 
     def recount(self, refiner: Refiner, rows: Any) -> None:
-        """Find the state of all nets anew."""
+        """Find the state of all nets again."""
         _nets(refiner).recount(rows, refiner.run.moves.part)
 
     def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:

@@ -26,7 +26,8 @@ BLOCKS_TEAM, TEAM = 32, 8
 MAX_HOPS = 8
 
 ENOUGH, TIMES = 256, 4
-"""No hop begins with more vertices, or with more than so many times those that edits have woken."""
+"""No hop begins with more vertices, or with more than this many times those that edits have woken.
+"""
 
 MAX_PINS, MAX_ARCS = 16, 64
 """Pins of nets that lead on, and arcs of a vertex that do."""
@@ -36,7 +37,7 @@ class Hops(Words):
     """How far woken vertices have looked around."""
 
     looking: int  # vertices that look around next
-    enough: int  # so many woken ones suffice
+    enough: int  # this many woken ones suffice
     made: int
 
 
@@ -65,7 +66,9 @@ class Widening(Piece):
 @kl.kernel
 def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                journal: Journal, hops: Hops):
-    """Let all that are woken look around if a block is too heavy and any may move.  One team."""
+    """Let all that are woken look around if a block is too heavy and any may move.  Called by one
+    team.
+    """
     weigh_blocks(moves, blocks, figures)
     heavy = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
@@ -84,7 +87,7 @@ def activate_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: B
                         figures: Figures):
     """Wake the first neighbours of a woken vertex in its block, if that is too heavy.
 
-    Atomic, order-free.
+    Atomic, independent of order.
     """
     v = cache.dirty_list[i]
     here = moves.part[v]
@@ -101,7 +104,7 @@ def activate_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, bloc
                          figures: Figures):
     """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
 
-    Atomic, order-free.
+    Atomic, independent of order.
     """
     v = cache.dirty_list[i]
     here = moves.part[v]

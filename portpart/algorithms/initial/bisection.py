@@ -38,10 +38,10 @@ from portpart.backends.program import Program
 from portpart.primitives.hashing import hash_of
 
 MIN_WIDE = 512
-"""A step that looks at so many keys is work for a block; less is done sooner by a warp."""
+"""A step that examines this many keys is work for a block; less is done sooner by a warp."""
 
 LOOKS_PER_ARC = 8
-"""An arc of the vertex that moves takes as long as so many looks at keys."""
+"""An arc of the vertex that moves takes as long as this many examines keys."""
 
 BLOCKS_AT_A_TIME = 256
 """Of more attempts some wait for blocks, in which eight could run at a time, a warp each."""

@@ -50,7 +50,7 @@ class Keys(Words):
     """How gains and positions are packed into keys."""
 
     key_bits: int  # low bits of a key that name a position
-    weight_shift: int  # arc weights lose so many bits, so that gains fit a key
+    weight_shift: int  # arc weights lose this many bits, so that gains fit a key
     seed: int
 
 

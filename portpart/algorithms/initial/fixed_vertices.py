@@ -25,7 +25,7 @@ MIN_VERTICES = 2
 """Blocks whose share of the vertices is smaller get none from METIS."""
 
 MAX_ROUNDS = 50
-"""What blocks have not reached after so many rounds of growing is too far from all of them."""
+"""What blocks have not reached after this many rounds of growing is too far from all of them."""
 
 
 @dataclass(frozen=True, eq=False)

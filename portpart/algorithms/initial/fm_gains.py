@@ -5,8 +5,8 @@ candidate's order, and positions name them here.
 
 The key of a position holds the gain of moving its vertex and, below it, the position under a mask:
 one comparison decides, ties go to a random vertex, and the largest key tells its position.  Where
-one lane does the work, the largest key of every group of positions is kept: a step looks at groups,
-and a move only into the groups of its neighbours.  Several lanes look at all keys in every step.
+one lane does the work, the largest key of every group of positions is kept: a step examines groups,
+and a move only into the groups of its neighbours.  Several lanes examine all keys in every step.
 That takes them less time than to keep groups: lanes that look through groups wait for each other.
 """
 
@@ -133,7 +133,7 @@ class Bisection(Record):
     mask, bits : int
         What positions in keys are masked with, and how many bits they have.
     shift : int
-        Arc weights lose so many bits.
+        Arc weights lose this many bits.
     """
 
     attempt: int

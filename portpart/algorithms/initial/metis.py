@@ -29,7 +29,7 @@ def metis_partition(matrix: csr_array, vertex_weights: np.ndarray | None, num_bl
     """Partition a small graph on the host by METIS.
 
     The vertices are shuffled by the seed and the rows sorted before METIS sees them: the result
-    depends on the graph and the seed only, and METIS's own seed alone hardly changes it.
+    depends on the graph and the seed only, and METIS's own seed alone barely changes it.
     Arcs of weight zero count one, for METIS may hang on them.  Weights whose sums would overflow
     METIS's 32 bits are scaled down.
 

@@ -56,7 +56,7 @@ def shares_of(net, bisection: Bisection, graph: Incidence):
 
 @kl.device
 def change_of_beside(beside, across, unit, shares):
-    """How keys of pins on the side that is left change, where so many others are on each.
+    """How keys of pins on the side that is left change, where this many others are on each.
 
     The price counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
     """
@@ -111,7 +111,7 @@ def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Incide
 
 @kl.device
 def turn_of(position, nets, attempts: AttemptScratch):
-    """Which of so many nets of a team the pin at a position is of."""
+    """Which of this many nets of a team the pin at a position is of."""
     low = kl.int64(0)
     high = kl.int64(nets - 1)
     while low < high:

@@ -44,7 +44,7 @@ def scaled_cost(net, shift, graph: Incidence):
 
 @kl.device
 def cost_of(beside, across, net, shift, graph: Incidence):
-    """What a net costs with a pin here, so many others beside it, and so many across."""
+    """What a net costs with a pin here, this many others beside it, and this many across."""
     result = kl.int64(0)
     if across > 0:
         price = scaled_cost(net, shift, graph)
@@ -54,7 +54,7 @@ def cost_of(beside, across, net, shift, graph: Incidence):
 
 @kl.device
 def gain_of(beside, across, net, shift, graph: Incidence):
-    """What a net gains if one pin changes sides, with so many others beside it and across."""
+    """What a net gains if one pin changes sides, with this many others beside it and across."""
     price = scaled_cost(net, shift, graph)
     share = price // max(kl.int64(1), size_of(net, graph) - 1)
     return price * (kl.int64(beside == 0) - kl.int64(across == 0)) + share * (across - beside)

@@ -82,7 +82,7 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
               candidates: Candidates, attempts: AttemptScratch):
     """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
 
-    A key has a bit to spare, and whoever moves the vertex must not read its key anew: another lane
+    A key has a bit to spare, and whoever moves the vertex must not read its key again: another lane
     may have changed it by then.
     """
     top0 = kl.int64(LOWEST)
@@ -100,7 +100,7 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
                 top1 = max(top1, found)
         top0 = kl.team_max(top0)
         top1 = kl.team_max(top1)
-    # both weights are asked for at once: each is two accesses one after the other
+    # both weights are asked for at once: each is two accesses one by one
     p0 = position_or(bisection.lower, top0, bisection.mask, bisection.bits)
     p1 = position_or(bisection.lower, top1, bisection.mask, bisection.bits)
     heavy0 = weight_at(p0, bisection.base, graph.vertex_weights, candidates.order)
@@ -114,7 +114,7 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
 
 @kl.device
 def may_improve(moves, stall_limit, gain_sum, square_sum):
-    """Whether a new best prefix is likely after so many moves without one, by their gains.
+    """Whether a new best prefix is likely after this many moves without one, by their gains.
 
     These count as a random walk: one that drifts down by much more than it spreads does not come
     back (V. Osipov, P. Sanders, ESA 2010).

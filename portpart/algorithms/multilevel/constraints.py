@@ -51,7 +51,7 @@ class Constraints:
     grows : bool
         Whether partitions are also grown where there are homes.
     is_brief : bool
-        Whether coarsening ends where levels are hardly smaller, and each is refined once.
+        Whether coarsening ends where levels are barely smaller, and each is refined once.
     """
 
     fixed: Array | None = None

@@ -74,14 +74,14 @@ def grown_parts(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, s
 
 
 def max_copies(num_arcs: int) -> int:
-    """How many copies of a graph of so many arcs may be one graph."""
+    """How many copies of a graph of this many arcs may be one graph."""
     return max(1, MAX_COPIED // max(1, num_arcs))
 
 
 def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.ndarray,
                      balance: Balance, options: GrowingOptions, seed: int,
                      splits: Splits) -> CandidateParts:
-    """Partitions on a hierarchy of so many copies: those of one copy after the other."""
+    """Partitions on a hierarchy of this many copies: those of one copy after the other."""
     space, n, k = coarsest.space, coarsest.num_vertices, balance.num_blocks
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
     levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
@@ -96,7 +96,7 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
 
 
 def tell_enough(hypergraph: Hypergraph, plain: Graph, options: GrowingOptions) -> bool:
-    """Whether nets say more than the clique graph, for the pins that have to be looked at."""
+    """Whether nets say more than the clique graph, for the pins that have to be examined."""
     return seen_by_vertex(hypergraph) <= options.max_pins_per_arc * max(1, plain.mean_degree)
 
 

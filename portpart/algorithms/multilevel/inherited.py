@@ -96,7 +96,7 @@ def _host_weights(graph: EitherGraph, weights: object, count: int) -> np.ndarray
 
 
 def _spread(part: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
-    """The vertices that have no block still fill the room of the blocks, one after the other."""
+    """The vertices that have no block still fill the room of the blocks, one by one."""
     lost = np.flatnonzero(part == NONE)
     if len(lost) == 0:
         return part

@@ -62,7 +62,7 @@ class ScheduleOptions:
         check_options(self)
 
     def into(self, num_blocks: int) -> ScheduleOptions:
-        """The same for so many blocks."""
+        """The same for this many blocks."""
         if num_blocks <= MANY_BLOCKS or self.temperatures_for_many is None:
             return self
         return replace(self, temperatures=self.temperatures_for_many, temperatures_for_many=None,

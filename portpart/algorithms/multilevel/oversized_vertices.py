@@ -1,6 +1,6 @@
 """Vertices too heavy for any block have one to themselves, as macros of a circuit may.
 
-No partition keeps the limits then, and refinement, which goes by them, would look at weights only.
+No partition keeps the limits then, and refinement, which goes by them, would examine weights only.
 So each of these vertices is fixed to a block that may weigh as much, and takes no others; those
 are divided among the other blocks, within their limits.
 """
@@ -22,7 +22,7 @@ def with_own_blocks(problem: Problem) -> Problem:
     """The same problem, but where vertices that are not fixed weigh more than any block may.
 
     They go to the blocks of an initial partition, one to each, or to those of the largest limits.
-    Synchronises where vertices have weights.
+    Waits for the device where vertices have weights.
     """
     graph, limits, wanted = problem.graph, problem.balance.limits, problem.constraints
     if graph.vertex_weights is None or graph.num_vertices <= problem.num_blocks:

@@ -1,6 +1,6 @@
 """The start of refinement: several partitions of the coarsest graph, the best kept.
 
-They are METIS's, made one after the other on the host, or grown (`grown`).
+They are METIS's, made one by one on the host, or grown (`grown`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 
 MAX_COMBINED_BLOCKS = 46340
-"""Pairs of blocks of more than so many have no int32 number."""
+"""Pairs of blocks of more than this many have no int32 number."""
 
 RUN_SEEDS, COMBINATION_SEEDS, CYCLE_SEEDS = 10**9, 10**6, 10**3
 """Distances between the seeds of walks of a kind; levels of a walk take the next seeds."""

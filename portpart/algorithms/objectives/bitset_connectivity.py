@@ -16,7 +16,7 @@ class AtOnce(StaticArray, size=AT_ONCE):
 
 
 FEW_BLOCKS = 8
-"""A lane of a small team adds the tie of a net to so many blocks alone; to more, all together."""
+"""A lane of a small team adds the tie of a net to this many blocks alone; to more, all together."""
 
 MOST_TOGETHER = 8
 """Lanes of a small team."""
@@ -68,7 +68,7 @@ def add_if_few(blocks, tie, place, connections: ConnectivityTable):
 
 @kl.device
 def add_together(blocks, tie, place, connections: ConnectivityTable):
-    """Add what lanes have left, one after the other: every lane to blocks of its own."""
+    """Add what lanes have left, one by one: every lane to blocks of its own."""
     turns = kl.team_sum(kl.int64(blocks != 0) << kl.lane())
     while turns != 0:
         mine = kl.int64(kl.ctz(kl.uint64(turns)) == kl.lane())

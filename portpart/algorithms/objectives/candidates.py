@@ -23,7 +23,7 @@ TEAM_OF_LARGE = 32
 
 
 class CandidateParts:
-    """Partitions of a graph, one after the other in one array.
+    """Partitions of a graph, one by one in one array.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int
                       objective: Objective) -> tuple[np.ndarray, np.ndarray]:
     """Twice what each partition costs, shape (count,), and its block weights, shape (count, k).
 
-    int64.  A net is looked at by one team in each partition: not for nets of millions of pins.
-    Synchronises.
+    int64.  A net is examined by one team in each partition: not for nets of millions of pins.
+    Waits for the device.
     """
     space, n, count = graph.space, graph.num_vertices, len(parts)
     costs, weights = count * STRIPES, count * num_blocks
@@ -93,7 +93,9 @@ def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int
 
 @kl.kernel
 def candidate_weights(i, vertex_weights, parts, n, num_blocks, weights):
-    """Add vertex i % n to the weight of its block in partition i // n; atomic, order-free."""
+    """Add vertex i % n to the weight of its block in partition i // n; atomic, independent of
+    order.
+    """
     kl.atomic_add(weights, i // n * num_blocks + parts[i], kl.value_or(vertex_weights, i % n, 1))
 
 
@@ -132,7 +134,7 @@ def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
 
 @kl.device
 def add_cost(cost, which, net, nets: Nets, sums):
-    """Add twice what a net of that price costs in a partition; atomic, order-free."""
+    """Add twice what a net of that price costs in a partition; atomic, independent of order."""
     if cost > 0:
         kl.atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * kl.value_or(nets.weights,
                                                                                     net, 1))

@@ -56,7 +56,7 @@ def communication_cost(distances: Distances) -> Objective:
 
 
 def cost_of(graph: Graph, part: Array, distances: Distances) -> int:
-    """J of a mapping, each edge once.  Synchronises."""
+    """J of a mapping, each edge once.  Waits for the device."""
     return total_cost(graph, part, communication_cost(distances))
 
 
@@ -66,7 +66,7 @@ def capacity_for(num_elements: int) -> int:
 
 
 def communication_rules(kind: str, capacity: int) -> Rules:
-    """The functions for a kind of distance; many arcs are counted for so many elements."""
+    """The functions for a kind of distance; many arcs are counted for this many elements."""
     distance = DISTANCE[kind]
     many = many_by_distance(distance)
     if capacity:

@@ -121,7 +121,7 @@ def weight_of_head(j, count, v, block, first, end, graph: Csr, connections: Conn
 
 
 def pairwise(max_arcs: int) -> Connectivity:
-    """Heads are compared with each other, for at most so many."""
+    """Heads are compared with each other, for at most this many."""
     return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, max_arcs,
                         max_arcs)
 
@@ -133,7 +133,7 @@ def weight_of_one(j, count, v, block, first, end, graph: Csr, connections: Conne
 
 
 def one_by_one(max_arcs: int) -> Connectivity:
-    """Heads and weights of at most so many arcs.
+    """Heads and weights of at most this many arcs.
 
     Nothing is added up: for objectives whose values do not depend on the weights told here.
     """
@@ -191,7 +191,7 @@ def weight_in_table(j, count, v, block, first, end, graph: Csr, connections: Con
 
 
 def in_table(slots: int) -> Connectivity:
-    """Blocks are put into a hash table of so many slots."""
+    """Blocks are put into a hash table of this many slots."""
     return Connectivity(bring_table.bound(slots=slots), number_in_table.bound(slots=slots),
                         block_in_table, weight_in_table, slots, slots + 1, slots)
 
@@ -298,7 +298,7 @@ def weight_between(j, count, v, block, first, end, graph: Csr, connections: Conn
 
 
 def summed_up(capacity: int) -> Connectivity:
-    """Weights into blocks are counted and added up from left to right, for so many blocks."""
+    """Weights into blocks are counted and added up from left to right, for this many blocks."""
     return Connectivity(sum_up_weights, number_of_blocks, block_at, weight_between,
                         weights=capacity + 1)
 

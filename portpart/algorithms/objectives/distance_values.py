@@ -24,7 +24,7 @@ MAX_ALONG = 8
 """Most arcs that are gone through for each candidate."""
 
 FEW_SLOTS = 16
-"""Slots for so many arcs at most."""
+"""Slots for this many arcs at most."""
 
 
 @kl.device

@@ -39,7 +39,7 @@ def row_for(net, row, sets: PinSets):
 
 @kl.device
 def find_small(net, size, blocks, graph: NetRows, part):
-    """Make the sets of a net without counters anew; returns what changes.
+    """Make the sets of a net without counters again; returns what changes.
 
     What it lists is written in any case: its pins may have moved.  All lanes of a team together.
     """
@@ -59,7 +59,7 @@ def find_small(net, size, blocks, graph: NetRows, part):
 
 @kl.device
 def find_large(net, graph: NetRows, pin_counts: PinCounts, part):
-    """Make the sets of a net with counters anew, which are counted if they have not been.
+    """Make the sets of a net with counters again, which are counted if they have not been.
 
     Returns what changes.  All lanes of a team together.
     """

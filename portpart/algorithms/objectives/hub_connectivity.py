@@ -38,7 +38,7 @@ def take_row_of_sums(v, row, hub_sums: HubSums):
 
 @kl.device
 def clear_sums_of(v, graph: NetRows):
-    """What ties a hub to blocks is to be summed up anew.  All lanes of a team together."""
+    """What ties a hub to blocks is to be summed up again.  All lanes of a team together."""
     first = first_sum(v, graph)
     for j in range(kl.lane(), 2 * graph.sets.blocks + 2, kl.team_size()):
         graph.hub_sums.sums[first + j] = 0
@@ -87,7 +87,7 @@ class PieceSums(Static):
 @kl.device
 def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: ConnectivityTable,
                 sums: PieceSums):
-    """Add the nets of hub v at places begin ... end-1 to its sums; atomic, order-free.
+    """Add the nets of hub v at places begin ... end-1 to its sums; atomic, independent of order.
 
     Nobody asks for the weight of split nets where it is known that there are some.  All lanes
     of a team together.

@@ -1,6 +1,6 @@
 """What nets cost by the number of blocks that they touch: km1, cut and sum of external degrees.
 
-A price says what a net of weight 1 costs that touches so many blocks.  A vertex costs least where
+A price says what a net of weight 1 costs that touches this many blocks.  A vertex costs least where
 its nets are already: take it out of a net, which then touches λ blocks; in each of these the net
 costs price(λ), elsewhere price(λ + 1).  So the ties of a vertex to the blocks of the other pins
 weigh price(λ + 1) - price(λ) times the net's weight, and the value of a block is the weight of the

@@ -146,7 +146,7 @@ def store_large(net, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
-    """The same, where a word has all blocks: a lane looks at one of them."""
+    """The same, where a word has all blocks: a lane examines one of them."""
     once = kl.uint64(0)
     alone = kl.uint64(0)
     for block in range(kl.lane(), sets.blocks, kl.team_size()):
@@ -166,7 +166,7 @@ def store_counted_word(net, first, sets: PinSets, pin_counts: PinCounts):
 
 @kl.device
 def store_counted_words(net, first, sets: PinSets, pin_counts: PinCounts):
-    """The same, where it takes several: a lane looks at all blocks of one."""
+    """The same, where it takes several: a lane examines all blocks of one."""
     changed = kl.int64(0)
     connectivity = kl.int64(0)
     for word in range(kl.lane(), sets.width, kl.team_size()):
@@ -214,7 +214,7 @@ def begin_net(net, graph: NetRows, part):
             bit = bit_of(part[graph.nets.pins[place]])
             twice |= once & bit
             once |= bit
-        # not by store_word, which would look at what nobody has written yet
+        # not by store_word, which would examine what nobody has written yet
         first = place_of_word(net, 0, graph.sets)
         graph.sets.bits[first] = once
         graph.sets.bits[first + 1] = once & ~twice

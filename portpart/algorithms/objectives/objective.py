@@ -25,7 +25,7 @@ class Tables(Record):
 
 
 class Found(Words):
-    """What is found out about the blocks of a vertex; the first lane of a team gets to know.
+    """What is determined about the blocks of a vertex; the first lane of a team gets to know.
 
     `own` is the weight of its arcs into its own block, `here` the value of that; `block` the best
     of the others that are admitted, -1 if there is none, and `value` the value of that.  `total` is
@@ -85,7 +85,7 @@ class Rules(Static):
         ``note(v, graph, part, found)``: sets `Found.own` to what the filter compares losses with,
         where that is not the weight into v's own block.
     price : DeviceFunction or None
-        ``price(connectivity)``: what a net of weight 1 costs that touches so many blocks; None
+        ``price(connectivity)``: what a net of weight 1 costs that touches this many blocks; None
         where arcs cost something.
     summed : Rules or None
         The same functions for hubs whose ties are summed up beforehand.

@@ -30,7 +30,9 @@ def count_pins(net, first, graph: NetRows, pin_counts: PinCounts, part):
 
 @kl.device
 def add_pins(row, block, number, sets: PinSets, pin_counts: PinCounts):
-    """Count so many pins more in a block, if the net has a row of counters; atomic, order-free."""
+    """Count this many pins more in a block, if the net has a row of counters; atomic, independent
+    of order.
+    """
     if row >= 0:
         kl.atomic_add(pin_counts.counts, kl.int64(row) * sets.blocks + block, number)
     return number
@@ -40,7 +42,7 @@ def add_pins(row, block, number, sets: PinSets, pin_counts: PinCounts):
 def move_pin(row, here, there, sets: PinSets, pin_counts: PinCounts):
     """Count a pin in block `there` that was in `here`, if there are counters.
 
-    Atomic, order-free.
+    Atomic, independent of order.
     """
     if row >= 0:
         first = kl.int64(row) * sets.blocks
@@ -66,7 +68,7 @@ def restore_counter(place, count, pin_counts: PinCounts):
 
 @kl.kernel
 def count_piece(i, graph: NetRows, pin_counts: PinCounts, part, pieces):
-    """Count PIECE pins of a net with counters, of so many pieces for each; counters were zero.
+    """Count PIECE pins of a net with counters, of this many pieces for each; counters were zero.
 
     For nets that would take one team long.  Few blocks are counted in scratch memory first.
     """

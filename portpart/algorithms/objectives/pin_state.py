@@ -3,7 +3,7 @@
 Of a net two sets of blocks matter: those that it touches, and those that have one of its pins
 alone.  Both are words of 64 bits where one of them has all blocks.  Of more blocks nets of few pins
 list those that they touch instead: there are seldom more than two.  A net of many pins also has a
-row of counters, its pins in each block, so that a move of one of them takes no look at the others.
+row of counters, its pins in each block, so that a move of one of them takes no examine the others.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class NetRows(Csr):
 
 def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False,
               hubs: int = 0) -> NetSizes:
-    """The sizes of a hypergraph.  Synchronises the first time, to count its large nets."""
+    """The sizes of a hypergraph.  Waits for the device the first time, to count its large nets."""
     large = 1 + graph.num_nets_above(MAX_SMALL)
     lined_up = graph.num_pins if lines_up and large > 1 else 0
     return NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, large, num_blocks,

@@ -35,13 +35,13 @@ from portpart.primitives.reduce import STRIPES, sum_of
 
 
 def cut_of(graph: Graph, part: Array) -> int:
-    """Weight of the edges between blocks, each edge once.  Synchronises."""
+    """Weight of the edges between blocks, each edge once.  Waits for the device."""
     return total_cost(graph, part, CUT)
 
 
 def total_cost(graph: Structure, part: Array, objective: Objective,
                rows: Csr | None = None) -> int:
-    """Cost of all edges, or nets, each once.  Synchronises."""
+    """Cost of all edges, or nets, each once.  Waits for the device."""
     sums = cost_sums(graph, part, objective, rows or graph.csr)
     return sum_of(graph.space, sums) // 2
 
@@ -75,7 +75,7 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
 
 def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
                prices: Mapping[str, DeviceFunction]) -> dict[str, int]:
-    """Values of a partition by several prices, by name.  Synchronises."""
+    """Values of a partition by several prices, by name.  Waits for the device."""
     space, rows = hypergraph.space, net_rows(hypergraph, num_blocks)
     find_sets(hypergraph, part, rows)
     sums = space.zeros(len(prices) * STRIPES, np.int64)
@@ -102,7 +102,7 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
 
 @kl.kernel
 def add_net_costs(net, graph: NetRows, sums, price: StaticValue):
-    """Add twice what a net costs; atomic, order-free."""
+    """Add twice what a net costs; atomic, independent of order."""
     cost = price(kl.int64(graph.sets.connectivity[net])) * kl.value_or(graph.nets.weights, net, 1)
     if cost > 0:
         kl.atomic_add(sums, net % STRIPES, 2 * cost)
@@ -121,7 +121,7 @@ def cost_of_arcs(v, graph: Csr, part, first, tables: Tables, distance: StaticVal
 
 @kl.kernel
 def add_costs(i, graph: Csr, parts, n, tables: Tables, sums, distance: StaticValue):
-    """Add what the arcs of vertex i % n cost in partition i // n; atomic, order-free."""
+    """Add what the arcs of vertex i % n cost in partition i // n; atomic, independent of order."""
     v = i % n
     cost = cost_of_arcs(v, graph, parts, i - v, tables, distance)
     if kl.lane() == 0 and cost > 0:

@@ -82,7 +82,7 @@ def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
 @kl.kernel
 def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums,
                       distance: StaticValue):
-    """Add what v's arcs cost to its section; atomic, order-free."""
+    """Add what v's arcs cost to its section; atomic, independent of order."""
     cost = cost_of_arcs(v, graph, part, 0, tables, distance)
     if kl.lane() == 0 and cost > 0:
         kl.atomic_add(sums, kl.value_or(sections.first_block, v, 0) // sections.width, cost)

@@ -1,6 +1,6 @@
 """A level of multisection as published: every block is a graph of its own (GPU-HM, section 4.1).
 
-Algorithm 1 makes the graphs, one after the other; any partitioner divides them.
+Algorithm 1 makes the graphs, one by one; any partitioner divides them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Partition = Callable[[Problem], Array]
 
 
 def partition_subgraphs(problem: Problem, sections: Sections, partition: Partition) -> Array:
-    """Divide each section by itself, without a look at what is around it.
+    """Divide each section by itself, without a examine what is around it.
 
     Parameters
     ----------

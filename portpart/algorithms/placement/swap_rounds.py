@@ -30,7 +30,7 @@ class Rounds(Words):
         Whether there is another round.
     seed : int
     shift : int
-        Gains lose so many bits, so that they fit a priority.
+        Gains lose this many bits, so that they fit a priority.
     """
 
     blocks: int
@@ -163,7 +163,9 @@ def priority_of(a, proposals: Proposals, rounds: Rounds):
 
 @kl.kernel
 def claim_both(a, proposals: Proposals, rounds: Rounds):
-    """lead[b] = highest priority of the proposals that would move block b; atomic, order-free."""
+    """lead[b] = highest priority of the proposals that would move block b; atomic, independent of
+    order.
+    """
     if proposals.partner[a] != NONE:
         kl.atomic_max(proposals.lead, a, priority_of(a, proposals, rounds))
         kl.atomic_max(proposals.lead, proposals.partner[a], priority_of(a, proposals, rounds))
@@ -193,7 +195,7 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
 @kl.kernel
 def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
                  rounds: Rounds, distance: StaticValue):
-    """Bring the rows of all blocks that a swapping pair talks to up to date; order-free."""
+    """Update the rows of all blocks that communicate with a swapped pair; independent of order."""
     k = rounds.blocks
     if proposals.winner[a] != NONE:
         here = places.place[a]

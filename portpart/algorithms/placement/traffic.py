@@ -28,7 +28,7 @@ def traffic_of(graph: Graph, part: Array, num_elements: int) -> csr_array:
     """Weight between each two elements, on the host; symmetric, rows sorted, int64, no zeros.
 
     Counted in a table of all pairs where that has no more entries than the graph has arcs, else by
-    contraction, which looks at the arcs inside blocks too.
+    contraction, which examines the arcs inside blocks too.
     """
     space = graph.space
     if has_table(graph.num_arcs, num_elements):
@@ -62,7 +62,7 @@ def _from_table(graph: Graph, part: Array, num_elements: int) -> csr_array:
 
 @kl.kernel
 def add_traffic(v, graph: Csr, part, num_elements, table):
-    """Add the arcs of v that leave its block to the table; atomic, order-free."""
+    """Add the arcs of v that leave its block to the table; atomic, independent of order."""
     here = part[v]
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         there = part[graph.targets[arc]]

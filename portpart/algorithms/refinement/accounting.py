@@ -1,4 +1,4 @@
-"""What the moves of an iteration change: weights, cost, and whose gains are out of date."""
+"""What the moves of an iteration change: weights, cost, and whose gains are stale."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
                  incumbent: Incumbent, blocks: Blocks, figures: Figures):
     """Account for what v weighs, and for its tie to home, as it goes to its target; list it.
 
-    Order-free.
+    Independent of order.
     """
     here = moves.part[v]
     there = moves.target[v]
@@ -52,10 +52,10 @@ def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSe
 
 @kl.device
 def weigh_move(v, graph: Csr, state: Accounting, tables: Tables, rules: Rules):
-    """Account for the move of v to its target; the gains of its neighbours are out of date.
+    """Account for the move of v to its target; the gains of its neighbours are stale.
 
     An arc to a vertex that moves too is seen from both ends and counts half.  Atomic,
-    order-free.
+    independent of order.
     """
     here = state.moves.part[v]
     there = state.moves.target[v]
@@ -103,7 +103,7 @@ class AccountingSteps(Piece):
     """The sums of weights and cost, which follow the moves of vertices of graphs."""
 
     def account(self, this: Recording) -> None:
-        """Weights and cost change with the moves, and gains beside them are out of date."""
+        """Weights and cost change with the moves, and gains beside them are stale."""
         launch_with_hubs(this, this.run.level.moves, (weigh_moves, weigh_moves_of_hubs),
                          this.widths.team)
 

@@ -51,7 +51,9 @@ CROWDED = 8
 
 @kl.kernel
 def start_from(v, graph: Csr, moves: Moves, incumbent: Incumbent, figures: Figures):
-    """Add v to the weight of its block, atomic and order-free; what is around it may be new."""
+    """Add v to the weight of its block, atomic and independent of order; what is around it may be
+    new.
+    """
     set_touched(v, 1, incumbent)
     add_weight(v, moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves, figures)
 
@@ -131,7 +133,8 @@ def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, rule: Reb
 @kl.kernel
 def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Incumbent,
              level: Level, rule: RebalancingRule):
-    """Sum up weights and cost, then decide what is best so far and what to do next.  One team.
+    """Sum up weights and cost, then decide what is best so far and what to do next.  Called by one
+    team.
 
     The overload is the most by which a block exceeds its limit.  The words are read and written
     as a whole: one word after the other would wait for memory each time.

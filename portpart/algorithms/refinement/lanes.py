@@ -17,7 +17,7 @@ MIN_TEAM, WIDE_TEAM = 8, 32
 """Lanes for a vertex of one of the lists, which are short: a lane alone would take longer."""
 
 MAX_IN_GROUP = 8
-"""Vertices that a team looks at together, to see which have many neighbours."""
+"""Vertices that a team examines together, to see which have many neighbours."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Lanes:
         return max_degree if whole.max_degree <= max_degree else 0
 
     def words_on(self, graph: WithMeasures, num_vertices: int, one_lane: int) -> dict[str, int]:
-        """The words by which kernels know what they get, with lists of so many vertices at most.
+        """The words by which kernels know what they get, with lists of this many vertices at most.
 
         `one_lane` is the degree that `one_lane_degree` tells.
         """

@@ -133,7 +133,7 @@ class Piece:
         """Start a level, before the first evaluation."""
 
     def activate(self, this: Recording) -> None:
-        """Start a run around some vertices, which have been marked as out of date."""
+        """Start a run around some vertices, which have been marked as stale."""
 
     def refresh(self, this: Recording) -> None:
         """Bring the state up to date at the start of an iteration; pieces do so side by side."""
@@ -163,7 +163,7 @@ class Piece:
 
 def launch_with_hubs(this: Recording, count: Element, kernels: tuple[Kernel, Kernel],
                      team: int, pieces: Element | None = None) -> None:
-    """Launch the kernel for a list, by so many lanes, and the one for hubs, side by side.
+    """Launch the kernel for a list, by this many lanes, and the one for hubs, side by side.
 
     The latter for their pieces, if they are given.
     """

@@ -38,7 +38,7 @@ ARCS_OF_AN_ITEM = 4
 """So many arcs are as much work as a vertex."""
 
 NO_HUBS = 2**31
-"""No vertex has so many neighbours."""
+"""No vertex has this many neighbours."""
 
 LARGE_ARC_WEIGHT = 1000
 """From this mean on arc weights count as large: the buckets of losses are scaled to them."""
@@ -110,7 +110,7 @@ class Refiner:
         self._make_room(self.sizes.vertices)
 
     def _make_room(self, num_vertices: int) -> None:
-        """Have work arrays for so many vertices; those of other lengths keep what they hold."""
+        """Have work arrays for this many vertices; those of other lengths keep what they hold."""
         before, room = self._room, self.sizes.with_room_for(num_vertices)
         if room.vertices <= before.vertices:
             return
@@ -180,7 +180,7 @@ class Refiner:
 
     def refine(self, graph: Structure, filter_ratio: float = 0.0,
                fixed: Array | None = None) -> Outcome:
-        """Refine the current partition of `graph` in place.  Waits for nothing.
+        """Refine the current partition of `graph` in place.  Does not synchronise.
 
         Parameters
         ----------

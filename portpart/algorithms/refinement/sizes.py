@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from portpart.backends.work import roomy
 
 MAX_WEIGHT_COPIES = 256
-"""Block weights are spread over at most so many words."""
+"""Block weights are spread over at most this many words."""
 
 BUCKETS = 50
 """Buckets of losses, for each block."""
@@ -41,7 +41,7 @@ class Sizes:
         return sub_buckets_for(self.blocks, max(self.vertices, self.finest))
 
     def with_room_for(self, vertices: int) -> Sizes:
-        """Of the finest graph: the sizes of work arrays for a graph of so many vertices.
+        """Of the finest graph: the sizes of work arrays for a graph of this many vertices.
 
         What follows from the numbers of arcs and blocks is as large as that of the finest graph.
         """

@@ -119,7 +119,7 @@ def _keep(kernel: Kernel, tags: tuple[str, ...], address: int) -> int:
 def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> Job:
     """What compiles a kernel, whose types fit.
 
-    That they do is kept, too: a program has kernels that few runs call, and to look at the source
+    That they do is kept, too: a program has kernels that few runs call, and to examine the source
     of those in every process would take longer than a small partition.
     """
     known = cache_folder.file_of(kernel.name, f"fits {file}")

@@ -143,7 +143,7 @@ def answer(process: Popen[bytes], text: bytes) -> bytes:
 
 
 def read_frame(stream: IO[bytes] | None) -> bytes:
-    """What comes next: a length and so many bytes."""
+    """What comes next: a length and this many bytes."""
     assert stream is not None
     head = stream.read(8)
     content = stream.read(*struct.unpack("<q", head)) if len(head) == 8 else b""

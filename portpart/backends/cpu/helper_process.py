@@ -26,7 +26,7 @@ def main(code_file: str, packages: str) -> None:
 
 
 def write(content: bytes) -> None:
-    """Send a length and so many bytes."""
+    """Send a length and this many bytes."""
     sys.stdout.buffer.write(struct.pack("<q", len(content)) + content)
     sys.stdout.buffer.flush()
 

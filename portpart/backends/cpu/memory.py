@@ -25,7 +25,7 @@ MOST_WASTE = 2
 """A kept block serves an array of at least half its size."""
 
 SPARE = 6
-"""A new block is longer than its array by one in so many bytes, so that it can serve a somewhat
+"""A new block is longer than its array by one in this many bytes, so that it can serve a somewhat
 larger array later; memory that is never touched is an address and nothing else."""
 
 MOST_BLOCKS = 256

@@ -41,7 +41,7 @@ class _CheckedCache(NullCache):
             return None
         try:
             return CompileResult._rebuild(target_context, *pickle.loads(code))
-        except Exception:  # whatever it is: the function can be compiled anew
+        except Exception:  # whatever it is: the function can be compiled again
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -48,7 +48,7 @@ def run_with_threads(threads: int, work: Callable[..., Result], *arguments: Any)
 
 
 def _choose(threads: int) -> None:
-    """Let Numba's loops run on so many threads until the parallel region is left."""
+    """Let Numba's loops run on this many threads until the parallel region is left."""
     numba = sys.modules["numba"]
     before = numba.get_num_threads()
     if before != threads:

@@ -1,6 +1,6 @@
 """Launches of single kernels: the driver is given the words of the arguments.
 
-CuPy looks at every argument once more and packs it, which takes longer than the launch.
+CuPy examines every argument once more and packs it, which takes longer than the launch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from portpart.errors import InputError
 
 
 class Direct:
-    """A kernel that takes so many arguments, each in the low bytes of a word.
+    """A kernel that takes this many arguments, each in the low bytes of a word.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Direct:
         self._lock = threading.Lock()
 
     def launch(self, words: list[int], stream: Any, blocks: int) -> None:
-        """Start so many blocks with these arguments, which the driver has read when this returns.
+        """Start this many blocks with these arguments, which the driver has read when this returns.
 
         Raises
         ------

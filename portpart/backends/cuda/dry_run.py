@@ -1,6 +1,6 @@
 """A call without a device: nothing runs, but the code of all that would run is asked for.
 
-A call that needs ten modules waits for ten compilers, one after the other, for each module is asked
+A call that needs ten modules waits for ten compilers, one by one, for each module is asked
 for when the one before has run.  Rehearsed, it asks for all of them at once, and they are compiled
 side by side.  Arrays are those of the host, full of zeros which nobody changes; where the size of
 what comes next is read from one, `ExecutionSpace.read` guesses it.

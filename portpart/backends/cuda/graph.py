@@ -90,7 +90,7 @@ def _destroy(runtime: ModuleType, graph: Any, executable: Any) -> None:
 
 
 def checked(answer: tuple[Any, ...]) -> Any:
-    """The results in a runtime call's answer, after a look at its error code."""
+    """The results in a runtime call's answer, after a examine its error code."""
     if int(answer[0]) != 0:
         raise InternalError(f"CUDA graph: {answer[0]}")
     return answer[1] if len(answer) == 2 else answer[1:]

@@ -1,6 +1,6 @@
 """A program as one kernel that stays on the device until it is done.
 
-Its launches become device functions, called one after the other with a barrier of all blocks
+Its launches become device functions, called one by one with a barrier of all blocks
 between them; its loops and branches become those of C++.  A barrier costs less than the launch of a
 node of a graph, and a test of a flag a small part of a conditional node.  All blocks must run at
 the same time, which a cooperative launch sees to.

@@ -2,7 +2,7 @@
 
 Ranks read the same flags, so they take the same way.  What is launched between two reads of flags
 is a *stretch*.  The host finds its way through one when it comes there for the first time with such
-flags; when it comes again it launches the same without a look at the program.
+flags; when it comes again it launches the same without a examine the program.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RankRun(Protocol):
         """What runs a segment, which is bound now, whenever it is called."""
 
     def call(self, place: int, count: int | None) -> Call:
-        """The exchange at a place, of so many words if that was an element."""
+        """The exchange at a place, of this many words if that was an element."""
 
     def described(self, place: int, values: Known) -> str:
         """What comes next with these values, for other ranks to be told."""

@@ -116,7 +116,7 @@ class CudaSpace(ExecutionSpace):
             with self.active():
                 if n > self.memory.large:
                     self.memory.make_place(n * np.dtype(dtype).itemsize)
-                return self._array(n, dtype)  # cupy.empty looks at more
+                return self._array(n, dtype)  # cupy.empty examines more
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 

@@ -3,7 +3,7 @@
 Where ranks have several GPUs that reach each other's memory, the first of these runs the kernels.
 
 What is wrong with numbers of elements is found by the kernel, which then moves nothing and tells
-that nothing arrives.  The host looks at that when it waits the next time.
+that nothing arrives.  The host examines that when it waits the next time.
 """
 
 from __future__ import annotations

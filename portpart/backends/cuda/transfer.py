@@ -62,7 +62,7 @@ class DeviceTransfer:
         return _NOTHING if self._is_only_one else array.device
 
     def _landing(self, kept: list[Landing], size: int) -> Landing:
-        """A place for a copy that nobody else uses meanwhile, in whatever thread."""
+        """A place for a copy that no other uses meanwhile, in whatever thread."""
         try:
             landing = kept.pop()
         except IndexError:

@@ -19,7 +19,7 @@ HasEffects = Callable[[ast.Call], bool]
 def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> None:
     """Refuse `statement` if evaluating an expression of its own in C++ could differ.
 
-    Statements inside it are not looked at.  `arrays` names the parameters that are arrays and the
+    Statements inside it are not examined.  `arrays` names the parameters that are arrays and the
     team arrays; two of them are taken to be different arrays.
     """
     if not any(_calls_with_effects(each, has_effects) for each in _expressions(statement)):

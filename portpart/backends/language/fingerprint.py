@@ -1,4 +1,4 @@
-"""What a function of the kernel language means, as a hash that needs no look at its source.
+"""What a function of the kernel language means, as a hash that needs no examine its source.
 
 A kernel's code follows from its bytecode, with the columns of the source that belong to it, and
 from the values of the names in it, those of the functions that it calls included.

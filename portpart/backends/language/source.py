@@ -39,7 +39,7 @@ def parsed(function: types.FunctionType, *,
     """The lines of `function` and its syntax tree: numbered as the file is, without docstring.
 
     The tree belongs to the caller.  A file is parsed once for all its functions, and again if one
-    of them is made anew, unless all callers have said that they may ask `again`.
+    of them is rebuilt, unless all callers have said that they may ask `again`.
     """
     code = function.__code__
     place = (code.co_name, code.co_firstlineno)

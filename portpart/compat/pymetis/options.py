@@ -15,7 +15,7 @@ from portpart.errors import InputError
 UNSET = -1
 
 MAX_BISECTED = 8
-"""Up to so many blocks PyMETIS bisects recursively unless it is told."""
+"""Up to this many blocks PyMETIS bisects recursively unless it is told."""
 
 BISECTION_IMBALANCE = 0.001
 """METIS's default for recursive bisection."""

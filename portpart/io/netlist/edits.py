@@ -28,7 +28,7 @@ NOWHERE = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What the lines of a trace do, one after the other.
+    """What the lines of a trace do, one by one.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class NetlistEdits:
     def play(self, lines: range, batch: Any) -> None:
         """Put what the lines of a round come to into a batch of what is edited.
 
-        Rounds are played one after the other, as the netlist is what it has become by then.  New
+        Rounds are played one by one, as the netlist is what it has become by then.  New
         gates and nets get their names where others have some.
 
         Raises

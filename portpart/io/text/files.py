@@ -84,7 +84,7 @@ class Source:
         self.refuse(self.line_at(position), f"{word!r} is not an integer (or above 2**62)")
 
     def refuse_size(self, line: int | None, num_vertices: int, size: int | None = None) -> None:
-        """Raise if by all appearance a file of this size does not hold so many vertices."""
+        """Raise if by all appearance a file of this size does not hold this many vertices."""
         size = len(self.data) if size is None else size
         limit = self.max_vertices
         if limit is None:

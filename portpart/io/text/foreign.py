@@ -20,7 +20,7 @@ XML = rb"\s*(<\?xml[^>]*>\s*)?(<!--(?s:.*?)-->\s*|<!doctype[^>]*>\s*)*"
 """What may stand before the first element of an XML file."""
 
 NUMBER = re.compile(rb"\s*\d+\s")
-"""How no foreign format begins: most files need no look at all of these, which takes 2 ms."""
+"""How no foreign format begins: most files need no examine all of these, which takes 2 ms."""
 
 FIRST_BYTES: tuple[tuple[bytes, str, str], ...] = (
     (rb"\x89HDF\r\n", "an HDF5 file (MATLAB 7.3 too)", SCIPY),

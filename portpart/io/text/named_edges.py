@@ -74,7 +74,7 @@ def with_alone(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np
 
 def as_they_occur(n: int, ends: Ends,
                   weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
-    """Edges in an order in which vertices 0, 1 ... occur one after the other, smaller ends first.
+    """Edges in an order in which vertices 0, 1 ... occur one by one, smaller ends first.
 
     Edges go by their larger ends.  A vertex without a smaller neighbour occurs beside the next
     vertex if an edge joins the two, which then is the first one, else as a loop.

@@ -8,7 +8,7 @@ from portpart.backends import language as kl
 
 @kl.device
 def add_block_weight(block, weight, blocks: Blocks):
-    """Add to what a block weighs; atomic, order-free."""
+    """Add to what a block weighs; atomic, independent of order."""
     kl.atomic_add(blocks.weight, kl.int64(block), weight)
     return weight
 

@@ -1,6 +1,6 @@
 """Vertices that are heavy for a block stay while others move around them.
 
-A block has hardly ever room for such a vertex, a macro among the cells of a circuit, say.  Where it
+A block has barely ever room for such a vertex, a macro among the cells of a circuit, say.  Where it
 gains, propagation would move it all the same, and rebalancing would move it on: of the partitions
 in between none is balanced.  Other vertices are placed around it instead.
 """
@@ -20,13 +20,13 @@ SHARE = 16
 """A heavy vertex weighs more than 1 / SHARE of what a block may weigh,"""
 
 MANY_MEANS = 2
-"""and more than so many mean vertices."""
+"""and more than this many mean vertices."""
 
 NONE = -1
 
 
 def has_heavy(graph: Structure, balance: Balance) -> bool:
-    """Whether a vertex may be heavy for some block.  Synchronises."""
+    """Whether a vertex may be heavy for some block.  Waits for the device."""
     if graph.vertex_weights is None:
         return False
     return SHARE * max_of(graph.space, graph.vertex_weights) > int(balance.limits.min())
@@ -77,7 +77,9 @@ def weigh_heavy(v, graph: Csr, light, heavy):
 
 @kl.kernel
 def add_heavy(v, graph: Csr, light, part, block_weights):
-    """Add a heavy vertex, of which there are few, to what its block has of those; order-free."""
+    """Add a heavy vertex, of which there are few, to what its block has of those; independent of
+    order.
+    """
     weight = kl.value_or(graph.vertex_weights, v, 1)
     if weight > light:
         kl.atomic_add(block_weights, part[v], weight)

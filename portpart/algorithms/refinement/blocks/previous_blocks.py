@@ -49,7 +49,7 @@ class PreviousBlocks:
                            self.move_cost, sums)
 
     def cost(self, space: ExecutionSpace, part: Array) -> int:
-        """What vertices cost that are not at home.  Synchronises."""
+        """What vertices cost that are not at home.  Waits for the device."""
         sums = space.zeros(STRIPES, np.int64)
         self.add_to(sums, space, part)
         return sum_of(space, sums) // 2
@@ -87,6 +87,6 @@ def has_moved(v, part, blocks: Blocks):
 
 @kl.kernel
 def add_cost_of_moving(v, part, previous, move_cost, sums):
-    """Add twice what v costs where it is; atomic, order-free."""
+    """Add twice what v costs where it is; atomic, independent of order."""
     if part[v] != previous[v] and move_cost[v] > 0:
         kl.atomic_add(sums, v % STRIPES, 2 * move_cost[v])

@@ -27,7 +27,7 @@ class TargetCapacity(Static):
     note_weight : DeviceFunction
         ``note_weight(b, weight, blocks, figures)``: is told what each block weighs now.
     find : DeviceFunction
-        ``find(blocks, now, figures)``: lists the blocks with room, and tells whether all had to be
+        ``find(blocks, now, figures)``: lists the blocks with room, and says whether all had to be
         opened again; all lanes of a team together.  The words of `now` and `figures` may be copies.
     """
 
@@ -63,7 +63,7 @@ def open_block(b, blocks: Blocks, figures: Figures):
 
 @kl.device
 def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
-    """Block b takes nobody from now on if it is too heavy; after moves for gains all begin anew."""
+    """Close block b if it is overloaded; after moves for gains all blocks are open again."""
     if figures.iteration < 0 or figures.balanced != 0:
         open_block(b, blocks, figures)
     if weight > blocks.limits[b] + figures.slack:

@@ -23,10 +23,10 @@ WAS_ON_BOUNDARY = 4
 """Flag of a vertex that the first list is rid of: it may be on a boundary of the best partition."""
 
 FEW = 2**15
-"""A list of so many vertices is looked through in no time."""
+"""A list of this many vertices is looked through quickly."""
 
 LONG = 2**14
-"""A list of more vertices is gone through by single lanes, if none has many neighbours: so many
+"""A list of more vertices is gone through by single lanes, if none has many neighbours: this many
 vertices at once hide what each waits for.  Of a short one each vertex is done sooner by several."""
 
 MANY = 2**18
@@ -38,7 +38,7 @@ NONE = -1
 
 MOVABLE, MARKED, LISTED, KEPT = range(4)
 """Places in `ActiveSets.lengths`: movable vertices that have been kept, vertices that are marked as
-out of date, the first list, and what it kept."""
+stale, the first list, and what it kept."""
 
 NUM_LENGTHS = 4
 
@@ -136,7 +136,7 @@ def swap_movable(active: ActiveSets, figures: Figures):
 
 @kl.device
 def is_idle(cache: GainCache, active: ActiveSets, lengths):
-    """Whether nobody can move any more: no vertex is movable, and none is to be looked at."""
+    """Whether nobody can move any more: no vertex is movable, and none is to be examined."""
     return (kl.value_or(lengths, MOVABLE, active.movable) == 0
             and kl.value_or(lengths, MARKED, cache.marked) == 0)
 
@@ -151,7 +151,7 @@ def should_compact(active: ActiveSets, lengths):
 
 @kl.device
 def are_few(active: ActiveSets):
-    """Whether the first list is looked through in no time."""
+    """Whether the first list is looked through quickly."""
     return kl.value_or(active.lengths, LISTED, active.on_boundary) <= FEW
 
 

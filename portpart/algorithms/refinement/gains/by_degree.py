@@ -27,7 +27,7 @@ what all lanes of a team do together with a vertex."""
 
 
 class Deciding(Scope):
-    """What tells where vertices go, for a gain or out of a block that is too heavy."""
+    """What says where vertices go, for a gain or out of a block that is too heavy."""
 
     moves: Moves
     cache: GainCache
@@ -39,7 +39,7 @@ class Deciding(Scope):
 
 
 class Dirty(Scope):
-    """Vertices whose best block is out of date, and how many neighbours are many."""
+    """Vertices whose best block is stale, and how many neighbours are many."""
 
     cache: GainCache
     active: ActiveSets
@@ -125,7 +125,7 @@ class ByDegree:
     rules: Rules
 
     def few(self, counter: Word, max_degree: int) -> Kernel:
-        """For vertices with at most so many neighbours; weights are numbers of `counter`.
+        """For vertices with at most this many neighbours; weights are numbers of `counter`.
 
         A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
         """
@@ -183,7 +183,7 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job)
         job.body(v, graph, state, connections, tables, found, more)
 
 
-# vertices whose best target is out of date ---------------------------------------------------
+# vertices whose best target is stale ---------------------------------------------------
 
 
 @kl.device
@@ -201,7 +201,7 @@ def dirty_with_few(i, one_lane, graph: Csr, state: Dirty):
 def dirty_with_many(i, graph: Csr, state: Dirty):
     """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
 
-    Seldom many have: a team looks at several at once and works on those.  All lanes together.
+    Seldom many have: a team examines several at once and works on those.  All lanes together.
     """
     first = i * state.cache.group
     chosen = kl.int64(0)

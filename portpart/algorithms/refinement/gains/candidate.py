@@ -85,7 +85,7 @@ def store_admitted(admitted, weight, found: Found):
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
                            found: Found,
                            search: Search):
-    """Set right what has been found where v touches nobody at home.  One lane.
+    """Set right what has been found where v touches nobody at home.  Called by one lane.
 
     Blocks that v touches have their pull already: home could not win for its tie alone.
     """

@@ -1,4 +1,4 @@
-"""The list of vertices whose best target is out of date, and what a vertex at rest is known of."""
+"""The list of vertices whose best target is stale, and what a vertex at rest is known of."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mark_dirty(v, cache: GainCache):
 
 @kl.device
 def unmark(v, cache: GainCache):
-    """Vertex v, which is on no list any more, is not out of date."""
+    """Vertex v, which is on no list any more, is not stale."""
     cache.is_dirty[v] = kl.int32(0)
     return v
 
@@ -51,7 +51,7 @@ def empty_marked(cache: GainCache):
 
 @kl.device
 def plan_refreshing(cache: GainCache):
-    """Those that have been marked are out of date; set how a team shares them."""
+    """Those that have been marked are stale; set how a team shares them."""
     cache.dirty = cache.marked
     cache.group = max(1, min(cache.max_in_group, cache.marked // ENOUGH_GROUPS))
     cache.dirty_groups = (cache.marked + cache.group - 1) // cache.group

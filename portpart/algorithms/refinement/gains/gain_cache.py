@@ -36,7 +36,7 @@ NONE = -1
 
 
 class Propagating(Scope):
-    """What tells which moves pay, and keeps the best ones."""
+    """What says which moves pay, and keeps the best ones."""
 
     moves: Moves
     cache: GainCache
@@ -79,7 +79,8 @@ def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 @kl.device
 def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, blocks: Blocks,
                      tables: Tables, found: Found, rules: Rules):
-    """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  One lane.
+    """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  Called by one
+    lane.
 
     What a move loses is compared with what v's arcs inside its block gain in distance; with a
     filter ratio of 0 no move may lose.  Fixed vertices fail.

@@ -20,7 +20,7 @@ class GainCache(WorkRecord):
         Below zero where a vertex touches no other block or fails Jet's filter (`gain_cache.py`).
     gain : array of int64, shape (n,)
     is_dirty : array of int32, shape (n,)
-        Whether a vertex is out of date, that is on the list of dirty ones.
+        Whether a vertex is stale, that is on the list of dirty ones.
     dirty_list : array of int32
     filter_ratio : float
         Jet's c: what share of its connectivity a move may lose.
@@ -32,7 +32,7 @@ class GainCache(WorkRecord):
     dirty_list: Array = work(np.int32, of_vertices)
     filter_ratio: float = 0.0
 
-    dirty: int = kl.word()  # vertices whose best target is out of date
+    dirty: int = kl.word()  # vertices whose best target is stale
     dirty_groups: int = kl.word()  # groups of these
     group: int = kl.word()  # and now
     max_in_group: int = kl.word()  # vertices in a group, at most

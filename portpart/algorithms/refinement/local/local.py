@@ -3,9 +3,9 @@
 Between two runs the arrays of refinement are at rest: nobody is on a list, nobody's best target is
 known, and the partition is the best one, where all are at home.  A run begins with vertices that
 are woken, whose best targets are looked for; moves wake their neighbours.  In the end what has
-moved since the best partition moves back, all that was looked at is put to rest, and where a vertex
+moved since the best partition moves back, all that was examined is put to rest, and where a vertex
 is becomes its home.  Only where the vertices around do not suffice to relieve a block that is too
-heavy all vertices are looked at, as in other runs.
+heavy all vertices are examined, as in other runs.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumben
 
 @kl.kernel
 def forget_dirty(i, cache: GainCache):
-    """Vertex i of those that are out of date is to be left alone; others know nothing of it."""
+    """Vertex i of those that are stale is to be left alone; others know nothing of it."""
     unmark(cache.dirty_list[i], cache)
 
 
@@ -246,7 +246,7 @@ def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: 
 
 @kl.kernel
 def write_report(_, moves: Moves, blocks: Blocks, figures: Figures, journal: Journal):
-    """Write what has come of it.  One team."""
+    """Write what has come of it.  Called by one team."""
     sum_copies(moves.weight_sums, blocks.weight, moves, figures)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         journal.weights[b] = blocks.weight[b]

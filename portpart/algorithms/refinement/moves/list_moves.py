@@ -81,7 +81,7 @@ def add_move_to(v, there, moves: Moves, figures: Figures):
 
 @kl.device
 def propose_move(v, there, moves: Moves):
-    """List a move of v that may not be made: nothing else tells that v moves.
+    """List a move of v that may not be made: nothing else says that v moves.
 
     Atomic; the order of the list is free.
     """
@@ -149,7 +149,7 @@ def thin_out(moves: Moves):
 
 @kl.device
 def add_cost(key, change, moves: Moves):
-    """Add to twice the cost, in the word that a key falls into; atomic, order-free."""
+    """Add to twice the cost, in the word that a key falls into; atomic, independent of order."""
     kl.atomic_add(moves.cost_sums, kl.int64(key) % STRIPES, change)
     return change
 
@@ -163,14 +163,16 @@ def set_cost(stripe, cost, moves: Moves):
 
 @kl.device
 def add_weight(v, block, weight, moves: Moves, figures: Figures):
-    """Add v to the weight of a block; atomic, order-free."""
+    """Add v to the weight of a block; atomic, independent of order."""
     kl.atomic_add(moves.weight_sums, copy_for(v, moves, figures) + block, weight)
     return weight
 
 
 @kl.device
 def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
-    """Take v from the weight of a block and add it to that of another; atomic, order-free."""
+    """Take v from the weight of a block and add it to that of another; atomic, independent of
+    order.
+    """
     copy = copy_for(v, moves, figures)
     kl.atomic_add(moves.weight_sums, copy + here, -weight)
     kl.atomic_add(moves.weight_sums, copy + there, weight)
@@ -179,7 +181,7 @@ def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
 
 @kl.device
 def change_weight(block, change, moves: Moves):
-    """Add to the weight of a block, in the first copy; atomic, order-free."""
+    """Add to the weight of a block, in the first copy; atomic, independent of order."""
     kl.atomic_add(moves.weight_sums, kl.int64(block), change)
     return change
 

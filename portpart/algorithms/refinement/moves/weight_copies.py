@@ -12,7 +12,7 @@ from portpart.backends import language as kl
 from portpart.primitives.reduce import STRIPES
 
 MANY_COPIES = 64
-"""From so many copies on all lanes share those of one block after the other."""
+"""From this many copies on all lanes share those of one block after the other."""
 
 AT_ONCE = 8
 """So many copies a lane asks for before it waits."""

@@ -1,6 +1,6 @@
 """Jet's label propagation on nets: the afterburner asks each net what the wanted moves do to it.
 
-The moves of a net's pins are thought of as made one after the other.  Each pin is told what the
+The moves of a net's pins are thought of as made one by one.  Each pin is told what the
 net costs less by its move; a vertex moves if all its nets together do not cost more.  That is what
 Jet asks of an edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or
 it is that of gains, the largest first, and of ids where gains are equal.

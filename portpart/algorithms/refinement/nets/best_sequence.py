@@ -72,7 +72,7 @@ class Sequences(NetPropagation):
         return {"sequence": sequence_for(space, sizes, run, False, self.fill_rooms)}
 
     def move(self, this: Recording) -> None:
-        """Candidates, what they gain one after the other, and the best prefix."""
+        """Candidates, what they gain one by one, and the best prefix."""
         super().move(this)
         program, level = this.program, this.run.level
         program.launch(1, begin_order, team=WIDEST)
@@ -97,7 +97,7 @@ def sequence_refiner(space: ExecutionSpace, finest: Hypergraph, balance: Balance
 
 @kl.kernel
 def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
-    """The moves are to be sorted by vertex, then by gain; nothing has moved.  One team."""
+    """Begin to sort the moves by vertex, then by gain; nothing has moved.  Called by one team."""
     begin_weights(blocks, figures, sequence)
     if kl.lane() == 0:
         set_top_gain(0, sequence.prefix)
@@ -106,7 +106,7 @@ def begin_order(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Mov
 
 @kl.kernel
 def take_first_gain(i, moves: Moves, cache: GainCache, sequence: MoveSequence):
-    """A move is sorted by what it gains alone; atomic, order-free."""
+    """A move is sorted by what it gains alone; atomic, independent of order."""
     v = moves.listed[i]
     note_gain(v, cache.gain[v], sequence)
 

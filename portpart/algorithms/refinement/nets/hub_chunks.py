@@ -43,7 +43,7 @@ def split_hub(i, graph: NetRows, hub_sums: HubSums, hub_chunks: HubChunks, cache
 
 @kl.kernel
 def clear_sums(i, graph: NetRows, cache: GainCache, active: ActiveSets):
-    """The sums of hub i are made anew if what ties it to blocks has changed."""
+    """The sums of hub i are rebuilt if what ties it to blocks has changed."""
     v = active.hub_list[i]
     if cache.is_dirty[v] != 0:
         clear_sums_of(v, graph)
@@ -52,7 +52,7 @@ def clear_sums(i, graph: NetRows, cache: GainCache, active: ActiveSets):
 @kl.kernel
 def sum_chunk(p, graph: NetRows, hub_chunks: HubChunks, moves: Moves, cache: GainCache,
               active: ActiveSets, sums: PieceSums):
-    """Add piece p to the sums of its hub, if these are made anew."""
+    """Add piece p to the sums of its hub, if these are rebuilt."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, 1),
                                     weights=kl.team_array(sums.counter, sums.words),
                                     order=kl.team_array(kl.int8, 1))

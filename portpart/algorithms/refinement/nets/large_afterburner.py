@@ -25,13 +25,13 @@ from portpart.backends import language as kl
 from portpart.backends.language import Record, StaticValue
 
 MAX_GROUP = 128
-"""Moves of a large net that a team makes at once: each lane looks at those before its own."""
+"""Moves of a large net that a team makes at once: each lane examines those before its own."""
 
 
 @kl.device
 def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
               price: StaticValue):
-    """Tell v that by its move the net, of this spread, touches so many blocks more."""
+    """Tell v that by its move the net, of this spread, touches this many blocks more."""
     gain = price(connectivity) - price(connectivity + step)
     if gain != 0:
         gain *= kl.value_or(graph.nets.weights, net, 1)
@@ -41,7 +41,7 @@ def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterb
 
 @kl.device
 def step_of(there_now, here_now):
-    """How many blocks more a net touches by a move between blocks with so many of its pins."""
+    """How many blocks more a net touches by a move between blocks with this many of its pins."""
     return kl.int64(there_now == 0) - kl.int64(here_now == 1)
 
 

@@ -34,7 +34,7 @@ def claim_net(net, listed, asks, lists: NetLists):
 
 @kl.device
 def places_on_list(count, small, lists: NetLists):
-    """The first of so many places for each lane on the list of small nets.
+    """The first of this many places for each lane on the list of small nets.
 
     All lanes of a team together.
     """
@@ -101,7 +101,7 @@ def unlist(net, lists: NetLists):
 
 @kl.kernel
 def empty_lists(_, lists: NetLists):
-    """Nets are to be listed anew."""
+    """Nets are to be listed again."""
     lists.small_listed = 0
     lists.large_listed = 0
     lists.small_touched = 0

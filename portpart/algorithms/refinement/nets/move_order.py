@@ -37,7 +37,7 @@ class MoveOrder(Static):
         counters.
     line_up : DeviceFunction
         ``line_up(net, graph, state)``: makes the line of a net with counters, from where its pins
-        begin, and tells where it ends.  All lanes of a team together.
+        begin, and says where it ends.  All lanes of a team together.
     in_line : DeviceFunction
         ``in_line(place, graph, afterburner)``: who stands there.
     wants : DeviceFunction

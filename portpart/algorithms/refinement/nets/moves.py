@@ -43,7 +43,7 @@ class Touching(Scope):
 def touch_nets(v, begin, end, graph: NetRows, state: Touching):
     """List the nets of v at places begin ... end-1, as it goes to its target.
 
-    The team that has the first of its nets accounts for its weight.  Atomic, order-free.
+    The team that has the first of its nets accounts for its weight.  Atomic, independent of order.
     """
     here = state.moves.part[v]
     there = state.moves.target[v]

@@ -1,6 +1,6 @@
 """Update nets whose pins have moved: their sets of blocks, their costs, and whom that concerns.
 
-The sets of blocks of a net are made anew; if they change, the gains of its pins are out of date.
+The sets of blocks of a net are rebuilt; if they change, the gains of its pins are stale.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def concerns_some(changed):
 
 @kl.device
 def concerns_few(changed):
-    """The same where few vertices are to be looked at: only pins in blocks that the net may come
+    """The same where few vertices are to be examined: only pins in blocks that the net may come
     to or leave by a move.
     """
     return True
@@ -62,7 +62,7 @@ def concerns_few(changed):
 
 @kl.device
 def ties_pins(connectivity, price: StaticValue):
-    """Whether a net that touches so many blocks ties a pin to any of them."""
+    """Whether a net that touches this many blocks ties a pin to any of them."""
     below = max(kl.int64(0), connectivity - 1)
     return price(connectivity + 1) != price(connectivity) or price(connectivity) != price(below)
 
@@ -126,7 +126,7 @@ def mark_few(net, graph: NetRows, cache: GainCache):
 @kl.device
 def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, price: StaticValue,
                concerns: StaticValue):
-    """Account for what a net costs more, and mark its pins if their gains are out of date.
+    """Account for what a net costs more, and mark its pins if their gains are stale.
 
     All lanes of a team together.
     """
@@ -153,7 +153,7 @@ def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, pr
 @kl.kernel
 def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
                      concerns: StaticValue):
-    """Make the sets of net i of the list anew, from the blocks of its pins."""
+    """Make the sets of net i of the list again, from the blocks of its pins."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     net = state.lists.small_list[i]
     size = size_of_net(net, graph.nets)
@@ -169,7 +169,7 @@ def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
 @kl.kernel
 def settle_large_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
                      concerns: StaticValue):
-    """Make the sets of net i of the list anew, from its counters."""
+    """Make the sets of net i of the list again, from its counters."""
     net = state.lists.large_list[i]
     connectivity = kl.int64(graph.sets.connectivity[net])
     kl.team_sync()

@@ -29,7 +29,7 @@ HUB_CHUNK = 1024
 
 
 class NetLists(WorkRecord):
-    """Nets that are to be looked at, once each: those without counters, and those with them.
+    """Nets that are to be examined, once each: those without counters, and those with them.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class RefinedNets(NetRows):
 def net_room(most: NetSizes, vertices: int, nets: int, pins: int, has_hubs: bool) -> NetSizes:
     """Sizes of the arrays for a hypergraph, where those of the largest one are given.
 
-    `has_hubs` tells whether any vertex may be a hub.
+    `has_hubs` says whether any vertex may be a hub.
     """
     hubs = Sizes(0, roomy(pins * has_hubs, most.pins), most.blocks).hubs
     room = roomy(pins, most.pins)

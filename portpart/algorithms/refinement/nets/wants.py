@@ -28,7 +28,7 @@ from portpart.graphs.rows import degree_of
 
 
 class Agreeing(Scope):
-    """What tells which moves nets agree to, and keeps these."""
+    """What says which moves nets agree to, and keeps these."""
 
     moves: Moves
     cache: GainCache
@@ -80,7 +80,7 @@ def needs_afterburner(row, wants, here, there, sets: PinSets, pin_counts: PinCou
 
 @kl.device
 def list_nets_of(v, begin, end, graph: NetRows, state: Announcing):
-    """List the nets of v, which wants to move, at places begin ... end-1.  Order-free.
+    """List the nets of v, which wants to move, at places begin ... end-1.  Independent of order.
 
     All lanes of a team together.
     """

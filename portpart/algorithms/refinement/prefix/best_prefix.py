@@ -65,7 +65,9 @@ def record_cut(this: Recording, by_sum: bool) -> None:
 
 @kl.kernel
 def apply_all(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence):
-    """Whether some block is too heavy after all moves; if so, sort by vertex first.  One team."""
+    """Whether some block is too heavy after all moves; if so, sort by vertex first.  Called by one
+    team.
+    """
     sum_copies(sequence.weight_sums, sequence.block_weight, moves, figures)
     for place in range(kl.lane(), moves.weight_stripes * figures.blocks, kl.team_size()):
         sequence.weight_sums[place] = 0
@@ -118,7 +120,7 @@ def change_by_move(i, first, blocks: Blocks, figures: Figures, sequence: MoveSeq
 @kl.kernel
 def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                by_sum: StaticValue):
-    """Find the best prefix of moves after which no block is too heavy.  One team.
+    """Find the best prefix of moves after which no block is too heavy.  Called by one team.
 
     Of those that gain most it is the longest; without any gain there is none.
     """
@@ -170,7 +172,7 @@ def reset_trial(b, blocks: Blocks, sequence: MoveSequence):
 
 @kl.kernel
 def apply_if_fits(i, sequence: MoveSequence):
-    """Add a move of the prefix to the weights of its blocks; atomic, order-free."""
+    """Add a move of the prefix to the weights of its blocks; atomic, independent of order."""
     kl.atomic_add(sequence.block_weight, sequence.other_keys[i] >> 32, -sequence.keys[i])
     kl.atomic_add(sequence.block_weight, sequence.other_keys[i] & LOW_HALF, sequence.keys[i])
 
@@ -188,7 +190,8 @@ def weight_offered(i, first, sequence: MoveSequence):
 @kl.kernel
 def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                         by_sum: StaticValue):
-    """Drop moves behind the prefix, but for those for which their block has room.  One team.
+    """Drop moves behind the prefix, but for those for which their block has room.  Called by one
+    team.
 
     There is room if the block can take all that is offered to it up to this move, leave who
     may.

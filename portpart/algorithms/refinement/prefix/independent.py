@@ -1,7 +1,7 @@
 """An independent set of vertex moves that gain (G-kway, section 3.2.1 and algorithm 2).
 
 A move is legal if it gains and its target block stays within its limit.  What a vertex gains most
-with is cached (`gain_cache.py`); only where that block is full the legal blocks are looked at.
+with is cached (`gain_cache.py`); only where that block is full the legal blocks are examined.
 Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
 Beyond the paper, moves that gain nothing are legal if they even out the weights of the two blocks;
 they come after those that gain.
@@ -37,7 +37,7 @@ NONE = -1
 
 
 class ChoosingLegal(Scope):
-    """What tells which moves keep the blocks balanced."""
+    """What says which moves keep the blocks balanced."""
 
     moves: Moves
     cache: GainCache
@@ -67,7 +67,7 @@ def begin_sequence(_, sequence: MoveSequence):
 
 @kl.kernel
 def choose_legal(i, graph: Csr, state: ChoosingLegal, sequence: MoveSequence):
-    """legal[v] = where v gains most, or -1; if there is no room, list v to look at other blocks.
+    """legal[v] = where v gains most, or -1; if there is no room, list v to examine other blocks.
 
     Only movable vertices may gain.
     """

@@ -108,7 +108,7 @@ def record_order(this: Recording, fill: Kernel, order_next: Kernel) -> None:
 
 @kl.device
 def note_gain(v, gain, sequence: MoveSequence):
-    """Keep what a move of v gains, and the most that one does.  Atomic, order-free."""
+    """Keep what a move of v gains, and the most that one does.  Atomic, independent of order."""
     sequence.gain[v] = gain
     kl.atomic_max(sequence.prefix, PrefixWords.top_gain, gain)
     return gain

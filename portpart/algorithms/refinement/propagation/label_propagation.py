@@ -24,7 +24,7 @@ from portpart.backends import language as kl
 from portpart.graphs.rows import Csr, degree_of, global_id
 
 ONE_OF = 2
-"""Where all that want to move are too many, one of so many may in a propagation."""
+"""Where all that want to move are too many, one of this many may in a propagation."""
 
 
 @kl.device

@@ -1,6 +1,6 @@
 """Who may leave blocks that are too heavy (Jet, section 4.2).
 
-What label propagation has cached tells where most vertices would go and what that loses; of the
+What label propagation has cached says where most vertices would go and what that loses; of the
 others it is counted (`rebalance.py`).
 """
 
@@ -37,7 +37,7 @@ from portpart.graphs.rows import Csr, global_id
 NONE = -1
 
 ROUNDS = 8
-"""Vertices that a lane looks at before its team adds to a list."""
+"""Vertices that a lane examines before its team adds to a list."""
 
 
 class RatingByCache(Scope):
@@ -52,7 +52,7 @@ class RatingByCache(Scope):
 
 
 class Leaving(Scope):
-    """What tells which vertices may leave, and rates or lists them."""
+    """What says which vertices may leave, and rates or lists them."""
 
     moves: Moves
     cache: GainCache
@@ -105,7 +105,7 @@ def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figur
 
 @kl.device
 def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
-    """Rate v if the cache tells what it loses, else list it.
+    """Rate v if the cache says what it loses, else list it.
 
     Strong rebalancing has no slightly heavy blocks, so the loss is what the cache says.
     """
@@ -135,7 +135,7 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
               rebalancing: Rebalancing, figures: Figures):
     """Whether v on a boundary, which is not movable, may leave a block that needs such vertices.
 
-    Such a block need not look at its inner vertices: those lose most, and on a mesh they are many.
+    Such a block need not examine its inner vertices: those lose most, and on a mesh they are many.
     """
     wanted = REST if rebalancing.short != 0 else ALL
     result = scope_of(moves.part[v], active, rebalancing) == wanted
@@ -149,7 +149,7 @@ def is_leaver(v, graph: Csr, moves: Moves, active: ActiveSets, blocks: Blocks,
 
 @kl.device
 def rates_boundary_now(active: ActiveSets, rebalancing: Rebalancing):
-    """Whether vertices that are not movable are looked at now."""
+    """Whether vertices that are not movable are examined now."""
     return rebalancing.wide != 0 or rebalancing.short != 0 or are_few(active)
 
 

@@ -48,7 +48,7 @@ def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures
 @kl.device
 def enter_bucket(v, loss, graph: Csr, moves: Moves, rebalancing: Rebalancing, figures: Figures,
                  rule: RebalancingRule):
-    """Put v into its bucket and its slot; atomic, order-free."""
+    """Put v into its bucket and its slot; atomic, independent of order."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     slot = slot_for(global_id(v, graph), loss, weight, rebalancing, figures, rule)
     rebalancing.slot_of[v] = kl.int32(slot)

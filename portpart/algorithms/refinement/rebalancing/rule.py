@@ -19,7 +19,7 @@ from portpart.backends.language import DeviceFunction, Static
 BUCKET_BASE = 1.5
 
 ANY_EXCESS = 2**62
-"""No limit has so many parts: every excess is above one."""
+"""No limit has this many parts: every excess is above one."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RebalancingRule(Static):
         Whether a vertex may weigh twice the excess of its block in strong rebalancing, not 1.5
         times as in weak.
     fine : bool
-        Whether coarse levels have as many sub-buckets as the finest one, so that hardly more leaves
+        Whether coarse levels have as many sub-buckets as the finest one, so that barely more leaves
         than has to; else as many as suit them.
     nearest : bool
         Whether strong rebalancing brings blocks as near to their rooms as vertices allow; else a

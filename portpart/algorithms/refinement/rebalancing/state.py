@@ -49,8 +49,8 @@ class Rebalancing(WorkRecord):
 
     candidates: int = kl.word()  # vertices that may leave a block that is too heavy
     swept: int = kl.word()  # vertices that may leave heavily overloaded blocks: all or none
-    rated: int = kl.word()  # so many of those that may leave have been rated
-    single: int = kl.word()  # listed vertices that are looked at one by one; 0 if it gathers
+    rated: int = kl.word()  # this many of those that may leave have been rated
+    single: int = kl.word()  # listed vertices that are examined one by one; 0 if it gathers
     batches: int = kl.word()  # batches of them, at most, that it gathers from; or 0
     many_on_boundary: int = kl.word()  # from a longer list those that may leave are gathered first
     strong: int = kl.word()  # the next rebalancing is the strong one

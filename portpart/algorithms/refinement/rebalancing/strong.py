@@ -1,6 +1,6 @@
 """Jetrs: strong rebalancing, the cookie cutter (Jet, section 4.2, algorithm 4.3).
 
-The vertices that leave, in the order of their ids, fill the room of the blocks one after the other.
+The vertices that leave, in the order of their ids, fill the room of the blocks one by one.
 Where one begins is the sum of the weights of those before it: tiles of vertices are summed up, and
 each tile is gone through once more to move its vertices.
 """
@@ -51,7 +51,7 @@ def record_weight_change(this: Recording) -> None:
 def record_leaving(this: Recording, rule: RebalancingRule) -> None:
     """Record how those up to the thresholds leave for blocks with room, one block after the other.
 
-    `rule` tells whether vertices wait that do not fit.
+    `rule` says whether vertices wait that do not fit.
     """
     program, level = this.program, this.run.level
     if rule.waits:
@@ -221,7 +221,8 @@ def leave_tile(tile, graph: Csr, state: FillingRooms, rule: RebalancingRule, lea
 @kl.kernel
 def place_pending(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
                   figures: Figures):
-    """Those that wait follow behind all others, again and again while room is left.  One team.
+    """Those that wait follow behind all others, again and again while room is left.  Called by one
+    team.
 
     Those that fit leave their place, which one lane only reads and writes.
     """
