@@ -68,7 +68,7 @@ def num_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
 
 
 def argmax_of(space: ExecutionSpace, values: Array) -> int:
-    """Position of the largest integer, the first of equal ones; -1 for none.  Waits for the device."""
+    """Position of the first largest integer; -1 for none.  Waits for the device."""
     if not len(values):
         return -1
     _require_integers(values)
