@@ -223,7 +223,7 @@ def test_communities(benchmark: Any, space: ExecutionSpace) -> None:
 
 def net_clusters(space: ExecutionSpace) -> Clusters:
     nets = netlist_in(space)
-    return cluster(space, nets, 8, 1, ClusteringOptions(), wishing=NetProposals(NetOptions()))
+    return cluster(space, nets, 8, 1, ClusteringOptions(), proposal_rule=NetProposals(NetOptions()))
 
 
 def test_net_clustering(benchmark: Any, space: ExecutionSpace) -> None:

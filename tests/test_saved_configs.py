@@ -38,8 +38,8 @@ def test_a_session_of_each_preset_is_saved_and_loaded(of_nets: bool, config: Any
     session = portpart.Session(given(of_nets), 2, preset=config)
     session.save(tmp_path / "session.npz")
     loaded = portpart.Session.load(tmp_path / "session.npz")
-    assert loaded._rounds.call.config == session._rounds.call.config == config
-    assert type(loaded._rounds.call.config) is type(config)
+    assert loaded._rounds.request.config == session._rounds.request.config == config
+    assert type(loaded._rounds.request.config) is type(config)
     assert np.array_equal(session.part, loaded.part)
     updates = [each.apply(each.batch(), "full") for each in (session, loaded)]
     assert updates[0].value == updates[1].value
@@ -113,7 +113,7 @@ def test_an_optional_part_that_is_filled_survives(tmp_path: Path) -> None:
     config = changed(portpart.JetConfig(), {"refinement.finest": finest})
     portpart.Session(given(False), 2, preset=config).save(tmp_path / "session.npz")
     loaded = portpart.Session.load(tmp_path / "session.npz")
-    assert loaded._rounds.call.config.refinement.finest == finest
+    assert loaded._rounds.request.config.refinement.finest == finest
 
 
 @dataclass(frozen=True)

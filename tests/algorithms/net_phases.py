@@ -133,7 +133,7 @@ class NetPhases(Phases):
 
     @property
     def pieces(self) -> int:
-        return int(ListWords(copied(self.rows.list_words.array)).pieces)
+        return int(ListWords(copied(self.rows.list_words.array)).chunks)
 
     def begin_hubs(self) -> None:
         """Have room for the hubs of any degree."""

@@ -110,7 +110,7 @@ class Phases:
         self.run = prepared(refiner.run, k, self.n)
         if previous_blocks is not None:
             self.run = self.run.replaced(blocks=self.run.blocks.replaced(
-                previous=previous_blocks.previous, tie=previous_blocks.tie))
+                previous=previous_blocks.previous, move_cost=previous_blocks.move_cost))
         if hub_degree is not None:
             self.level.hub_degree = hub_degree
             hubs = space.empty(max(1, self.n), np.int32)

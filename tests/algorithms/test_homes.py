@@ -132,6 +132,6 @@ def test_clusters_are_tied_as_their_vertices_together(space: ExecutionSpace) -> 
     for level, previous_blocks in zip(levels, found):
         count = level.graph.num_vertices
         assert np.array_equal(copied(previous_blocks.previous)[place], previous)
-        assert np.array_equal(copied(previous_blocks.tie), np.bincount(place, tie, count))
+        assert np.array_equal(copied(previous_blocks.move_cost), np.bincount(place, tie, count))
         if level.cluster is not None:
             place = copied(level.cluster)[place]
