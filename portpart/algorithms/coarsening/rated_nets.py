@@ -46,7 +46,7 @@ class RatedNets(WorkRecord):
     without : int
         less this many: 1 if a vertex does not count as a pin for itself, else 0.
     log2_rate : array of int8, shape (n,)
-        A vertex examines one in 2**log2_rate of its nets; or, at -1, at pins near itself.
+        A vertex examines one in 2**log2_rate of its nets; or, at -1, pins near itself.
     begin, pins : array of int32, shape (n,)
         Zero, and how many pins it examines, its own among them.
     far_slots : array of int32, shape (n,)

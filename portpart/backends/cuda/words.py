@@ -219,11 +219,11 @@ namespace pp {
 // thread wrote before visible to all threads behind; fences on both sides take an eighth longer.
 struct Grid {
     unsigned long long* const arrivals;
-    unsigned long long has_barrier;
+    unsigned long long awaited;
 
     // At its own address there is 0; the next run gets the other one.
     __device__ __forceinline__ Grid(int64 own, int64 next)
-        : arrivals(reinterpret_cast<unsigned long long*>(own)), has_barrier(0)
+        : arrivals(reinterpret_cast<unsigned long long*>(own)), awaited(0)
     {
         if (blockIdx.x == 0 && threadIdx.x == 0) *reinterpret_cast<int64*>(next) = 0;
     }
@@ -231,7 +231,7 @@ struct Grid {
     __device__ __forceinline__ void wait()
     {
         __syncthreads();
-        has_barrier += gridDim.x;
+        awaited += gridDim.x;
         if (threadIdx.x == 0) {
             asm volatile("red.release.gpu.global.add.u64 [%0], 1;"
                          :: "l"(arrivals) : "memory");
@@ -239,7 +239,7 @@ struct Grid {
             do {
                 asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
                              : "=l"(arrived) : "l"(arrivals) : "memory");
-            } while (arrived < has_barrier);
+            } while (arrived < awaited);
         }
         __syncthreads();
     }
