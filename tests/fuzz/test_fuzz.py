@@ -63,11 +63,11 @@ def unclean(data: bytes, folder: Path) -> None:
 
 
 @pytest.fixture
-def sequence(monkeypatch: pytest.MonkeyPatch) -> Settings:
+def trial(monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Settings for a target of which the cases 0 to 6 are these."""
     made = [b"fine", b"r", b"..c..", b"m", b"s", b"h", b"a-x-b-y-"]
     target = targets.Target(lambda random: made[random.randrange(7)], unclean)
-    monkeypatch.setitem(targets.TARGETS, "sequence", target)
+    monkeypatch.setitem(targets.TARGETS, "trial", target)
     monkeypatch.setattr(campaign, "GRACE", 1.0)
     monkeypatch.setattr("tests.fuzz.worker._warm", lambda *_: None)
     monkeypatch.setattr("tests.fuzz.worker.bytes_of", lambda _t, _s, number: made[number])
@@ -75,14 +75,14 @@ def sequence(monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings(1, 0.5, 1 << 30, start="fork")
 
 
-def test_every_kind_of_failure_is_told_and_attributed(sequence: Settings, tmp_path: Path) -> None:
-    found = run({"sequence": 7}, sequence, 1)
+def test_every_kind_of_failure_is_told_and_attributed(trial: Settings, tmp_path: Path) -> None:
+    found = run({"trial": 7}, trial, 1)
     told = {case.number: case.what for case in found.unclean}
     assert "MemoryError" in told.pop(3)
     assert told == {2: "crashes with exit code -9", 4: "too slow", 5: HANGS, 6: "KeyError"}
-    assert found.counts["sequence"] == {cases.ACCEPTED: 1, cases.REFUSED: 1}
+    assert found.counts["trial"] == {cases.ACCEPTED: 1, cases.REFUSED: 1}
     some = [case for case in found.unclean if case.number in (2, 6)]
-    kept = list(keep_all(some, sequence, tmp_path))
+    kept = list(keep_all(some, trial, tmp_path))
     assert len(kept) == 2
     assert (tmp_path / "trial-1-2.min").read_bytes() == b"c"
     assert (tmp_path / "trial-1-6.min").read_bytes() == b"xy"
