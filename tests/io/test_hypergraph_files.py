@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import portpart
@@ -66,8 +66,11 @@ def test_blank_lines_are_nets_where_nets_would_be_missing(tmp_path: Path) -> Non
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=5), st.booleans(), st.booleans())
+@example([[0, 0, 0], [0, 0, 1]], False, False)
 def test_what_is_written_is_read(tmp_path_factory: Any, rows: list[list[int]], nets: bool,
                                  vertices: bool) -> None:
+    # rows of one length that hold 0 and 1 are refused: they may be an incidence matrix
+    assume(len({len(row) for row in rows}) != 1 or {pin for row in rows for pin in row} != {0, 1})
     weights = [net * 2**40 for net in range(len(rows))]
     made = portpart.as_hypergraph(rows, num_vertices=6, net_weights=weights if nets else None,
                                   vertex_weights=range(6) if vertices else None)
