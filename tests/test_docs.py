@@ -191,3 +191,8 @@ def test_every_format_and_suffix_is_listed() -> None:
     listed = {word for cell in re.findall("`([^`]+)`", page) for word in cell.split()}
     known = {name: each.suffixes for name, each in FORMATS.items()}
     assert not {word for name in known for word in (name, *known[name])} - listed
+
+
+@pytest.mark.parametrize("command", ["demo", "test"])
+def test_the_readme_shows_what_sets_up_everything(command: str) -> None:
+    assert re.search(rf"^    make {command}\b", (ROOT / "README.md").read_text(), re.M)
