@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
+from bench.communication import Counted
 from portpart import generators, metrics
 from portpart.algorithms.coarsening.rank_hierarchy import Fold
 from portpart.algorithms.portpart import PortpartConfig
@@ -24,7 +26,7 @@ from portpart.graphs.rank_graph import RankGraph
 from portpart.io import read_partition
 from portpart.options import changed
 from tests.graphs import drawn_graphs, graphs, random_graph
-from tests.rank_calls import LocalCalls, on_ranks
+from tests.rank_calls import LocalCalls, on_ranks, rank_graph
 from tests.ranks import borders
 
 GRAPHS = {
@@ -280,6 +282,41 @@ def test_results_are_gathered_and_saved(tmp_path: Path) -> None:
     assert "500" in repr(ranks[2][2])
     assert "<RankPartitionResult: 370 of 500 vertices in 12 blocks" in repr(ranks[2][2])
     assert "first vertex here" in ranks[2][2]._repr_html_()
+
+
+class CountedCalls(LocalCalls):
+    """Calls that count what ranks send."""
+
+    def run(self, main: Any) -> Any:
+        counted = Counted(self._comm)
+        return main(counted), counted.steps, counted.votes, counted.bytes
+
+
+def test_a_result_is_gathered_by_one_message_of_each_rank() -> None:
+    def main(comm: Any) -> Any:
+        result = portpart.partition(rank_graph(comm, GRAPHS["mesh"], [0, 0, 300, 1200]), 5)
+        counted = replace(result, calls=CountedCalls(comm))
+        return counted.gather(1), counted.gather(None)
+
+    ranks = Local(3).run(main)
+    assert [to_one[1:] for to_one, _ in ranks] == [(1, 1, 0), (1, 1, 0), (1, 1, 900 * 4)]
+    assert [to_all[1:] for _, to_all in ranks] == [(1, 1, 0), (1, 1, 2400), (1, 1, 7200)]
+
+
+@pytest.mark.parametrize(("roots", "message"), [
+    ((0, 1, 0), "rank 1: root is 1, and 0 on rank 0"),
+    ((None, 1, 1), "rank 1: root is 1, and None on rank 0"),
+    ((2, 2, 3), "rank 2: root is 3; it must be between 0 and 2"),
+    ((0, "x", 0), "rank 1: root is 'x'; it must be an integer")])
+def test_ranks_that_gather_differently_are_all_told(roots: tuple[Any, ...], message: str) -> None:
+    def main(rows: RankGraph) -> Any:
+        result = portpart.partition(rows, 2)
+        with pytest.raises(InputError, match=message):
+            result.gather(roots[rows.rank])
+        return result.gather(None)
+
+    found = on_ranks(generators.grid_2d(6), [0, 10, 10, 36], main)
+    assert len({tuple(each) for each in found}) == 1
 
 
 @pytest.mark.parametrize(("name", "message"), [

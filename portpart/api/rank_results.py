@@ -14,7 +14,6 @@ from portpart.backends.communication.plan import planned
 from portpart.graphs.arrays import host_array
 from portpart.io.rank_partition_file import write_own_lines
 from portpart.options import checked_integer
-from portpart.primitives.ship import ship
 
 if TYPE_CHECKING:
     from portpart.backends.communication.calls import Calls
@@ -116,14 +115,19 @@ class RankPartitionResult(PartitionResult):
 
 def _gathered(comm: Communicator, result: RankPartitionResult,
               root: int | None) -> np.ndarray | None:
-    """The blocks of all vertices on a rank, or on all of them."""
-    if root is not None:
-        root = planned(comm, lambda: checked_integer("root", root, 0, comm.size - 1))
-    agree(comm, {"root": str(root)})
-    space, own = backends.space("cpu"), len(result.part)
-    here = root is None or comm.rank == root
-    counts = np.where((root is None) | (np.arange(comm.size) == root), own, 0)
-    part = planned(comm, lambda: np.tile(host_array(result.part),
-                                         comm.size if root is None else 1))
-    (blocks,), _ = ship(comm, space, [part], counts)
-    return blocks if here else None
+    """The blocks of all vertices on a rank, or on all of them; each rank sends one message there.
+
+    What the ranks take for the root travels with its length.
+    """
+    def sent() -> tuple[np.ndarray, np.ndarray]:
+        to = -1 if root is None else checked_integer("root", root, 0, comm.size - 1)
+        gets = np.arange(comm.size) == to if to >= 0 else np.ones(comm.size, bool)
+        return (np.tile(host_array(result.part), int(gets.sum())),
+                np.stack([len(result.part) * gets, np.full(comm.size, to, np.int64)], axis=1))
+
+    part, numbers = planned(comm, sent)
+    space = backends.space("cpu")
+    blocks, told = comm.post(part, numbers, lambda length: space.empty(length, part.dtype))
+    if (told[:, 1] != told[0, 1]).any():
+        agree(comm, {"root": str(root)})
+    return blocks if root is None or comm.rank == root else None
