@@ -13,7 +13,7 @@ from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import DeviceFunction, Record, Static, Word
 from portpart.primitives.hashing import hash_of, pair_hash
-from portpart.primitives.team_winner import LOWEST, NOBODY, team_winner
+from portpart.primitives.team_winner import LOWEST, NO_VERTEX, team_winner
 
 HIGHEST = 2**63 - 1
 
@@ -104,7 +104,7 @@ def best_candidate(v, own, room, begin, end, graph: Record, search: Search, by: 
     """Keep the best candidate at the places begin ... end-1, or that there is none."""
     best_score = by.score_type(LOWEST)
     best_hash = kl.int64(LOWEST)
-    best = kl.int32(NOBODY)
+    best = kl.int32(NO_VERTEX)
     for place in range(kl.int64(begin) + kl.lane(), kl.int64(end), kl.team_size()):
         c = by.candidate(place, graph, search)
         if by.fits(v, c, own, room, graph, search):

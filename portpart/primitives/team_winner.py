@@ -5,7 +5,7 @@ from __future__ import annotations
 from portpart.backends import language as kl
 
 LOWEST = -(2**63)
-NOBODY = -1
+NO_VERTEX = -1
 
 
 @kl.device
@@ -19,7 +19,7 @@ def team_winner(score, hashed, candidate):
     if score == top:
         directed_tie_hash = hashed
     top_hash = kl.team_max(directed_tie_hash)
-    own = kl.int32(NOBODY)
+    own = kl.int32(NO_VERTEX)
     if score == top and hashed == top_hash:
         own = candidate
     return kl.team_max(own)

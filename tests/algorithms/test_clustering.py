@@ -19,8 +19,8 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     Clustering,
     HashRows,
     RowRating,
-    wish_for_cluster,
-    wish_for_cluster_by_row,
+    propose_cluster,
+    propose_cluster_by_row,
 )
 from portpart.algorithms.coarsening.cluster_rounds import ARCS_OF_LANE
 from portpart.algorithms.coarsening.clustering import cluster
@@ -204,8 +204,8 @@ def test_all_ways_to_add_up_arcs_give_the_same_wishes(
         "above": -1, "max_degree": MAX_NARROW,
     }
     proposals = []
-    for kernel in (wish_for_cluster.bound(by=HEAVY_EDGE),
-                   wish_for_cluster_by_row.bound(by=RowRating(slots, int64, HEAVY_EDGE))):
+    for kernel in (propose_cluster.bound(by=HEAVY_EDGE),
+                   propose_cluster_by_row.bound(by=RowRating(slots, int64, HEAVY_EDGE))):
         proposal = space.full(n, -2, np.int32)
         launch(space, n, kernel, {**arrays, "clusters": clusters.replaced(proposal=proposal)}, team)
         proposals.append(oracles.host(proposal).copy())
@@ -242,7 +242,7 @@ def test_the_widest_teams_are_for_vertices_that_would_hold_up_others() -> None:
 
     class Spying(LanesSpace):
         def run_flat(self, n: int, kernel: Any, args: Any, team: int) -> None:
-            if kernel.name == "wish_for_neighbour":
+            if kernel.name == "propose_neighbour":
                 given[team] = max(n, given.get(team, 0))
             super().run_flat(n, kernel, args, team)
 

@@ -14,8 +14,8 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     Clustering,
     RowRating,
-    wish_for_cluster,
-    wish_for_cluster_by_row,
+    propose_cluster,
+    propose_cluster_by_row,
 )
 from portpart.algorithms.coarsening.communities import (
     BY_DEGREE,
@@ -164,8 +164,8 @@ def test_wishes_gain_most_modularity(space: ExecutionSpace, way: str) -> None:
                           cluster=space.asarray(members.astype(np.int32)))
     everyone = space.asarray(np.arange(n, dtype=np.int32))
     by = BY_MODULARITY.by
-    kernel = (wish_for_cluster.bound(by=by) if way == "comparing"
-              else wish_for_cluster_by_row.bound(by=RowRating(64, int64, by)))
+    kernel = (propose_cluster.bound(by=by) if way == "comparing"
+              else propose_cluster_by_row.bound(by=RowRating(64, int64, by)))
     rows = rows_in_main_memory(space, graph.num_arcs)
     launch(space, n, kernel, {"graph": here.csr, "active": everyone, "wide": everyone,
                               "clusters": clusters, "rows": rows, "above": -1,

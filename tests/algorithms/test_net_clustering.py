@@ -19,7 +19,7 @@ from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.net_ratings import (
     NetRating,
     PinRange,
-    wish_for_cluster_by_nets,
+    propose_cluster_by_nets,
 )
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
 from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF
@@ -92,7 +92,7 @@ def test_wishes_are_the_best_of_plain_sums(space: ExecutionSpace, team: int, slo
     slots_far = max(1, around.sizes.arcs)
     rows = HashRows(space.empty(slots_far, np.int32), space.empty(slots_far, np.int64))
     listed = space.asarray(np.arange(n, dtype=np.int32))
-    proposals = wish_for_cluster_by_nets.bound(by=NetRating(slots, team))
+    proposals = propose_cluster_by_nets.bound(by=NetRating(slots, team))
     space.parallel_for(n, proposals, listed, around.records["graph"], clusters,
                        around.records["rated"], rows, PinRange(above, most), team=team)
     proposal = oracles.host(clusters.proposal)

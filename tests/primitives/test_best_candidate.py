@@ -32,7 +32,7 @@ from tests import oracles
 from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
 
-NOBODY = -1
+NO_VERTEX = -1
 
 
 class Rows(Record):
@@ -65,7 +65,7 @@ def score(place, c, v, rows: Rows, search: Scored):
 @device
 def is_somebody(v, c, own, room, rows: Rows, search: Scored):
     """Whether anybody stands there."""
-    return c != NOBODY
+    return c != NO_VERTEX
 
 
 @device
@@ -119,7 +119,7 @@ def plain_best(rows: Any, scores: np.ndarray, even: bool) -> list[tuple[float, s
     result = []
     for begin, end in pairwise(rows[0]):
         pairs = [(s, c) for s, c in zip(scores[begin:end].tolist(), rows[1][begin:end].tolist())
-                 if c != NOBODY and not (even and c % 2)]
+                 if c != NO_VERTEX and not (even and c % 2)]
         top = max((s for s, _ in pairs), default=-np.inf)
         result.append((top, {c for s, c in pairs if s == top}))
     return result
@@ -137,7 +137,7 @@ def test_the_best_is_one_of_those_of_the_best_score(
     proposal, best = found(space, rows, kernel, scores, team)
     ties = 0
     for v, (top, candidates) in enumerate(plain_best(rows, scores, even)):
-        assert proposal[v] in (candidates or {NOBODY})
+        assert proposal[v] in (candidates or {NO_VERTEX})
         assert not candidates or best[v] == top
         assert 4 not in candidates or proposal[v] == 4, "the own one comes first"
         ties += len(candidates) > 1

@@ -1,4 +1,4 @@
-"""The vertices that are active in a round, and those that stay active in the next one."""
+"""The vertices that are active in a round, and the ones still active in the next one."""
 
 from __future__ import annotations
 

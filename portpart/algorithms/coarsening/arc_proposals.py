@@ -1,4 +1,4 @@
-"""What vertices of a graph wish for: their arcs are added up by clusters."""
+"""Proposals of vertices of a graph: their arcs are added up by cluster."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_ROW,
     Rating,
     RowRating,
-    wish_for_cluster,
-    wish_for_cluster_by_row,
-    wish_for_neighbour,
+    propose_cluster,
+    propose_cluster_by_row,
+    propose_neighbour,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
     ARCS_OF_LANE,
@@ -40,7 +40,7 @@ MAX_UNCOUNTED = 2**26
 
 @dataclass(frozen=True)
 class ArcProposals:
-    """Wishes along arcs.
+    """Proposals along arcs.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ArcProposals:
 
     def among_single(self, recording: Recording) -> None:
         """No arcs have to be added up."""
-        vertices, proposal = recording.rounds.vertices, wish_for_neighbour.bound(by=self.by)
+        vertices, proposal = recording.rounds.vertices, propose_neighbour.bound(by=self.by)
         most = ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
             recording.launch(vertices, begin_single)
@@ -78,15 +78,15 @@ class ArcProposals:
                 ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
             for team, above, max_degree in ranges:
                 by = RowRating(SLOTS[sum_type.itemsize][team], element, self.by)
-                recording.launch(listed.wide_length, wish_for_cluster_by_row, here, team,
+                recording.launch(listed.wide_length, propose_cluster_by_row, here, team,
                                  above=above, max_degree=max_degree, clusters=clusters, by=by)
-            recording.launch(listed.length, wish_for_cluster, here, min(recording.team, 8),
+            recording.launch(listed.length, propose_cluster, here, min(recording.team, 8),
                              clusters=clusters, by=self.by)
             recording.launch(1, empty_lists, 1 - here)
 
 
 def slots_for(graph: Graph) -> int | None:
-    """Slots that hash rows take in main memory; None if nobody waits to learn how many.
+    """Slots that hash rows take in main memory; None where the host does not know how many.
 
     Waits if there may be very many.
     """

@@ -1,4 +1,4 @@
-"""Who is in which cluster: for each cluster a list of its members."""
+"""The members of each cluster, as lists."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Members(WorkRecord):
 
 @kl.device
 def number_of(c, members: Members):
-    """The number of cluster c of those that arrays have."""
+    """The number of cluster c in the arrays."""
     return kl.int64(c) + kl.value_or(members.first, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""The program that clusters, as it is recorded, and what it asks of those who wish."""
+"""The program of clustering, and the interface of proposal rules."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLUSTERING_WORK = Rounds, *map(type, SCRATCH.values())
 
 
 class ClusteringInputs(NamedTuple):
-    """What vertices examine when they wish.
+    """What a proposal rule reads.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ClusteringInputs(NamedTuple):
     total : int or None
         What ratings compare with.
     lanes : int
-        Lanes that a vertex is worth where all wish.
+        Lanes for each vertex where all vertices propose.
     """
 
     records: dict[str, Record | Words]
@@ -61,7 +61,7 @@ class ClusteringInputs(NamedTuple):
 
 
 class ProposalRule(Protocol):
-    """How vertices find the cluster that they wish for; a value, since programs are kept by it."""
+    """How vertices find the cluster to propose; a value, since programs are cached by it."""
 
     def around(self, graph: Any, seed: int) -> ClusteringInputs:
         """What the vertices of a graph examine."""
@@ -70,7 +70,7 @@ class ProposalRule(Protocol):
         """Record the first round: all vertices are single, and get onto the list of turn 0."""
 
     def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
-        """Record that all on the list of turn `here` wish; meanwhile the other list is emptied."""
+        """Record proposals of all on the list of turn `here`; the other list is emptied."""
 
 
 class Recording:
@@ -86,9 +86,9 @@ class Recording:
         self.rounds, self.rows = slots["rounds"], slots["rows"]
         self.lists = slots["list_0"], slots["list_1"]
 
-    def choose_nobody(self) -> None:
-        """There is room for all who ask: what those weigh who are chosen is nowhere read."""
-        self.rounds = self.rounds.replaced(chosen=self.rounds.asked)
+    def grant_all(self) -> None:
+        """All requests fit, so the weight of granted requests is not read."""
+        self.rounds = self.rounds.replaced(granted=self.rounds.requested)
         self.program.records["rounds"] = self.rounds
 
     def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
@@ -100,7 +100,7 @@ class Recording:
         self.program.launch(count, kernel, team=team, **{**named, **given})
 
     def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
-        """Let those on the list join the clusters they wish for, as far as there is room.
+        """Let listed vertices join the clusters that they propose, up to their capacity.
 
         `then`, if given, fills the other list from this one or, at the end, from all vertices.
         """

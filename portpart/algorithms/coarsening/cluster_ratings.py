@@ -1,8 +1,8 @@
-"""What cluster a vertex wishes for: of those around it with room, the one that rates highest.
+"""The cluster that a vertex proposes: the best rated adjacent one with free capacity.
 
 The rating is the weight of the arcs to the cluster over the square root of the cluster's weight:
-light clusters grow first, so that their weights stay even.  (Measured: cuts 0.6 % lower than with
-the weight of the arcs alone or with that over the weight of the cluster.)
+light clusters grow first, so that their weights stay even.  (In measurements: cuts 0.6 % lower than
+with the weight of the arcs alone or with that over the weight of the cluster.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from portpart.graphs.rows import Csr, degree_of, global_id
 from portpart.primitives.best_candidate import HIGHEST, Choice, best_candidate, keep_best_score
 from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
 from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 MAX_NARROW = 16
 """Up to this degree arcs are added up by comparing all pairs, without memory."""
@@ -53,8 +53,8 @@ class Rating(Static):
     Attributes
     ----------
     neighbour, cluster, slot : DeviceFunction
-        Rate a vertex that is single, where an arc leads; a cluster, likewise; and a cluster in a
-        hash row.
+        Rate a vertex that is single, where an arc leads; a cluster at the end of an arc; and a
+        cluster in a hash row.
     keep : DeviceFunction
     """
 
@@ -215,20 +215,20 @@ HEAVY_EDGE = Rating(rate_neighbour, rate_cluster, rate_slot)
 
 
 @kl.kernel
-def wish_for_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree, by: Rating):
-    """Vertex i, or wide[i], wishes for a neighbour; no hub does."""
+def propose_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree, by: Rating):
+    """Vertex i, or wide[i], proposes a neighbour; hubs do not."""
     v = kl.value_or(wide, i, i)
     room = cluster_capacity(v, graph, clusters)
     end = kl.int64(graph.end[v])
     if degree_of(v, graph) > max_degree:
         end = kl.int64(graph.begin[v])
-    best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], end, graph, clusters,
+    best_candidate(v, kl.int32(NO_VERTEX), room, graph.begin[v], end, graph, clusters,
                    by.of_neighbours)
 
 
 @kl.kernel
-def wish_for_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
-    """Wish of a vertex of low degree."""
+def propose_cluster(i, active, graph: Csr, clusters: Clustering, by: Rating):
+    """The proposal of a vertex of low degree."""
     v = active[i]
     if degree_of(v, graph) <= MAX_NARROW:
         own = clusters.cluster[v]
@@ -263,8 +263,8 @@ def take_slots(count, rows: HashRows):
 
 
 @kl.kernel
-def wish_for_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows, above,
-                            max_degree, by: RowRating):
+def propose_cluster_by_row(i, wide, graph: Csr, clusters: Clustering, rows: HashRows, above,
+                           max_degree, by: RowRating):
     """Wish of a vertex whose degree is in a range: a hash row adds up its arcs.
 
     The row is in scratch memory if that has room for all of them, else it takes slots in main

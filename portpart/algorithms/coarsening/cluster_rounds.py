@@ -1,4 +1,4 @@
-"""A round of clustering: who is active, who moves and who stays, and for whom there is room."""
+"""A round of clustering: active vertices, which of them move, and free capacity."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from portpart.backends.interface import Array
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of, global_id
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 ARCS_OF_LANE = 32
 """Vertices with more arcs for each lane get the widest team: they must not hold up the others."""
 
 MAX_DEPTH = 32
-"""Wishes are followed so far; chains of heavier and heavier edges can be longer."""
+"""Most proposals that are followed; chains of heavier and heavier edges can be longer."""
 
 CHANCE = 0.5
 """Share of a cluster's room that is given away if too many ask: more would often be too many."""
 
-ASKS, IS_CHOSEN = 1, 2
+IS_REQUESTED, IS_GRANTED = 1, 2
 
 ISOLATED_KEYS = 64
-"""Vertices without neighbours of their label have one of this many keys as their favourite."""
+"""Vertices without neighbours of their label share this many keys as preferred clusters."""
 
 
 def of_wide(sizes: FineSizes) -> int:
@@ -57,7 +57,7 @@ class VertexList(WorkRecord):
 
 
 class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
-    """Who moves in a round, and for whom there is room.
+    """Moves of a round, and requests to join clusters.
 
     Arrays have an element for each vertex, and more where what is left over is grouped in them.
 
@@ -65,19 +65,19 @@ class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be gi
     ----------
     others : array of int32
         Members of the cluster that a vertex leads, without itself.
-    moves, asks : array of int8
+    moves, join_requests : array of int8
         Whether a vertex moves; whether it asks for room and is chosen.
-    asked, chosen : array of int64
-        What a cluster weighs with all who ask, and with those who are chosen.
+    requested, granted : array of int64
+        Weight of a cluster with all requests, and with the granted ones.
     """
 
     proposal: Array = work(np.int32, of_keys)
     cluster_weight: Array = work(np.int64, of_keys)
     others: Array = work(np.int32, of_keys)
     moves: Array = work(np.int8, of_keys)
-    asks: Array = work(np.int8, of_keys)
-    asked: Array = work(np.int64, of_keys)
-    chosen: Array = work(np.int64, of_keys)
+    join_requests: Array = work(np.int8, of_keys)
+    requested: Array = work(np.int64, of_keys)
+    granted: Array = work(np.int64, of_keys)
 
     vertices: int = kl.word()
     keys: int = kl.word()  # vertices, and keys of isolated ones
@@ -90,11 +90,11 @@ def begin_single(v, graph: Csr, rounds: Rounds):
     weight = kl.value_or(graph.vertex_weights, v, 1)
     rounds.cluster[v] = kl.int32(v)
     rounds.cluster_weight[v] = weight
-    rounds.asked[v] = weight
-    rounds.chosen[v] = weight
+    rounds.requested[v] = weight
+    rounds.granted[v] = weight
     rounds.others[v] = kl.int32(0)
     rounds.moves[v] = kl.int8(0)
-    rounds.asks[v] = kl.int8(0)
+    rounds.join_requests[v] = kl.int8(0)
 
 
 @kl.device
@@ -131,9 +131,9 @@ def empty_lists(_, listed: VertexList):
 
 @kl.kernel
 def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList):
-    """Keep v active if it is single still and found somebody to wish for."""
+    """Keep v active if it is still single and has a proposal."""
     v = listed.active[i]
-    if rounds.proposal[v] != NOBODY and is_single(v, rounds):
+    if rounds.proposal[v] != NO_VERTEX and is_single(v, rounds):
         append(v, graph, next_listed)
 
 
@@ -154,22 +154,22 @@ def list_single(v, graph: Csr, rounds: Rounds, listed: VertexList):
 
 @kl.kernel
 def check_single_share(_, rounds: Rounds, listed: VertexList, max_left):
-    """Those that are left are many if they are more than this many thousandths of all."""
+    """Whether more than this many thousandths of all vertices are left."""
     rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
 
 @kl.device
 def is_root(u, c, graph: Csr, seed):
-    """Whether u is the root, of two vertices that wish for each other."""
+    """Whether u is the root of two vertices that propose each other."""
     return hash_of(global_id(u, graph), seed) > hash_of(global_id(c, graph), seed)
 
 
 @kl.kernel
 def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
-    """Of the trees that the wishes of single vertices form, those at odd depth move.
+    """Move the vertices at odd depth in the trees that proposals of single vertices form.
 
-    A root wishes for nobody, or is one of two vertices that wish for each other; what wishes for
-    a cluster of several is at depth one.  Chains that are too long begin with a hash.
+    A root has no proposal, or is one of two vertices that propose each other; a vertex that
+    proposes a cluster of several is at depth one.  Chains that are too long begin with a hash.
     """
     v = listed.active[i]
     depth = kl.int64(0)
@@ -177,7 +177,7 @@ def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
     following = True
     while following:
         c = rounds.proposal[u]
-        following = c != NOBODY
+        following = c != NO_VERTEX
         if following and rounds.others[c] > 0:
             depth += 1
             following = False
@@ -193,25 +193,25 @@ def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 
 @kl.kernel
-def choose_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
-    """Whoever wishes for another cluster moves."""
+def move_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
+    """Move every vertex that proposes another cluster."""
     v = listed.active[i]
-    rounds.moves[v] = kl.int8(rounds.proposal[v] != NOBODY
+    rounds.moves[v] = kl.int8(rounds.proposal[v] != NO_VERTEX
                               and rounds.proposal[v] != rounds.cluster[v])
 
 
 @kl.kernel
 def request_join(i, listed: VertexList, graph: Csr, rounds: Rounds):
-    """If v moves and the leader it wishes for stays, ask for room there; atomic, independent of
-    order.
+    """If v moves and the leader that it proposes stays, request capacity there; atomic, independent
+    of order.
     """
     v = listed.active[i]
-    rounds.asks[v] = kl.int8(0)
+    rounds.join_requests[v] = kl.int8(0)
     if rounds.moves[v] != 0:
         c = rounds.proposal[v]
         if rounds.moves[c] == 0:
-            rounds.asks[v] = kl.int8(ASKS)
-            kl.atomic_add(rounds.asked, c, kl.value_or(graph.vertex_weights, v, 1))
+            rounds.join_requests[v] = kl.int8(IS_REQUESTED)
+            kl.atomic_add(rounds.requested, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
 @kl.kernel
@@ -220,26 +220,26 @@ def grant_random(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
     order.
     """
     v = listed.active[i]
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         c = rounds.proposal[v]
-        if rounds.asked[c] > rounds.max_weight:
+        if rounds.requested[c] > rounds.max_weight:
             room = kl.float64(rounds.max_weight - rounds.cluster_weight[c])
-            chance = CHANCE * room / kl.float64(rounds.asked[c] - rounds.cluster_weight[c])
+            chance = CHANCE * room / kl.float64(rounds.requested[c] - rounds.cluster_weight[c])
             if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
-                rounds.asks[v] = kl.int8(IS_CHOSEN)
-                kl.atomic_add(rounds.chosen, c, kl.value_or(graph.vertex_weights, v, 1))
+                rounds.join_requests[v] = kl.int8(IS_GRANTED)
+                kl.atomic_add(rounds.granted, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
 @kl.kernel
 def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
-    """Move v if there is room for all who ask, or for all who are chosen; atomic, independent of
-    order.
+    """Move v if all requests fit, or if v's is granted and all granted ones fit; atomic,
+    independent of order.
     """
     v = listed.active[i]
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         c = rounds.proposal[v]
-        if rounds.asked[c] <= rounds.max_weight or (
-                rounds.asks[v] == IS_CHOSEN and rounds.chosen[c] <= rounds.max_weight):
+        if rounds.requested[c] <= rounds.max_weight or (
+                rounds.join_requests[v] == IS_GRANTED and rounds.granted[c] <= rounds.max_weight):
             weight = kl.value_or(graph.vertex_weights, v, 1)
             left = rounds.cluster[v]
             if left != v:
@@ -254,13 +254,13 @@ def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
 def settle(i, listed: VertexList, rounds: Rounds, rows: HashRows):
     """Make the marks of v and of the cluster it asked ready for the next round, and rows free.
 
-    A cluster that members left counts as heavy as before until somebody asks it: safe, if strict.
+    A cluster that members left keeps its old weight until the next request: safe, if strict.
     """
     v = listed.active[i]
     if i == 0:
         rows.taken = 0
     rounds.moves[v] = kl.int8(0)
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         c = rounds.proposal[v]
-        rounds.asked[c] = rounds.cluster_weight[c]
-        rounds.chosen[c] = rounds.cluster_weight[c]
+        rounds.requested[c] = rounds.cluster_weight[c]
+        rounds.granted[c] = rounds.cluster_weight[c]

@@ -36,7 +36,7 @@ def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: Clustering
     limit : int
         No cluster may weigh more.
     proposal_rule : ProposalRule
-        How vertices find what they wish for: `NetProposals` for hypergraphs.
+        How vertices find their proposals: `NetProposals` for hypergraphs.
     """
     max_weight = weight_rule(graph, coarsest, limit, options)
 

@@ -1,14 +1,13 @@
 """Clustering: size-constrained label propagation in synchronous rounds, without sorting.
 
-A cluster is named by its leader, a vertex that stays in it.  In a round every single vertex wishes
-for the cluster around with room that rates highest.  The wishes of single vertices for each other
-form trees; the vertices at odd depth move and those at even depth stay, so that nobody joins a
-vertex that leaves:
+A cluster is named by its leader, a vertex that stays in it.  In a round every single vertex
+proposes the best rated adjacent cluster with free capacity.  Proposals of single vertices form
+trees; the vertices at odd depth move and the others stay, so that no vertex joins one that leaves:
 
     a -> b -> c <-> d      d leads (the hash decides between c and d), c and a move, b stays
 
-A cluster without room for all who ask takes those whom a hash favours.  In the rounds of
-improvement members that would be better off elsewhere move too.  What is single in the end is
+A cluster without capacity for all requests grants some by a hash.  In the rounds of
+improvement members with a better rated cluster move also.  What is single in the end is
 grouped (`two_hop_clusters.py`) if it is much.  Nothing depends on the order of arcs or of threads.
 
 After Meyerhenke, Sanders, Schulz: Partitioning (hierarchically clustered) complex networks via
@@ -26,12 +25,12 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     ISOLATED_KEYS,
     Rounds,
     check_single_share,
-    choose_all,
     empty_lists,
     grant_odd_depth,
     list_movers,
     list_rest,
     list_single,
+    move_all,
     of_keys,
 )
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
@@ -62,7 +61,7 @@ def cluster(space: ExecutionSpace, graph: Graph | Hypergraph, max_weight: int, s
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a cluster.
     proposal_rule : ProposalRule
-        How vertices find what they wish for.
+        How vertices find their proposals.
 
     Returns
     -------
@@ -103,12 +102,14 @@ def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
 
 def _record(records: dict[str, Any], around: ClusteringInputs, options: ClusteringOptions,
             proposal_rule: ProposalRule, one_lane: bool, limited: bool = True) -> Program:
-    """Record a clustering; what nobody is chosen for, and nothing left over, takes no memory."""
+    """Record a clustering; arrays for grants, or for vertices left over, are allocated only where
+    needed.
+    """
     recording, grouping = Recording(records, around, one_lane), options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     at_last = list_single if grouping else None
     if not (grouping or limited):
-        recording.choose_nobody()
+        recording.grant_all()
     here = 0
     for turn in range(rounds):
         here = turn % 2
@@ -123,28 +124,28 @@ def _record(records: dict[str, Any], around: ClusteringInputs, options: Clusteri
         recording.launch(1, empty_lists)
         recording.launch(recording.rounds.vertices, list_movers, turn=turn)
         proposal_rule.among_clusters(recording, here, recording.rounds)
-        recording.admit(choose_all, here, rounds + turn,
+        recording.admit(move_all, here, rounds + turn,
                         at_last if rounds + turn == last else None)
     if grouping:
         _group_leftovers(recording, options, proposal_rule, 1 - here)
     program, found = recording.program, recording.rounds
     numbering: Any = program.records["numbering"]
     program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.proposal,
-                                                      tile_sums=found.asked)
+                                                      tile_sums=found.requested)
     record_numbering(program, found.cluster)
     return program
 
 
 def _group_leftovers(recording: Recording, options: ClusteringOptions, proposal_rule: ProposalRule,
                      at: int) -> None:
-    """Group those that are single, which a list holds, if they are many."""
+    """Group the listed single vertices if they are many."""
     program, rounds, launch = recording.program, recording.rounds, recording.launch
     groups: Any = program.records["groups"]
     program.records["groups"] = groups.sharing(rounds, recording.lists[1 - at])
     launch(1, check_single_share, at, max_left=int(1000 * options.max_left))
     with program.if_nonzero(rounds.too_many_left):
         proposal_rule.among_clusters(recording, at, rounds.replaced(max_weight=NO_LIMIT))
-        launch(rounds.keys, unclustered.clear_favourite)
-        for each in (unclustered.count_favourite, unclustered.place_groups, unclustered.enter_group,
-                     unclustered.choose_in_group, unclustered.join_group):
+        launch(rounds.keys, unclustered.clear_preferred)
+        for each in (unclustered.count_preferred, unclustered.place_groups, unclustered.enter_group,
+                     unclustered.grant_in_group, unclustered.join_group):
             launch(recording.lists[at].length, each, at)

@@ -34,7 +34,7 @@ from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
 from portpart.primitives.basic import gather
 from portpart.primitives.best_candidate import Search, keep_best_score
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 MAX_TOTAL = 2**61
 
@@ -74,7 +74,7 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
 
     Notes
     -----
-    Time O(p) per round.  Takes 24 bytes for each pin, beside what clusters and contraction of a
+    Time O(p) per round.  Takes 24 bytes for each pin, besides what clusters and contraction of a
     graph of n + m vertices and 2 p arcs take.  Waits for the device a few times, and once a level.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
@@ -82,7 +82,7 @@ def communities(hypergraph: Hypergraph, seed: int, options: CommunityOptions) ->
     hypergraph = remove_large_nets(hypergraph, options.max_net_size)
     offsets, common = hypergraph.vertex_offsets, n + hypergraph.num_nets
     made = [incidence_graph(hypergraph, way)]
-    del hypergraph  # neither it nor the graph, once that is contracted, is there meanwhile
+    del hypergraph  # neither it nor the graph, once that is contracted, stays in memory
     label = space.copy(clusters_by_modularity(made.pop(), seed, options)[:n])
     space.parallel_for(n, label_isolated, offsets, label, common)
     return label
@@ -191,7 +191,7 @@ def gain(weight, volume, v, total, graph: Csr):
 
 @kl.device
 def gain_at_neighbour(arc, u, v, graph: Csr, clusters: Clustering):
-    """Gain of v beside a vertex that is single."""
+    """Gain of v if it joins a single vertex."""
     return gain(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1), v,
                 clusters.total, graph)
 
@@ -221,9 +221,9 @@ def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
 
 @kl.device
 def keep_gain(v, best, score, search: Search):
-    """The best is what v wishes for, if it gains anything."""
+    """Propose the best cluster if joining it gains anything."""
     top = kl.team_max(score)
-    return keep_best_score(v, best if top > 0 else kl.int32(NOBODY), score, search)
+    return keep_best_score(v, best if top > 0 else kl.int32(NO_VERTEX), score, search)
 
 
 BY_MODULARITY = ArcProposals(Rating(gain_at_neighbour, gain_in_cluster, gain_at_slot, keep_gain),

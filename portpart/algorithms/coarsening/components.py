@@ -37,7 +37,7 @@ from portpart.primitives.best_candidate import (
     smallest_id,
     tie_hash,
 )
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 TIES = {"first": smallest_id, "hash": tie_hash}
 """What decides between neighbours of one score."""
@@ -67,7 +67,7 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
     label : array of int32, shape (n,), optional
         Only vertices of equal label share a group.
     ties : {"hash", "first"}
-        Who is selected of neighbours of one score: the largest hash, or the smallest id.
+        Which of the neighbours with equal scores is selected: the largest hash, or the smallest id.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
 
 
 def record_subsets(program: Program, vertices: Element | int, links: Selections) -> None:
-    """Record that vertices which the wishes of `links` join become clusters, and are numbered."""
+    """Record that vertices linked by the proposals of `links` become numbered clusters."""
     with program.while_loop(links.changing):
         program.launch(1, settle, links=links)
         program.launch(vertices, hook_roots, links=links)
@@ -110,7 +110,7 @@ def record_subsets(program: Program, vertices: Element | int, links: Selections)
 def select_linked(v, graph: Csr, links: Links, by: Choice):
     """Select a neighbour of the best score."""
     room = cluster_capacity(v, graph, links)
-    best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, links, by)
+    best_candidate(v, kl.int32(NO_VERTEX), room, graph.begin[v], graph.end[v], graph, links, by)
 
 
 def selecting(ties: str) -> Kernel:
@@ -136,7 +136,7 @@ def hook_roots(v, links: Selections):
     labels are linked only where two keys of what groups have left over have met by chance.
     """
     u = links.proposal[v]
-    joins = u != NOBODY
+    joins = u != NO_VERTEX
     if joins:
         joins = kl.value_or(links.label, v, 0) == kl.value_or(links.label, u, 0)
     if joins:
@@ -150,7 +150,7 @@ def hook_roots(v, links: Selections):
 
 @kl.kernel
 def point_to_root(v, links: Selections):
-    """Let v point to its root: who points to itself.  Others may do so on the way, or not yet."""
+    """Let v point to its root, which points to itself.  Others may do so on the way, or not yet."""
     root = kl.atomic_load(links.subset, v)
     above = kl.atomic_load(links.subset, root)
     while above != root:

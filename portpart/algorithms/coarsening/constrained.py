@@ -78,5 +78,5 @@ def _record(records: dict[str, Any], select: Kernel, team: int) -> Program:
 
 @kl.kernel
 def begin_by_id(v, joined: LinkedGroups):
-    """Every vertex is a group of itself; the smallest of those that meet leads them."""
+    """Every vertex is a group of itself; the smallest of linked vertices leads them."""
     begin_singleton(v, joined.vertices - 1 - v, joined)

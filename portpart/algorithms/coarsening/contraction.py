@@ -44,7 +44,7 @@ class Clusters(WorkRecord):
     ----------
     cluster : array of int32, shape (n,)
     count : array of int64, shape (1,)
-        In the space too: who made the clusters need not wait to know how many there are.
+        In the space also, so that clustering need not synchronise.
     max_count : int
         There are no more than this many.
     """
@@ -113,8 +113,9 @@ def _record_clusters_of_matching() -> Program:
 
 
 Guess = Callable[[Graph], list[int]]
-"""From a graph what its contraction may come to where nothing runs: the numbers of clusters and of
-arcs between them, the highest degree, and the weight of all arcs."""
+"""Estimates the sizes of a contraction from the graph, for a dry run: the numbers of clusters and
+of arcs between them, the highest degree, and the weight of all arcs.
+"""
 
 
 def guess_of_clusters(graph: Graph) -> list[int]:
@@ -253,17 +254,17 @@ class Making:
 
     def _rows(self, members: Members, sizes: FineSizes, parts: tuple[str, ...],
               totals: Array) -> CoarseRows:
-        """Rows of clusters; what they come to is in an array of its own."""
+        """Rows of clusters; their totals have their own array."""
         rows = CoarseRows.outliving(self.graph.space, sizes).over(CoarseRows.own_words(totals))
         self._run(parts, sizes, members=members, rows=rows)
         return rows
 
     def _empty_totals(self, count: int = 1) -> Array:
-        """Words for what the rows of this many pieces come to."""
+        """Words for the totals of this many pieces of rows."""
         return self.graph.space.empty(count * len(CoarseRows.own_words.indices), np.int64)
 
     def _read(self, totals: Array, shares: Sequence[float] = (1,)) -> list[int]:
-        """What rows come to; where nothing runs, such shares of a guess."""
+        """Totals of rows; in a dry run, such shares of an estimate."""
         return self.graph.space.read(totals, lambda: [
             int(share * each) for share in shares for each in self.guess(self.graph)])
 

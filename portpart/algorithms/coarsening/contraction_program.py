@@ -1,6 +1,6 @@
-"""The program of contraction: who is in which cluster, the rows of clusters, and where they begin.
+"""The program of contraction: members of clusters, the rows of clusters, and where they begin.
 
-Clusters with many arcs are the work of the widest team, beside all others.
+Clusters with many arcs are the work of the widest team, at the same time as all others.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def record_contraction(records: dict[str, Any], like: FineSizes, team: int, one_
 
 def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int,
                  one_lane: bool, way: str) -> None:
-    """Rows of clusters with many arcs first, by wide teams, beside them those of the others.
+    """Rows of clusters with many arcs first, by wide teams, and at the same time those of the
+    others.
 
     Where teams have one lane there is no wide team, and one kernel less to compile.
     """

@@ -1,7 +1,7 @@
 """The pins of nets when clusters take the place of vertices, each once.
 
 All pins are sorted by net and cluster, so that nets of any size are as many equal items of work.
-The first of equal ones counts, and those that count stand close together.
+The first of equal ones counts, and the counted ones are stored contiguously.
 
     net 0: 4 7 8    net 1: 5 7    clusters {4 5} {7 8}    ->    net 0: 0 1    net 1: 0 1
 """
@@ -24,7 +24,7 @@ from portpart.primitives.pair_sort import sort_rows
 from portpart.primitives.scan import record_scan, tiles_of
 
 RUN = 32
-"""Pins of an item of work; those that follow each other are often of one net."""
+"""Pins of an item of work; consecutive ones are often of one net."""
 
 RUN_TEAM = 8
 
@@ -88,7 +88,7 @@ def distinct_pins(hypergraph: Hypergraph, cluster: Array) -> DistinctPins:
     runs, keys = runs_of(sizes.pins), space.empty(sizes.pins, np.int64)
     space.parallel_for(runs, pack_pins, sizes.nets, sizes.pins, nets, cluster, keys, team=RUN_TEAM)
     sort_rows(space, nets.begin, nets.end, keys)
-    # not before: a library's sort takes as much as the keys meanwhile
+    # not before: a library's sort takes as much memory as the keys
     found = DistinctPins.allocate(space, sizes).with_words(nets=sizes.nets, most_runs=runs)
     pins = SortedPins(keys).with_words(pins=sizes.pins, runs=runs, tiles=tiles_of(sizes.pins))
     records = {"nets": nets, "pins": pins, "found": found}

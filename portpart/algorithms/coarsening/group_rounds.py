@@ -1,4 +1,4 @@
-"""Rounds of grouping: what vertices select, who joins whom, and what each group has room for."""
+"""Rounds of grouping: selections of vertices, joins, and free capacity of groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
 from portpart.primitives.best_candidate import Choice, best_candidate
 from portpart.primitives.hashing import hash_of
-from portpart.primitives.team_winner import LOWEST, NOBODY
+from portpart.primitives.team_winner import LOWEST, NO_VERTEX
 
 LAST = 2**31 - 1
 
@@ -65,7 +65,7 @@ class Selections(ClusterProposals):
 class Grouping(Selections, WorkRecord):
     """Selections of n vertices, the groups that they make, and what is offered to groups.
 
-    What is needed before leftovers are paired, or after that, lies in the arrays of the pairing.
+    Arrays needed only before or after two-hop matching share its memory.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Grouping(Selections, WorkRecord):
     mate: Array = None
 
     def sharing(self, pairing_state: TwoHopPairing) -> Grouping:
-        """The same with arrays of the pairing."""
+        """The same with arrays of two-hop matching."""
         return self.replaced(
             proposal=pairing_state.proposal, link_score=pairing_state.keys,
             members=pairing_state.slot, offer=pairing_state.leader,
@@ -127,7 +127,7 @@ BY_SCORE = Choice(head_of, may_join, score, keep_selection, kl.int64)
 def select_neighbour(v, graph: Csr, grouping: Grouping):
     """Select the neighbour of the best score that v may be grouped with."""
     room = cluster_capacity(v, graph, grouping)
-    best_candidate(v, kl.int32(NOBODY), room, graph.begin[v], graph.end[v], graph, grouping,
+    best_candidate(v, kl.int32(NO_VERTEX), room, graph.begin[v], graph.end[v], graph, grouping,
                    BY_SCORE)
 
 
@@ -138,7 +138,7 @@ def begin_group(v, graph: Csr, grouping: Grouping):
     grouping.first[v] = kl.int32(LAST)
     grouping.members[v] = kl.int32(1)
     grouping.group_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
-    grouping.mate[v] = kl.int32(NOBODY)
+    grouping.mate[v] = kl.int32(NO_VERTEX)
     grouping.subset[v] = kl.int32(v)
     if v == 0:
         grouping.changing = 1
@@ -159,14 +159,14 @@ def stays(u, v, graph: Csr, grouping: Grouping):
 def joins(v, graph: Csr, grouping: Grouping):
     """Whether v is at odd depth in the tree of selections.
 
-    A root selects nobody, or is one of two vertices that select each other.  A long chain is cut.
+    A root has no selection, or is one of two vertices that select each other.  A long chain is cut.
     """
     depth = kl.int64(0)
     u = kl.int32(v)
     following = True
     while following:
         w = grouping.proposal[u]
-        following = w != NOBODY
+        following = w != NO_VERTEX
         if following and grouping.proposal[w] == u:
             following = not stays(u, w, graph, grouping)
         if following:
@@ -199,7 +199,7 @@ def offer_edge(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
     if grouping.members[centre] < grouping.group_size and weight <= grouping.max_weight:
         kl.atomic_max(grouping.offer, centre, grouping.link_score[v])
     else:
-        active.listed[place] = kl.int32(NOBODY)
+        active.listed[place] = kl.int32(NO_VERTEX)
 
 
 @kl.kernel
@@ -208,7 +208,7 @@ def claim_place(i, grouping: Grouping, active: ActiveVertices):
     order.
     """
     v = active.listed[place_of(i, active)]
-    if v != NOBODY:
+    if v != NO_VERTEX:
         centre = grouping.proposal[v]
         if grouping.link_score[v] == grouping.offer[centre]:
             kl.atomic_min(grouping.first, centre, v)
@@ -218,10 +218,10 @@ def claim_place(i, grouping: Grouping, active: ActiveVertices):
 def take_in(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
     """Link the vertex that got the place; the others wait on.
 
-    Only that vertex touches the group, and whoever reads who is first meanwhile finds another.
+    Only that vertex touches the group, and a concurrent reader of the first one finds another.
     """
     v = active.listed[place_of(i, active)]
-    if v != NOBODY:
+    if v != NO_VERTEX:
         centre = grouping.proposal[v]
         if grouping.first[centre] == v:
             grouping.mate[v] = centre
@@ -236,12 +236,12 @@ def take_in(i, graph: Csr, grouping: Grouping, active: ActiveVertices):
 
 @kl.kernel
 def key_of_leftover(v, grouping: Grouping, pairing_state: TwoHopPairing):
-    """Key of a single vertex: what it selected; of those that selected nothing, their label."""
+    """Key of a single vertex: what it selected; of one without a selection, its label."""
     key = kl.int64(NO_KEY)
     if grouping.members[v] == 1:
         key = kl.int64(grouping.proposal[v])
-        if key == NOBODY:
-            key = NOBODY - (kl.int64(kl.value_or(grouping.label, v, 0)) & POSITIVE)
+        if key == NO_VERTEX:
+            key = NO_VERTEX - (kl.int64(kl.value_or(grouping.label, v, 0)) & POSITIVE)
         key = hash_of(key, grouping.seed) & POSITIVE
     pairing_state.keys[v] = key
 

@@ -1,9 +1,9 @@
-"""Union-find grouping with scores (G-kway, section 3.1), in groups of bounded size and weight.
+"""Union-find grouping with scores (G-kway, section 3.1), in groups of limited size and weight.
 
 Every vertex u selects the neighbour v with the best score c W(u, v) - degree(v).  In the paper all
 that are linked by selections become one subset, however many they are.  Here some links are cut
-first.  Selections form trees; links lead from odd depth to even depth only, so that nobody joins a
-vertex that joins another, and a vertex takes in no more than fit its group, heavy edges first:
+first.  Selections form trees; links lead from odd depth to even depth only, so that no vertex joins
+one that joins another, and a vertex takes in no more than fit its group, heavy edges first:
 
     a -> b -> c <-> d      c leads (of c and d the one of higher degree): b and d join c, a stays
 

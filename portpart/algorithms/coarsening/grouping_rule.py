@@ -1,4 +1,4 @@
-"""The rule for groups that options ask for: of bounded size, broken up, or all that are linked."""
+"""The rule for groups that options ask for: of limited size, split, or all linked vertices."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Level(Generic[AnyGraph]):
     label: Array | None = None
 
     def taken(self) -> Array:
-        """The map, which the level no longer has: who takes it may be the last to hold it."""
+        """The map, which the level gives up: the caller may hold the last reference."""
         cluster, self.cluster = self.cluster, None
         assert cluster is not None
         return cluster
@@ -112,8 +112,8 @@ def coarsen(
         Only vertices of equal label share a cluster.  Where that stalls coarsening, the next labels
         count from there on.
     on_level : callable
-        ``on_level(graph, instead)`` is told each coarser graph, and whether it takes the place of
-        the one before.
+        ``on_level(graph, instead)`` is called with each coarser graph, and whether it replaces the
+        one before.
     contraction : callable
         The graph of clusters; `contract_nets` for hypergraphs.
     drop_below : float
@@ -179,5 +179,5 @@ def label_of_clusters(space: ExecutionSpace, label: Array, cluster: Array, count
 
 @kl.kernel
 def give_label(v, label, cluster, result):
-    """The cluster of v has v's label; all who write it write the same."""
+    """The cluster of v has v's label; all threads write the same value."""
     result[cluster[v]] = label[v]

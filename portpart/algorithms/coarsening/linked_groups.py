@@ -1,6 +1,6 @@
 """Groups of all that selections link, broken up into runs of a few (dissertation, 2.3 and 3.4).
 
-Every vertex has selected another one, or nobody.  All that selections link become a group, led by
+Every vertex has selected another one, or none.  All that selections link become a group, led by
 the vertex of the first id, the smallest or the largest.  In a round the ends of a selection both
 get the id that comes first, and a word keeps the group of a vertex and, below it, the round in
 which it joined.  All see the words of the round before, so the round is a distance from the leader.
@@ -25,13 +25,15 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.primitives.sort import sort_keys
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 ROUND_BITS = 7
 """Bits of a word that hold a round."""
 
 MAX_ROUNDS = 64
-"""Chains of selections may be as long as there are vertices; who has not joined by then stays."""
+"""Chains of selections may be as long as there are vertices; vertices that have not joined then
+stay.
+"""
 
 
 class LinkedGroups(WorkRecord):
@@ -72,7 +74,9 @@ class Ordered(WorkRecord):
 
 
 def record_joining(program: Program, proposal: Slot) -> None:
-    """Record how vertices, each a group so far, join whom they select: in the record ``joined``."""
+    """Record how vertices, each a group so far, join the ones they select: in the record
+    ``joined``.
+    """
     joined: Any = program.records["joined"]
     with program.while_loop(joined.changing):
         program.launch(1, begin_round)
@@ -129,11 +133,11 @@ def begin_round(_, joined: LinkedGroups):
 
 @kl.kernel
 def propagate_label(v, proposal, joined: LinkedGroups):
-    """Of v and of whom it selects, the one of the later group gets the first one; independent of
-    order.
+    """Of v and the vertex that it selects, the one of the later group gets the first group;
+    independent of order.
     """
     u = proposal[v]
-    if u != NOBODY:
+    if u != NO_VERTEX:
         own = joined.word[v] >> ROUND_BITS
         other = joined.word[u] >> ROUND_BITS
         word = (max(own, other) << ROUND_BITS) | joined.round
@@ -157,7 +161,7 @@ def adopt_label(v, joined: LinkedGroups):
 def mark_first(i, ordered: Ordered):
     """Note where the group of vertex i of the order begins, if that is here."""
     group = ordered.word[i] >> ROUND_BITS
-    before = kl.int64(NOBODY)
+    before = kl.int64(NO_VERTEX)
     if i > 0:
         before = ordered.word[i - 1] >> ROUND_BITS
     if before != group:

@@ -1,12 +1,12 @@
 """Matching in synchronous rounds, to maximality (Gilbert et al., Jet, section 3.1).
 
-In a round every unmatched vertex wishes for the unmatched neighbour across the edge of the best
-rating; wishes that agree become pairs.  Ties are broken by a seeded hash of the edge, a total order
-on all edges, so the best free edge around is always taken and a few rounds leave no free edge.  The
-result does not depend on the order of arcs or of threads.
+In a round every unmatched vertex proposes the unmatched neighbour across its best rated edge;
+mutual proposals become pairs.  Equal ratings are ordered by a seeded hash of the edge, so the best
+free edge around is always taken and a few rounds leave no free edge.  The result does not depend on
+the order of arcs or of threads.
 
-Or half of the vertices, by a hash, offer themselves to those that they wish for, and each of the
-others takes the best of its offers, whomever it wishes for itself (much as Jet's released code).
+Or half of the vertices, by a hash, offer themselves to the vertices that they propose, and each of
+the others takes the best of its offers, whatever it proposes itself (much as Jet's released code).
 So not only the heaviest edges around are taken, and vertices differ less in weight.
 
 Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS
@@ -56,7 +56,7 @@ from portpart.primitives.hashing import hash_of
 
 
 class Matching(ClusterProposals, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
-    """The wishes and the partners of n vertices.
+    """The proposals and the partners of n vertices.
 
     Attributes
     ----------
@@ -90,14 +90,14 @@ def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, se
     rounds : int, optional
         Rounds, at most; by default as many as leave no free edge.
     mutual : bool
-        Whether both have to wish for each other.
+        Whether both have to propose each other.
 
     Returns
     -------
     array of int32, shape (n,)
         The partner of each vertex, or -1.
     """
-    proposal = wish_for_neighbour.bound(by=BY_WEIGHT if mutual else BY_OWN_HASH)
+    proposal = propose_neighbour.bound(by=BY_WEIGHT if mutual else BY_OWN_HASH)
     return _matching(graph, proposal, max_weight, seed, label, rounds, mutual)
 
 
@@ -108,7 +108,7 @@ def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None
     paper's noise that makes all ratings different.  Parameters and result are those of
     :func:`heavy_edge_matching`.
     """
-    return _matching(graph, wish_for_neighbour.bound(by=BY_RATING), max_weight, seed, label)
+    return _matching(graph, propose_neighbour.bound(by=BY_RATING), max_weight, seed, label)
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
@@ -135,7 +135,7 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
     rounds : int, optional
         Rounds of a heavy-edge matching, at most.
     mutual : bool
-        Whether both have to wish for each other in one.
+        Whether both have to propose each other in one.
     """
     space = graph.space
     mate = (rated_matching(graph, max_weight, seed, label) if rated
@@ -156,7 +156,7 @@ def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
 
 def _matching(graph: Graph, proposal: Kernel, max_weight: int, seed: int, label: Array | None,
               rounds: int | None = None, mutual: bool = True) -> Array:
-    """Matching by rounds of wishes, of which mutual ones, or accepted ones, become pairs."""
+    """Matching by rounds of proposals; mutual or accepted ones become pairs."""
     n, sizes = graph.num_vertices, sizes_of(graph)
     matching = Matching.outliving(graph.space, sizes, seed=seed, max_weight=max_weight, label=label)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
@@ -178,7 +178,7 @@ def _record(records: dict[str, Any], proposal: Kernel, team: int, rounds: int | 
     with program.while_loop(active.count):
         program.launch(active.count, proposal, team=team)
         if mutual:
-            program.launch(active.count, match_mutual_wishes)
+            program.launch(active.count, match_mutual_proposals)
         else:
             program.launch(active.count, take_offer, team=team)
             program.launch(active.count, keep_single)
@@ -226,16 +226,16 @@ def begin_matching(v, active: ActiveVertices, matching: Matching):
 
 
 @kl.kernel
-def wish_for_neighbour(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
-    """V wishes for an unmatched neighbour that keeps the weight limit."""
+def propose_neighbour(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
+    """V proposes an unmatched neighbour that keeps the weight limit."""
     v = active.listed[place_of(i, active)]
     room = cluster_capacity(v, graph, matching)
     best_candidate(v, kl.int32(UNMATCHED), room, graph.begin[v], graph.end[v], graph, matching, by)
 
 
 @kl.kernel
-def match_mutual_wishes(i, active: ActiveVertices, matching: Matching):
-    """Pair v with its wish if the wish is mutual; v stays active while it has a wish."""
+def match_mutual_proposals(i, active: ActiveVertices, matching: Matching):
+    """Pair v with the vertex it proposes if mutual; v stays active while it has a proposal."""
     v = active.listed[place_of(i, active)]
     u = matching.proposal[v]
     if u != UNMATCHED:
@@ -253,7 +253,7 @@ def offers_itself(v, u, matching: Matching):
 
 @kl.device
 def has_offered(v, u, own, room, graph: Csr, matching: Matching):
-    """Whether u wishes for v and offers itself.  Then u is free: it has taken no offer."""
+    """Whether u proposes v and offers itself.  Then u is free: it has taken no offer."""
     return matching.proposal[u] == v and offers_itself(u, v, matching)
 
 
@@ -282,7 +282,7 @@ def take_offer(i, active: ActiveVertices, graph: Csr, matching: Matching):
 
 @kl.kernel
 def keep_single(i, active: ActiveVertices, matching: Matching):
-    """V stays active if it wished for somebody and is still unmatched."""
+    """V stays active if it had a proposal and is still unmatched."""
     v = active.listed[place_of(i, active)]
     if matching.proposal[v] != UNMATCHED and matching.mate[v] == UNMATCHED:
         stay_active(v, active)

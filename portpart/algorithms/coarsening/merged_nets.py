@@ -79,7 +79,7 @@ class CoarseNets(WorkRecord):
 
 
 def record_merging(program: Program, work: Any, found: Any) -> None:
-    """Record how nets are compared, and those that stay numbered.
+    """Record how nets are compared, and the remaining ones numbered.
 
     The program has the records ``work`` and ``found``, which these are, and ``nets``.
     """

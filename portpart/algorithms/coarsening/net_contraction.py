@@ -50,7 +50,7 @@ class NetTotals(Words):
 def merged_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
     """The same vertices with the nets that can be cut, each once.
 
-    Nets of fewer than two pins are left out, and those that the options say are too large.
+    Nets of fewer than two pins are left out, and nets larger than the options allow.
     """
     space, n = hypergraph.space, hypergraph.num_vertices
     everyone = Clusters(n, cluster=iota(space, n), count=space.full(1, n, np.int64))
@@ -131,7 +131,7 @@ def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, all_stay: bool) -
 
 def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype[Any] | None,
           max_net_size: int | None) -> tuple[dict[str, Array], NetTotals]:
-    """Rows of nets and of vertices, weights of nets, and what that comes to.
+    """Rows of nets and of vertices, weights of nets, and their totals.
 
     What is not read any more is given back before the next arrays are made.
     """
@@ -161,7 +161,7 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype[Any]
 
 def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
             work: CoarseNets) -> NetTotals:
-    """What becomes of each net, and what that comes to."""
+    """What becomes of each net, and the totals."""
     space, sizes = hypergraph.space, NetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
     records = {"nets": hypergraph.nets, "found": found, "work": work, "totals": totals}

@@ -36,7 +36,7 @@ from portpart.graphs.rows import Csr
 
 
 class NetGroups(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
-    """Whom n vertices select.
+    """The selections of n vertices.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What vertices of a hypergraph wish for: their nets are added up by clusters."""
+"""Proposals of vertices of a hypergraph: their nets are added up by cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from portpart.algorithms.coarsening.net_ratings import (
     BY_WEIGHT,
     NetRating,
     PinRange,
-    wish_for_cluster_by_nets,
+    propose_cluster_by_nets,
 )
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.rated_nets import RatedNets, count_rated_pins
@@ -39,7 +39,7 @@ from portpart.primitives.hash_rows import SLOTS
 from portpart.primitives.scan import offsets_from_counts
 
 MAX_UNIT = 2**20
-"""What a net of weight one counts at most: enough to tell sizes from each other."""
+"""What a net of weight one counts at most: enough to distinguish sizes."""
 
 MAX_SUM = 2**62
 
@@ -62,7 +62,7 @@ NET_CLUSTERING_WORK = Rounds, HashRows, TwoHopGroups, NetVertexList, NetVertexLi
 
 @dataclass(frozen=True)
 class NetProposals:
-    """Wishes among the pins of common nets.
+    """Proposals among the pins of common nets.
 
     Attributes
     ----------
@@ -108,13 +108,13 @@ class NetProposals:
 
 def launches(listed: Any, one_lane: bool,
              choice: Choice = BY_WEIGHT) -> list[tuple[Element, Kernel, int, dict[str, Any]]]:
-    """Over whom, which kernel with how many lanes, and its arguments, for all on the lists."""
+    """For each list the vertices, the kernel, its number of lanes, and its arguments."""
     slots = SLOTS[np.dtype(np.int64).itemsize]
     ranges = [(listed.length, listed.active, WIDE_TEAM, -1, NO_DEGREE)]
     if not one_lane:
         ranges = [(listed.wide_length, listed.wide, WIDE_TEAM, MAX_ROW, NO_DEGREE),
                   (listed.length, listed.active, NARROW_TEAM, -1, MAX_ROW)]
-    return [(count, wish_for_cluster_by_nets, team,
+    return [(count, propose_cluster_by_nets, team,
              {"listed": vertices, "looked_at": PinRange(above, most), "work": WORK,
               "by": NetRating(slots[team], team, choice)})
             for count, vertices, team, above, most in ranges]

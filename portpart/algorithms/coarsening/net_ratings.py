@@ -1,4 +1,5 @@
-"""What cluster a vertex of a hypergraph wishes for: its nets are added up by the clusters on them.
+"""The cluster that a vertex of a hypergraph proposes: its nets are added up by the clusters on
+them.
 
 A net of weight w and of |e| pins counts w / (|e| - 1), or w / |e|, for each of the others that it
 joins a vertex with, a scaled integer, so that sums depend on no order; nets of very many pins do
@@ -134,8 +135,8 @@ class PinRange(Record):
 
 
 @kl.kernel
-def wish_for_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
-                             rows: HashRows, looked_at: PinRange, by: NetRating):
+def propose_cluster_by_nets(i, listed, graph: Csr, clusters: Clustering, rated: RatedNets,
+                            rows: HashRows, looked_at: PinRange, by: NetRating):
     """Wish of vertex listed[i], if the pins that it examines are of a number in a range."""
     near = ClusterRow(seed=clusters.seed, proposal=clusters.proposal,
                       max_weight=clusters.max_weight,

@@ -1,4 +1,4 @@
-"""What vertices wish for: the best of those around them that they may be joined with."""
+"""Proposals of vertices: the best of the neighbours that each may be merged with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from portpart.primitives.best_candidate import Search
 
 
 class ClusterProposals(Search):
-    """The wishes of n vertices, and which of them may come true.
+    """The proposals of n vertices, and what restricts them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""For whom there is room in a round of clustering over several ranks: the host's part."""
+"""Capacity of clusters in a round of clustering over several ranks: the host's part."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from portpart.algorithms.coarsening.rank_rounds import (
     Arrived,
-    Asked,
+    ForeignRequests,
     GhostItems,
     Replies,
     admit_request,
-    choose_requests,
     count_items,
-    enter_chosen,
     enter_ghost,
+    enter_granted,
     enter_request,
     enter_weight,
+    grant_requests,
     join_clusters,
     label_leader,
     list_changed,
     mark_changed,
     reply,
     reply_chosen,
-    request_room,
+    request_capacity,
     settle_listed,
     settle_requests,
     write_items,
@@ -44,7 +44,7 @@ class ClusterCapacity:
     Parameters
     ----------
     state : State
-        Vertices on the list have wished.
+        Vertices on the list have made their proposals.
     turn : int
         The number of the round.
     """
@@ -60,23 +60,23 @@ class ClusterCapacity:
         if not are_ready:
             return Part([space.empty(0, handles.names.dtype), space.empty(0, np.int64)],
                         np.zeros(self._size, np.int64), kinds)
-        asked = Asked.allocate(space, handles.capacity - state.own).over(
-            Asked.own_words(space.zeros(1, np.int64)))
-        space.parallel_for(state.num_listed()[0], request_room, state.listed, state.csr,
-                           state.rounds, asked)
-        count = int(space.to_host(asked.own_words.array)[0])
+        requested = ForeignRequests.allocate(space, handles.capacity - state.own).over(
+            ForeignRequests.own_words(space.zeros(1, np.int64)))
+        space.parallel_for(state.num_listed()[0], request_capacity, state.listed, state.csr,
+                           state.rounds, requested)
+        count = int(space.to_host(requested.own_words.array)[0])
         given = space.empty(count + len(handles.remote), handles.names.dtype)
-        given[:count] = gather(space, handles.names, asked.handles[:count])
+        given[:count] = gather(space, handles.names, requested.handles[:count])
         given[count:] = handles.remote
         order, self._counts = grouped(space, state.graph.owners, self._size, given)
         names, weights = space.empty(len(given), given.dtype), space.empty(len(given), np.int64)
-        space.parallel_for(len(given), write_request, order, handles.names, asked, state.local,
+        space.parallel_for(len(given), write_request, order, handles.names, requested, state.local,
                            state.own, names, weights)
-        self._asked, self._names = asked, names
+        self._requested, self._names = requested, names
         return Part([names, weights], self._counts, kinds)
 
     def admitted(self, requests: Part) -> Talk[None]:
-        """Let vertices join the clusters that they wish for, as far as there is room."""
+        """Let vertices join the clusters that they propose, up to their capacity."""
         state, space = self._state, self._space
         arrived = self._arrived = self._of(requests)
         self._arrived_from = requests.counts
@@ -89,15 +89,15 @@ class ClusterCapacity:
         totals, = received.parts[0].columns
         made = (space.zeros(len(totals), kind) for kind in (np.int64, np.int32, np.int64))
         replies = Replies(totals, *made)
-        space.parallel_for(state.num_listed()[0], choose_requests, state.listed, state.csr,
-                           state.rounds, self._asked, replies, self._turn)
-        chosen = None
+        space.parallel_for(state.num_listed()[0], grant_requests, state.listed, state.csr,
+                           state.rounds, self._requested, replies, self._turn)
+        granted = None
         if received.words[:, 0].any():
-            chosen = yield from self._chosen(replies)
-        self._join(replies, chosen)
+            granted = yield from self._granted(replies)
+        self._join(replies, granted)
 
-    def _chosen(self, replies: Replies) -> Talk[Arrived]:
-        """Tell owners who is chosen; what clusters would weigh with these becomes known."""
+    def _granted(self, replies: Replies) -> Talk[Arrived]:
+        """Send granted requests to owners, which return the weights of clusters with these."""
         state, space = self._state, self._space
         places = positions_of(space, replies.are_chosen)
         counts = counted_in_parts(space, places, self._counts)
@@ -107,29 +107,29 @@ class ClusterCapacity:
         part = received.parts[0]
         arrived = self._of(part)
         totals = space.empty(len(arrived.leaders), np.int64)
-        space.parallel_for(len(totals), enter_chosen, arrived, state.rounds)
+        space.parallel_for(len(totals), enter_granted, arrived, state.rounds)
         space.parallel_for(len(totals), reply_chosen, arrived, state.rounds, totals)
         received = yield Message([Part([totals], part.counts, [state.weight_kind])])
         space.parallel_for(len(places), put_one, places, received.parts[0].columns[0],
-                           replies.chosen)
+                           replies.granted)
         return arrived
 
     def _of(self, requests: Part) -> Arrived:
         names, weights = requests.columns
         return Arrived(owned(self._state.graph, names), weights)
 
-    def _join(self, replies: Replies, chosen: Arrived | None) -> None:
+    def _join(self, replies: Replies, granted: Arrived | None) -> None:
         """Vertices of all ranks join own clusters, and own ones those of other ranks."""
         state, space = self._state, self._space
         space.parallel_for(state.num_listed()[0], join_clusters, state.listed, state.csr,
-                           state.rounds, self._asked, replies, self._turn + 1)
-        for arrived, of_chosen in ((self._arrived, 0), (chosen, 1)):
+                           state.rounds, self._requested, replies, self._turn + 1)
+        for arrived, of_granted in ((self._arrived, 0), (granted, 1)):
             if arrived is not None:
                 space.parallel_for(len(arrived.leaders), admit_request, arrived, state.rounds,
-                                   of_chosen, self._turn + 1)
+                                   of_granted, self._turn + 1)
 
-    def told(self, then: Any) -> Talk[int]:
-        """Tell ghosts what has changed, and list the vertices of the next round by a kernel.
+    def update_ghosts(self, then: Any) -> Talk[int]:
+        """Update ghosts, and list the vertices of the next round by a kernel.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class ClusterCapacity:
                     [state.handles.names.dtype, state.weight_kind])
 
     def _items(self) -> Part:
-        """What ghosts of vertices that have joined clusters, or lead them, are told."""
+        """Updates for ghosts of vertices that have joined clusters, or lead them."""
         state, space, graph, border = (self._state, self._space, self._state.graph,
                                        self._state.border)
         border.own_words.array[:] = 0
@@ -188,7 +188,7 @@ class ClusterCapacity:
 
 
 def enter_items(state: State, part: Part) -> None:
-    """Ghosts take over what they are told."""
+    """Update ghosts by what has arrived."""
     space, handles = state.space, state.handles
     items = GhostItems(*part.columns)
     firsts = space.asarray(np.concatenate([[0], np.cumsum(part.counts)]))

@@ -1,9 +1,10 @@
-"""Chains of wishes over several ranks: who moves, as `grant_odd_depth` decides on one device.
+"""Chains of proposals over several ranks: which vertices move, as `grant_odd_depth` decides on one
+device.
 
-A rank follows the wishes of its vertices as far as they lead to own ones.  Where a chain leaves the
-rank, at an *exit*, the owner of the next vertex is asked.  It follows on and answers how far it has
-come: to the end, or to an exit of its own.  What is known of that one takes the chain further
-still, so chains grow like powers of two.
+A rank follows the proposals of its vertices as far as they lead to own ones.  Where a chain leaves
+the rank, at an *exit*, the owner of the next vertex is asked.  It follows on and answers how far it
+has come: to the end, or to another exit.  What is known of that one takes the chain further still,
+so chains grow like powers of two.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from portpart.backends.work import WorkRecord
 from portpart.graphs.handles import Identities
 from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import hash_of
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 LEAVES, ENDS, JOINS, IS_LONG = 0, 1, 2, 3
-"""How far a chain is known: to a wish for a vertex of another rank, to its root, to a wish for a
-cluster of several, or over `MAX_DEPTH` wishes."""
+"""How far a chain is known: to a proposal of a vertex of another rank, to its root, to a proposal
+of a cluster of several, or over `MAX_DEPTH` proposals.
+"""
 
 AT, STATE = 8, 6
 DEPTH_MASK, REACHED_MASK = (1 << STATE) - 1, (1 << AT) - 1
@@ -39,7 +41,7 @@ class Waiting(WorkRecord):
     exits : array of int32
         The own vertex from which the chain leaves.
     depths : array of int8
-        Wishes that have been followed to there.
+        Proposals that have been followed to there.
     """
 
     vertices: Array = work(np.int32, int)
@@ -57,9 +59,9 @@ class Chains(Record):
     last : array of int32 or int64
         The global id of the vertex that has been reached.
     next : array of int32 or int64
-        The name of the one that it wishes for.
+        The name of the vertex that it proposes.
     reached : array of int32
-        Wishes that have been followed, and above `STATE` bits how far the chain is known.
+        Proposals that have been followed, and above `STATE` bits how far the chain is known.
     """
 
     last: Array
@@ -69,7 +71,7 @@ class Chains(Record):
 
 @kl.device
 def walked(v, depth, graph: Csr, rounds: Rounds):
-    """Follow the wishes of own vertices from v, which this many wishes have led to."""
+    """Follow the proposals of own vertices from v, which this many proposals have led to."""
     u = kl.int64(v)
     hops = kl.int64(depth)
     state = kl.int64(LEAVES)
@@ -77,7 +79,7 @@ def walked(v, depth, graph: Csr, rounds: Rounds):
     while following:
         c = kl.int64(rounds.proposal[u])
         following = False
-        if c == NOBODY:
+        if c == NO_VERTEX:
             state = kl.int64(ENDS)
         elif rounds.others[c] > 0:
             state = kl.int64(JOINS)
@@ -149,7 +151,7 @@ def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Rounds
 def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: Rounds, chains: Chains, slots):
     """Follow a chain that comes from another rank, and is answered in place.
 
-    Two vertices that wish for each other end it: the root is the one, or the other.
+    Two vertices that propose each other end it: the root is the one, or the other.
     """
     v = asked[i]
     depth = kl.int64(answers.reached[i])
@@ -159,7 +161,7 @@ def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: Rounds, chai
     following = kl.int64(names[v])
     proposal = kl.int64(rounds.proposal[v])
     is_mutual = False
-    if proposal != NOBODY:
+    if proposal != NO_VERTEX:
         is_mutual = kl.int64(global_id(proposal, graph)) == last
     if not is_mutual or hash_of(last, rounds.seed) <= hash_of(here, rounds.seed):
         depth += 1
@@ -199,7 +201,7 @@ def extend_chain(i, ids, answers: Chains, chains: Chains):
 def end_chain(i, waiting: Waiting, rounds: Rounds, chains: Chains, slots, longer):
     """Mark v if it moves; longer[i] = whether its chain has to be followed by itself.
 
-    That of the exit then goes on behind the last wish that counts.
+    That of the exit then goes on behind the last proposal that counts.
     """
     v = waiting.vertices[i]
     known = slots[waiting.exits[i]]

@@ -3,9 +3,9 @@
 The host walks the rounds.  Own vertices join own clusters as on one device.  In each round ranks
 exchange
 
-    chains of wishes that lead to other ranks, and where they go on there, until all have ended
+    chains of proposals that lead to other ranks, and where they go on there, until all have ended
     requests for room in clusters of other ranks, and replies
-    requests of those that are chosen, and replies, if there is too little room somewhere
+    granted requests, and replies, if there is too little capacity somewhere
     clusters of vertices that are ghosts elsewhere, and weights of clusters further away
 """
 
@@ -41,7 +41,7 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
     options : ClusteringOptions
         Without rounds of improvement.
     label : array of int32, shape (own vertices,), optional
-        Only vertices of equal label share a cluster.  Ghosts are told theirs once.
+        Only vertices of equal label share a cluster.  Ghosts receive theirs once.
 
     Raises
     ------
@@ -56,17 +56,17 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
     left = 0
     for turn in range(options.join_rounds):
         if turn == 0:
-            state.wish_among_single()
+            state.propose_among_single()
         else:
-            state.wish_among_clusters(state.rounds)
+            state.propose_among_clusters(state.rounds)
         moves, capacity = Moves(state), ClusterCapacity(state, turn)
         arrived = yield from moves.settled(capacity.requests)
         yield from capacity.admitted(arrived)
         last = turn + 1 == options.join_rounds
-        left = yield from capacity.told(list_single if last else list_rest)
+        left = yield from capacity.update_ghosts(list_single if last else list_rest)
     are_many = 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices
     if are_many:
-        state.wish_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))
+        state.propose_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))
         yield from group_leftovers(state)
     return (yield from numbered(state, not are_many))
 

@@ -88,7 +88,7 @@ def _shipped(space: ExecutionSpace, made: ClusterRows, low: int, own: int,
 
 @kl.kernel
 def measure_row(i, offsets, masses, own, has_members, degrees):
-    """Length of the row of a foreign cluster, and whether there is anything to tell of it."""
+    """Length of the row of a foreign cluster, and whether there is anything to send of it."""
     degree = kl.int64(offsets[own + i + 1]) - kl.int64(offsets[own + i])
     degrees[i] = kl.int32(degree)
     has_members[i] = kl.int8(degree > 0 or masses[own + i] != 0)

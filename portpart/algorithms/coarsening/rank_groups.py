@@ -1,7 +1,8 @@
 """Groups of what clustering leaves single, over several ranks: `two_hop_clusters`.
 
-Vertices go to the owner of their favourite, which knows all that have it, deals them into groups
-and tells each the leader of its group.  Isolated vertices go to the owner of the first vertex.
+Vertices go to the owner of their preferred cluster, which knows all that have it, deals them into
+groups and sends each the leader of its group.  Isolated vertices go to the owner of the first
+vertex.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from portpart.primitives.hashing import hash_of, is_drawn, mixed
 from portpart.primitives.messages import Message, Part, Talk
 from portpart.primitives.ranks import grouped
 from portpart.primitives.select import positions_of
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 LARGEST = 2**63 - 1
 
@@ -37,7 +38,7 @@ class Leftovers(WorkRecord):
     Attributes
     ----------
     keys : array of int64
-        The favourite of each, by its name, or a key behind all names.
+        The preferred cluster of each, by its name, or a key behind all names.
     ids, weights : array of int64
         Their global ids and weights.
     names : array of int64
@@ -53,14 +54,14 @@ class Leftovers(WorkRecord):
 
 
 class Dealt(WorkRecord):
-    """Sums over favourites or groups, which are numbered; sizes are their number.
+    """Sums over preferred clusters or groups, which are numbered; sizes are their number.
 
     Attributes
     ----------
     keys : array of int64
         Ascending.
-    counts, weights, chosen : array of int64
-        Vertices, their weight, and that of those that are chosen.
+    counts, weights, granted : array of int64
+        Vertices, their weight, and that of granted ones.
     leaders : array of int64
         The smallest global id.
     names : array of int64, or None
@@ -72,7 +73,7 @@ class Dealt(WorkRecord):
     keys: Array
     counts: Array = work(np.int64, int, zeros=True)
     weights: Array = work(np.int64, int, zeros=True)
-    chosen: Array = work(np.int64, int, zeros=True)
+    granted: Array = work(np.int64, int, zeros=True)
     leaders: Array = work(np.int64, int)
     names: Any = None
     labels: Array = None
@@ -81,7 +82,7 @@ class Dealt(WorkRecord):
 
 
 def group_leftovers(state: State) -> Talk[None]:
-    """Group vertices on the list of equal favourites, which they wish for; ghosts learn nothing."""
+    """Group listed vertices that propose the same cluster; ghosts are not updated."""
     space, graph, listed = state.space, state.graph, state.listed
     n, (count, _) = graph.totals.num_vertices, state.num_listed()
     rows, owner_vertices = _leftovers(space, count, graph.are_moved), space.empty(count, np.int64)
@@ -103,7 +104,7 @@ def group_leftovers(state: State) -> Talk[None]:
     answers = _leaders(space, rows, state.rounds)
     received = yield Message([Part(answers, there.counts, [kind] * len(answers))])
     answers = list(received.parts[0].columns)
-    grouped_here = positions_of(space, answers[0] != NOBODY)
+    grouped_here = positions_of(space, answers[0] != NO_VERTEX)
     handles = state.handles.of(*(gather(space, each, grouped_here) for each in answers))
     space.parallel_for(len(handles), take_leader, listed, gather(space, order, grouped_here),
                        handles, state.rounds)
@@ -131,24 +132,24 @@ def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> list[Arr
     count = len(rows.keys)
     preferred_clusters = _numbered(space, rows.keys)
     space.parallel_for(count, count_leftover, rows, preferred_clusters)
-    groups, chosen = space.empty(count, np.int64), space.empty(count, np.int8)
+    groups, granted = space.empty(count, np.int64), space.empty(count, np.int8)
     space.parallel_for(count, deal, rows, preferred_clusters, rounds, groups)
     dealt = _numbered(space, groups)
     space.parallel_for(count, enter_dealt, rows, groups, dealt)
     if rows.labels is not None:
         dealt = dealt.replaced(labels=space.empty(len(dealt.keys), np.int32))
         space.parallel_for(count, label_dealt, rows, groups, dealt)
-    space.parallel_for(count, choose_dealt, rows, groups, dealt, rounds, chosen)
+    space.parallel_for(count, grant_dealt, rows, groups, dealt, rounds, granted)
     names = space.empty(count, np.int64)
     if rows.names is rows.ids:
-        space.parallel_for(count, answer_dealt, rows, groups, dealt, dealt.leaders, rounds, chosen,
+        space.parallel_for(count, answer_dealt, rows, groups, dealt, dealt.leaders, rounds, granted,
                            names)
         return [names]
     ids = space.empty(count, np.int64)
     dealt = dealt.replaced(names=space.empty(len(dealt.keys), np.int64))
     space.parallel_for(count, name_leader, rows, groups, dealt)
     for leaders, answers in ((dealt.names, names), (dealt.leaders, ids)):
-        space.parallel_for(count, answer_dealt, rows, groups, dealt, leaders, rounds, chosen,
+        space.parallel_for(count, answer_dealt, rows, groups, dealt, leaders, rounds, granted,
                            answers)
     return [names, ids]
 
@@ -164,13 +165,13 @@ def _numbered(space: ExecutionSpace, keys: Array) -> Dealt:
 @kl.kernel
 def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, rows: Leftovers,
                    num_vertices):
-    """The favourite, the id, the name and the weight of a vertex.
+    """The preferred cluster, the id, the name and the weight of a vertex.
 
     Isolated vertices of a label share a key.
     """
     v = listed.active[i]
     key = kl.int64(rounds.proposal[v])
-    if key != NOBODY:
+    if key != NO_VERTEX:
         key = kl.int64(names[key])
     else:
         key = num_vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
@@ -182,7 +183,7 @@ def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, row
 
 @kl.kernel
 def find_owner_vertex(i, rows: Leftovers, num_vertices, owner_vertices):
-    """homes[i] = the favourite of vertex i, or the first vertex."""
+    """owner_vertices[i] = the preferred cluster of vertex i, or the first vertex."""
     key = rows.keys[i]
     owner_vertices[i] = key if key < num_vertices else kl.int64(0)
 
@@ -195,7 +196,7 @@ def place_in(key, dealt: Dealt):
 
 @kl.kernel
 def count_leftover(i, rows: Leftovers, preferred_clusters: Dealt):
-    """Count a vertex for its favourite; atomic, independent of order."""
+    """Count a vertex for its preferred cluster; atomic, independent of order."""
     place = place_in(rows.keys[i], preferred_clusters)
     kl.atomic_add(preferred_clusters.counts, place, 1)
     kl.atomic_add(preferred_clusters.weights, place, rows.weights[i])
@@ -203,7 +204,7 @@ def count_leftover(i, rows: Leftovers, preferred_clusters: Dealt):
 
 @kl.kernel
 def deal(i, rows: Leftovers, preferred_clusters: Dealt, rounds: Rounds, groups):
-    """groups[i] = the group, of its favourite, that a vertex is dealt into by a hash."""
+    """groups[i] = the group, of its preferred cluster, that a vertex is dealt into by a hash."""
     place = place_in(rows.keys[i], preferred_clusters)
     wanted = FILL * (preferred_clusters.weights[place] // max(1, rounds.max_weight)) + FILL
     count = min(wanted, (preferred_clusters.counts[place] + 1) // 2)
@@ -227,7 +228,7 @@ def label_dealt(i, rows: Leftovers, groups, dealt: Dealt):
 
 
 @kl.kernel
-def choose_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, chosen):
+def grant_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, granted):
     """Choose the leader of a group, and of the others about as many as fit; atomic, independent of
     order.
     """
@@ -237,9 +238,9 @@ def choose_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, chose
     takes = is_drawn(hash_of(rows.ids[i], mixed(rounds.seed)), chance)
     if dealt.leaders[place] == rows.ids[i] or weight <= rounds.max_weight:
         takes = True
-    chosen[i] = kl.int8(takes)
+    granted[i] = kl.int8(takes)
     if takes:
-        kl.atomic_add(dealt.chosen, place, rows.weights[i])
+        kl.atomic_add(dealt.granted, place, rows.weights[i])
 
 
 @kl.kernel
@@ -251,16 +252,16 @@ def name_leader(i, rows: Leftovers, groups, dealt: Dealt):
 
 
 @kl.kernel
-def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: Rounds, chosen,
+def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: Rounds, granted,
                  answers):
     """answers[i] = the leader of the group if all that are chosen fit and this one is, else -1.
 
     A leader of another label is none.
     """
     place = place_in(groups[i], dealt)
-    answer = kl.int64(NOBODY)
+    answer = kl.int64(NO_VERTEX)
     same = kl.value_or(rows.labels, i, 0) == kl.value_or(dealt.labels, place, 0)
-    if same and chosen[i] != 0 and dealt.chosen[place] <= rounds.max_weight:
+    if same and granted[i] != 0 and dealt.granted[place] <= rounds.max_weight:
         answer = leaders[place]
     answers[i] = answer
 

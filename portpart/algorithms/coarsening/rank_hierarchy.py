@@ -1,6 +1,6 @@
 """The hierarchy of coarser graphs over several ranks: level by level that of one device.
 
-Small levels are *folded*: every rank gathers the graph, and goes on as one device does, without
+Small levels are *gathered*: every rank collects the graph, and goes on as one device does, without
 messages.  Ranks whose arrays are in the same memory do so once.  From where on does not change the
 levels.
 """
@@ -69,7 +69,7 @@ CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(10_000_000, 150_000_000)
 
 
 def fold_for(space: ExecutionSpace) -> Fold:
-    """The graphs that are folded on such a device, unless something else is wanted."""
+    """The graphs that are gathered on such a device by default."""
     return CPU_FOLD if space.kind == "cpu" else GPU_FOLD
 
 
@@ -89,7 +89,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         No cluster may weigh more.
     options : ClusteringOptions
     fold : Fold, optional
-        Which levels are folded; the default depends on the kind of device.
+        Which levels are gathered; the default depends on the kind of device.
     labels : sequence of (array of int32, or None)
         Of own vertices, as :func:`coarsen` takes them.
     **when
@@ -98,8 +98,8 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
     Returns
     -------
     list of Level
-        Finest first.  Graphs that are folded are plain ones, the same on all ranks.  Clusters of
-        others are those of own vertices and ghosts, by the names of the coarse vertices.
+        Finest first.  Gathered graphs are plain ones, the same on all ranks.  Clusters of others
+        are those of own vertices and ghosts, by the names of the coarse vertices.
     """
     fold = fold or fold_for(graph.space)
     max_weight = weight_rule(graph, coarsest, limit, options)
@@ -166,9 +166,9 @@ def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
 def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
     """What owners have for vertices."""
     route = Route(graph, names)
-    told, = route.fetch([values])
-    result = graph.space.empty(len(names), told.dtype)
-    graph.space.parallel_for(len(names), look_up, names, route.names, len(route.names), told,
+    received, = route.fetch([values])
+    result = graph.space.empty(len(names), received.dtype)
+    graph.space.parallel_for(len(names), look_up, names, route.names, len(route.names), received,
                              result)
     return result
 
@@ -197,7 +197,7 @@ def projected(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
 
     Notes
     -----
-    Who owns a cluster owns its leader, so owners know values without a message.
+    The owner of a cluster owns its leader, so owners know values without a message.
     """
     if isinstance(graph, Graph):
         return once(comm, graph.space, lambda: value_of_clusters(graph, cluster, values,
@@ -221,7 +221,7 @@ def projected(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
 
 @kl.kernel
 def give_to_own(v, values, cluster, first, last, result):
-    """A cluster of this rank has v's value; all who write it write the same."""
+    """A cluster of this rank has v's value; all threads write the same value."""
     if cluster[v] >= first and cluster[v] < last:
         result[cluster[v] - first] = values[v]
 

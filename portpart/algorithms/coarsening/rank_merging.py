@@ -63,7 +63,7 @@ class HeadNumbers(Record):
     foreign : NameIndex
         Foreign clusters that heads are.
     known : array of int32
-        Which of them are those that rows have been made with.
+        The ones that rows have been made with.
     low, own : int
         The first own cluster, and how many there are.
     shift : int
@@ -168,7 +168,7 @@ def mark_outside(i, values, low, high, outside):
 
 @kl.kernel
 def mark_leader(i, leaders, marks):
-    """Mark a cluster whose row has arrived; all who do so store the same."""
+    """Mark a cluster whose row has arrived; all threads store the same value."""
     marks[leaders[i]] = kl.int8(1)
 
 
@@ -180,7 +180,7 @@ def find_place(i, names, index: NameIndex, places):
 
 @kl.kernel
 def place_row(i, touched, leaders, places, num_touched, num_rows, members):
-    """The place of a row among those that are touched; heads behind the rows have others."""
+    """The place of a row among the touched ones; heads behind the rows have others."""
     place = kl.int64(i)
     if i >= num_rows:
         place = num_touched + i - num_rows

@@ -1,4 +1,4 @@
-"""Who moves in a round of clustering over several ranks: the host's part of `rank_chains`."""
+"""Moves in a round of clustering over several ranks: the host's part of `rank_chains`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from portpart.primitives.select import positions_of
 
 
 class Moves:
-    """The chains of wishes of a rank, followed until all of them have ended.
+    """The chains of proposals of a rank, followed until all of them have ended.
 
     Parameters
     ----------
     state : State
-        Vertices on the list have wished.
+        Vertices on the list have made their proposals.
     """
 
     def __init__(self, state: State) -> None:
@@ -56,8 +56,8 @@ class Moves:
         Parameters
         ----------
         requests : callable
-            Gives rows that go to other ranks once all chains of this one have ended; or, if it is
-            told not to, none.
+            Gives rows that go to other ranks once all chains of this one have ended; or, on
+            request, none.
 
         Returns
         -------

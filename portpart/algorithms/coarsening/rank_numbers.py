@@ -42,8 +42,8 @@ class RankClusters:
     foreign : array of int64
         The clusters that other ranks have, ascending.
     members : array of int32
-        The cluster by a number that this rank gives it: those that it has from 0 on, then the
-        foreign ones.
+        The cluster by a number that this rank gives it: own clusters from 0 on, then the foreign
+        ones.
     global_ids : array of int64, or None
         Of the clusters that this rank has, where they are not the numbers.
     """
@@ -62,7 +62,7 @@ def numbered(state: State, ghosts_know: bool) -> Talk[RankClusters]:
     ----------
     state : State
     ghosts_know : bool
-        Whether ghosts know their leaders; else they are told their numbers.
+        Whether ghosts know their leaders; else they receive their numbers.
     """
     space, graph, rounds = state.space, state.graph, state.rounds
     leads, marks = space.empty(state.own, np.int8), space.zeros(
@@ -130,7 +130,7 @@ def number_leader(i, leaders, before, low, numbers):
 
 @kl.kernel
 def mark_foreign(v, rounds: Rounds, marks):
-    """Mark the cluster of v if another rank has its leader; all who do so store the same."""
+    """Mark the cluster of v if another rank has its leader; all threads store the same value."""
     if rounds.cluster[v] >= rounds.vertices:
         marks[rounds.cluster[v] - rounds.vertices] = kl.int8(1)
 

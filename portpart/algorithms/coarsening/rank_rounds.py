@@ -1,6 +1,6 @@
 """Kernels of a round of clustering over several ranks: `cluster_rounds`, where leaders are remote.
 
-A cluster has the handle of its leader.  Owners of leaders know who asks for room; a rank adds up
+A cluster has the handle of its leader.  Owners of leaders decide about requests; a rank adds up
 the requests of its vertices for a cluster of another rank, and asks for all of them together.
 """
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import (
-    ASKS,
     CHANCE,
-    IS_CHOSEN,
+    IS_GRANTED,
+    IS_REQUESTED,
     Rounds,
     VertexList,
 )
@@ -38,13 +38,13 @@ REFUSED = -1
 """In place of what a cluster would weigh: its leader moves."""
 
 
-class Asked(WorkRecord):
+class ForeignRequests(WorkRecord):
     """Requests to clusters of other ranks; sizes are the handles of vertices that are not own.
 
     Attributes
     ----------
     places : array of int32
-        Which request is for a cluster; 0 for those that nobody asks.
+        Which request is for a cluster; 0 for clusters without one.
     sums : array of int64
         The weight of the vertices that ask.
     handles : array of int32
@@ -66,17 +66,17 @@ class Replies(Record):
     totals : array of int64
         What a cluster would weigh with all that ask, or `REFUSED`.
     sums : array of int64
-        The weight of those that are chosen here.
+        The weight of requests granted here.
     are_chosen : array of int32
         How many these are.
-    chosen : array of int64
+    granted : array of int64
         What a cluster would weigh with all that are chosen anywhere.
     """
 
     totals: Array
     sums: Array
     are_chosen: Array
-    chosen: Array
+    granted: Array
 
 
 class Arrived(Record):
@@ -100,7 +100,7 @@ class Border(WorkRecord):
     ----------
     vertices : array of int32
     changed : array of int32
-        Those that have joined a cluster in this round, or lead one that has been joined.
+        Vertices that have joined a cluster in this round, or lead one that has been joined.
     """
 
     vertices: Array
@@ -110,7 +110,7 @@ class Border(WorkRecord):
 
 
 class GhostItems(Record):
-    """What ghosts are told.
+    """Updates for ghosts.
 
     Attributes
     ----------
@@ -145,36 +145,36 @@ def mark_border(v, halo: Halo, marks):
 
 
 @kl.kernel
-def request_room(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked):
-    """If v moves, ask for room, at once if the leader it wishes for is own and stays.
+def request_capacity(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: ForeignRequests):
+    """If v moves, request capacity, at once if the leader that it proposes is own and stays.
 
     Atomic, independent of order but for the list.
     """
     v = listed.active[i]
-    rounds.asks[v] = kl.int8(0)
+    rounds.join_requests[v] = kl.int8(0)
     if rounds.moves[v] != 0:
         c = kl.int64(rounds.proposal[v])
         weight = kl.value_or(graph.vertex_weights, v, 1)
         if c >= rounds.vertices:
-            rounds.asks[v] = kl.int8(ASKS)
-            kl.atomic_add(asked.sums, c - rounds.vertices, weight)
-            if kl.atomic_add(asked.places, c - rounds.vertices, 1) == 0:
-                asked.handles[kl.atomic_next(asked, Asked.length)] = kl.int32(c)
+            rounds.join_requests[v] = kl.int8(IS_REQUESTED)
+            kl.atomic_add(requested.sums, c - rounds.vertices, weight)
+            if kl.atomic_add(requested.places, c - rounds.vertices, 1) == 0:
+                requested.handles[kl.atomic_next(requested, ForeignRequests.length)] = kl.int32(c)
         elif rounds.moves[c] == 0:
-            rounds.asks[v] = kl.int8(ASKS)
-            kl.atomic_add(rounds.asked, c, weight)
+            rounds.join_requests[v] = kl.int8(IS_REQUESTED)
+            kl.atomic_add(rounds.requested, c, weight)
 
 
 @kl.kernel
-def write_request(i, order, known, asked: Asked, local, own, names, weights):
+def write_request(i, order, known, requested: ForeignRequests, local, own, names, weights):
     """Request i: one to a cluster, or, for handles behind those of the rows, to watch it."""
     number = kl.int64(order[i])
-    handle = local + number - asked.length
+    handle = local + number - requested.length
     weights[i] = kl.int64(IS_WATCHED)
-    if number < asked.length:
-        handle = kl.int64(asked.handles[number])
-        weights[i] = asked.sums[handle - own]
-        asked.places[handle - own] = kl.int32(i)
+    if number < requested.length:
+        handle = kl.int64(requested.handles[number])
+        weights[i] = requested.sums[handle - own]
+        requested.places[handle - own] = kl.int32(i)
     names[i] = known[handle]
 
 
@@ -183,101 +183,101 @@ def enter_request(i, arrived: Arrived, rounds: Rounds):
     """Enter a request to a leader that stays; atomic, independent of order."""
     c = arrived.leaders[i]
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
-        kl.atomic_add(rounds.asked, c, arrived.weights[i])
+        kl.atomic_add(rounds.requested, c, arrived.weights[i])
 
 
 @kl.kernel
 def reply(i, arrived: Arrived, rounds: Rounds, totals, overfull):
-    """What a cluster would weigh with all that ask; crowded[0] = 1 if it is too much anywhere."""
+    """The weight of a cluster with all requests; overfull[0] = 1 if it is too much anywhere."""
     c = arrived.leaders[i]
     total = kl.int64(REFUSED)
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
-        total = kl.int64(rounds.asked[c])
+        total = kl.int64(rounds.requested[c])
         if total > rounds.max_weight:
             overfull[0] = 1
     totals[i] = total
 
 
 @kl.kernel
-def choose_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
-                    replies: Replies, turn):
+def grant_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: ForeignRequests,
+                   replies: Replies, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, independent of
     order.
     """
     v = listed.active[i]
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         c = kl.int64(rounds.proposal[v])
         place = kl.int64(0)
         total = kl.int64(0)
         if c >= rounds.vertices:
-            place = kl.int64(asked.places[c - rounds.vertices])
+            place = kl.int64(requested.places[c - rounds.vertices])
             total = replies.totals[place]
         else:
-            total = kl.int64(rounds.asked[c])
+            total = kl.int64(rounds.requested[c])
         if total == REFUSED:
-            rounds.asks[v] = kl.int8(0)
+            rounds.join_requests[v] = kl.int8(0)
         elif total > rounds.max_weight:
             weighs = rounds.cluster_weight[c]
             room = kl.float64(rounds.max_weight - weighs)
             chance = CHANCE * room / kl.float64(total - weighs)
             if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
-                rounds.asks[v] = kl.int8(IS_CHOSEN)
+                rounds.join_requests[v] = kl.int8(IS_GRANTED)
                 weight = kl.value_or(graph.vertex_weights, v, 1)
                 if c >= rounds.vertices:
                     kl.atomic_add(replies.sums, place, weight)
                     kl.atomic_add(replies.are_chosen, place, 1)
                 else:
-                    kl.atomic_add(rounds.chosen, c, weight)
+                    kl.atomic_add(rounds.granted, c, weight)
 
 
 @kl.kernel
-def enter_chosen(i, arrived: Arrived, rounds: Rounds):
-    """Enter those that are chosen; atomic, independent of order."""
-    kl.atomic_add(rounds.chosen, arrived.leaders[i], arrived.weights[i])
+def enter_granted(i, arrived: Arrived, rounds: Rounds):
+    """Enter granted requests; atomic, independent of order."""
+    kl.atomic_add(rounds.granted, arrived.leaders[i], arrived.weights[i])
 
 
 @kl.kernel
 def reply_chosen(i, arrived: Arrived, rounds: Rounds, totals):
     """totals[i] = what a cluster would weigh with all that are chosen."""
-    totals[i] = rounds.chosen[arrived.leaders[i]]
+    totals[i] = rounds.granted[arrived.leaders[i]]
 
 
 @kl.kernel
-def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, asked: Asked,
+def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: ForeignRequests,
                   replies: Replies, round_number):
     """Move v if there is room for all that ask, or for all that are chosen; atomic, independent of
     order.
     """
     v = listed.active[i]
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         c = kl.int64(rounds.proposal[v])
         total = kl.int64(0)
-        chosen = kl.int64(0)
+        granted = kl.int64(0)
         if c >= rounds.vertices:
-            place = asked.places[c - rounds.vertices]
+            place = requested.places[c - rounds.vertices]
             total = replies.totals[place]
-            chosen = replies.chosen[place]
+            granted = replies.granted[place]
         else:
-            total = kl.int64(rounds.asked[c])
-            chosen = kl.int64(rounds.chosen[c])
+            total = kl.int64(rounds.requested[c])
+            granted = kl.int64(rounds.granted[c])
         fits = total <= rounds.max_weight
-        if fits or (rounds.asks[v] == IS_CHOSEN and chosen <= rounds.max_weight):
+        if fits or (rounds.join_requests[v] == IS_GRANTED and granted <= rounds.max_weight):
             rounds.cluster[v] = kl.int32(c)
             rounds.others[c] = kl.int32(round_number)
-            rounds.asks[v] = kl.int8(HAS_JOINED)
+            rounds.join_requests[v] = kl.int8(HAS_JOINED)
             if c >= rounds.vertices:
-                rounds.cluster_weight[c] = total if fits else chosen
+                rounds.cluster_weight[c] = total if fits else granted
             else:
                 kl.atomic_add(rounds.cluster_weight, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
 @kl.kernel
-def admit_request(i, arrived: Arrived, rounds: Rounds, of_chosen, round_number):
-    """Vertices of another rank join an own cluster: all that ask, or those that are chosen."""
+def admit_request(i, arrived: Arrived, rounds: Rounds, of_granted, round_number):
+    """Vertices of another rank join an own cluster: all that request it, or the granted ones."""
     c = arrived.leaders[i]
-    fits = rounds.asked[c] <= rounds.max_weight
-    if of_chosen != 0:
-        fits = not fits and rounds.chosen[c] <= rounds.max_weight
+    fits = rounds.requested[c] <= rounds.max_weight
+    if of_granted != 0:
+        fits = not fits and rounds.granted[c] <= rounds.max_weight
     if fits and arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
         kl.atomic_add(rounds.cluster_weight, c, arrived.weights[i])
         rounds.others[c] = kl.int32(round_number)
@@ -294,18 +294,18 @@ def mark_changed(i, arrived: Arrived, rounds: Rounds, round_number, changed):
 def list_changed(i, border: Border, rounds: Rounds, round_number):
     """List a vertex of the border if it has joined a cluster, or leads one that was joined."""
     v = border.vertices[i]
-    if rounds.asks[v] == HAS_JOINED or rounds.others[v] == round_number:
+    if rounds.join_requests[v] == HAS_JOINED or rounds.others[v] == round_number:
         border.changed[kl.atomic_next(border, Border.length)] = v
-    if rounds.asks[v] == HAS_JOINED:
-        rounds.asks[v] = kl.int8(0)
+    if rounds.join_requests[v] == HAS_JOINED:
+        rounds.join_requests[v] = kl.int8(0)
 
 
 @kl.kernel
 def settle_requests(i, arrived: Arrived, rounds: Rounds):
     """Make a cluster that other ranks have asked ready for the next round."""
     c = arrived.leaders[i]
-    rounds.asked[c] = rounds.cluster_weight[c]
-    rounds.chosen[c] = rounds.cluster_weight[c]
+    rounds.requested[c] = rounds.cluster_weight[c]
+    rounds.granted[c] = rounds.cluster_weight[c]
 
 
 @kl.kernel
@@ -313,11 +313,11 @@ def settle_listed(i, listed: VertexList, rounds: Rounds):
     """Make v, and the own cluster that it has asked, ready for the next round."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(0)
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         c = kl.int64(rounds.proposal[v])
         if c < rounds.vertices:
-            rounds.asked[c] = rounds.cluster_weight[c]
-            rounds.chosen[c] = rounds.cluster_weight[c]
+            rounds.requested[c] = rounds.cluster_weight[c]
+            rounds.granted[c] = rounds.cluster_weight[c]
 
 
 @kl.kernel
@@ -331,7 +331,7 @@ def count_items(i, border: Border, halo: Halo, counts):
 @kl.kernel
 def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: Rounds, next_item,
                 items: GhostItems, are_moved: StaticValue):
-    """What the ghosts of a vertex are told; atomic, in any order."""
+    """Write the updates of a vertex's ghosts; atomic, in any order."""
     v = border.changed[i]
     leader = rounds.cluster[v]
     for entry in range(halo.begin[v], halo.begin[v + 1]):
@@ -364,7 +364,7 @@ def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds:
 def label_leader(i, firsts, size, halo: Halo, items: GhostItems, handles, label):
     """A leader that is no ghost has the label of a ghost of its cluster.
 
-    All who write it write the same.
+    All threads write the same value.
     """
     handle = handles[i]
     if handle >= halo.ghost_first[size]:

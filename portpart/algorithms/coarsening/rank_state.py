@@ -11,9 +11,9 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     MAX_NARROW,
     HashRows,
     RowRating,
-    wish_for_cluster,
-    wish_for_cluster_by_row,
-    wish_for_neighbour,
+    propose_cluster,
+    propose_cluster_by_row,
+    propose_neighbour,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
     Rounds,
@@ -39,16 +39,16 @@ WIDE_TEAM, TEAM = 32, 8
 
 
 class State:
-    """Clusters and wishes of the vertices of a rank.
+    """Clusters and proposals of the vertices of a rank.
 
     Attributes
     ----------
     handles : Handles
         Of leaders.
     rounds : Rounds
-        By handles: clusters of own vertices and ghosts, weights of all clusters; what own
-        vertices wish and ask, and who asks them.  Labels of own vertices; ghosts have theirs when
-        they have been told.
+        By handles: clusters of own vertices and ghosts, weights of all clusters; proposals and
+        requests of own vertices, and requests to them.  Labels of own vertices; ghosts have theirs
+        once received.
     listed : VertexList
         Own vertices that take part in the round.
     border : Border
@@ -61,7 +61,7 @@ class State:
         self.graph, self.space, space = graph, graph.space, graph.space
         own, ghosts = graph.local.num_vertices, graph.num_ghosts
         self.own, self.local = own, own + ghosts
-        self.handles = Handles(graph, ghosts)  # a ghost is told one leader at most
+        self.handles = Handles(graph, ghosts)  # a ghost receives one leader at most
         self.weight_kind = np.dtype(
             np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
         longest = graph.local.max_degree
@@ -69,8 +69,8 @@ class State:
         capacity = self.handles.capacity
         lengths: dict[str, tuple[int, Any]] = {
             "cluster": (self.local, np.int32), "proposal": (own, np.int32),
-            "moves": (own, np.int8), "asks": (own, np.int8), "asked": (own, np.int64),
-            "chosen": (own, np.int64), "cluster_weight": (capacity, np.int64),
+            "moves": (own, np.int8), "join_requests": (own, np.int8), "requested": (own, np.int64),
+            "granted": (own, np.int64), "cluster_weight": (capacity, np.int64),
             "others": (capacity, np.int32)}
         made = {name: space.empty(*each) for name, each in lengths.items()}
         labels = None if label is None else space.empty(capacity, np.int32)
@@ -106,29 +106,29 @@ class State:
             self._num_listed = tuple(self.space.to_host(self.listed.own_words.array).tolist())
         return self._num_listed
 
-    def wish_among_single(self) -> None:
+    def propose_among_single(self) -> None:
         """All vertices are single, and listed."""
         self._num_listed = None
-        proposal = wish_for_neighbour.bound(by=HEAVY_EDGE)
+        proposal = propose_neighbour.bound(by=HEAVY_EDGE)
         self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
                                 MAX_NARROW)
         self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,
                                 team=team_for_all(self.graph.local))
 
-    def wish_among_clusters(self, rounds: Rounds) -> None:
-        """Vertices on the list wish."""
+    def propose_among_clusters(self, rounds: Rounds) -> None:
+        """Vertices on the list make their proposals."""
         space, (length, wide) = self.space, self.num_listed()
         rows = HashRows.allocate(space, self.sizes).over(
             HashRows.own_words(space.zeros(1, np.int64)))
         element = int32 if self.sizes.sum_type == np.int32 else int64
         by = RowRating(SLOTS[self.sizes.sum_type.itemsize][WIDE_TEAM], element, HEAVY_EDGE)
-        space.parallel_for(wide, wish_for_cluster_by_row.bound(by=by), self.listed.wide,
+        space.parallel_for(wide, propose_cluster_by_row.bound(by=by), self.listed.wide,
                            self.csr, rounds, rows, MAX_NARROW, NO_DEGREE, team=WIDE_TEAM)
-        space.parallel_for(length, wish_for_cluster.bound(by=HEAVY_EDGE), self.listed.active,
+        space.parallel_for(length, propose_cluster.bound(by=HEAVY_EDGE), self.listed.active,
                            self.csr, rounds, team=TEAM)
 
     def list_next(self, then: Any) -> int:
-        """List the vertices of the next round, or those that are single in the end."""
+        """List the vertices of the next round, or the single ones in the end."""
         self.spare.own_words.array[:] = 0
         if then is list_rest:
             self.space.parallel_for(self.num_listed()[0], then, self.csr, self.rounds,

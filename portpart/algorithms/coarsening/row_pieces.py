@@ -2,10 +2,10 @@
 
 Rows need scratch for all arcs of their clusters.  Where that would be much, they are made piece by
 piece: a piece is the rows of clusters that follow each other.  Pieces are written where they stay,
-for arrays of their own would have to be joined: that takes the largest array twice, and leaves
+for separate arrays would have to be joined: that takes the largest array twice, and leaves
 holes that no large array fits into.  How many arcs there will be is not known before the last piece
-is made, so the rows of some tiles of clusters tell about how many; where they told too few, all
-pieces are made again.
+is made, so the number is estimated from the rows of some tiles of clusters; where that is too low,
+all pieces are made again.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from portpart.primitives.scan import TILE
 
 MAX_SCRATCH = 2**30
 """Bytes of scratch up to which rows are one piece: a device is at work on such a piece for longer
-than it takes to read how large it has become, and that is little beside any graph of more."""
+than it takes to read how large it has become, and that is little compared with any graph of more.
+"""
 
 
 SAMPLES = 12
-"""Tiles whose rows tell how many arcs there will be: few, for a GPU waits for them."""
+"""Tiles whose rows estimate the number of arcs: few, for a GPU waits for them."""
 
 MIN_SPARE, MAX_SPARE = 1 / 256, 1 / 32
-"""Shares of more arcs that there is room for: three standard errors of what the samples tell, and
-no less than the one, for they err on meshes, too, nor more than the other, for memory is scarce."""
+"""Shares of additional arcs that are allocated: three standard errors of the estimate, at least the
+one, since it errs on meshes as well, and at most the other, since memory is scarce.
+"""
 
 
 def is_one_piece(sizes: FineSizes) -> bool:
@@ -93,7 +95,7 @@ class Sample(NamedTuple):
 
 
 def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[Sample]:
-    """Tiles at even distances among all arcs, but for those that take too much scratch."""
+    """Tiles at even distances among all arcs, except tiles that take too much scratch."""
     ends = np.cumsum(arcs_of_tiles)
     places = (2 * np.arange(SAMPLES) + 1) * int(ends[-1]) // (2 * SAMPLES)
     chosen = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)

@@ -38,7 +38,7 @@ UNMATCHED_SHARE = 0.25
 
 
 class TwoHop(Record):
-    """What two-hop matching is told, and how far it is.
+    """Input and state of two-hop matching.
 
     Attributes
     ----------

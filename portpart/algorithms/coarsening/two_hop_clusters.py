@@ -1,9 +1,9 @@
 """What clustering leaves single: vertices that rate the same cluster highest are grouped.
 
-They are the leaves of hubs, mostly; their favourite has no room for them.  Isolated vertices share
-a key of their own.  Those of one favourite are dealt by a hash into groups of about half the weight
-that a group may have.  A group that is too heavy all the same keeps those whom another hash
-favours.  Nothing is sorted, and nothing depends on the order of threads.
+They are mostly the leaves of hubs; their preferred cluster has no capacity for them.  Isolated
+vertices share a separate key.  Vertices with the same preferred cluster are dealt by a hash into
+groups of about half the weight limit of a group.  A group that is still too heavy keeps some of
+them, by another hash.  Nothing is sorted, and nothing depends on the order of threads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from portpart.backends.interface import Array
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.hashing import hash_of, is_drawn, mixed
-from portpart.primitives.team_winner import NOBODY
+from portpart.primitives.team_winner import NO_VERTEX
 
 LAST = 2**31 - 1
 
@@ -31,23 +31,23 @@ FILL = 2
 
 
 class TwoHopGroups(WorkRecord):
-    """Favourites of what is left over, and the groups that those of one favourite are dealt into.
+    """Preferred clusters of unclustered vertices, and groups of those with the same one.
 
-    Most lies in arrays that the rounds no longer need.  An element belongs to a favourite, the
-    number of a cluster or a key behind all clusters; or to a group.
+    Most lies in arrays that the rounds no longer need.  An element belongs to a preferred cluster,
+    the number of a cluster or a key behind all clusters; or to a group.
 
     Attributes
     ----------
     count : array of int32
-        How many vertices have the favourite.
+        How many vertices prefer the cluster.
     weight : array of int64
         Their weight.
     first : array of int32
         The smallest of them; once groups are numbered -1 - the number of the first group.
     group_leader : array of int32
         The smallest vertex of the group.
-    group_weight, group_chosen : array of int64
-        The weight of all in the group, and of those who are chosen.
+    group_weight, group_granted : array of int64
+        The weight of all in the group, and of its granted members.
     """
 
     first: Array = work(np.int32, of_keys)
@@ -55,15 +55,15 @@ class TwoHopGroups(WorkRecord):
     weight: Array = None
     group_leader: Array = None
     group_weight: Array = None
-    group_chosen: Array = None
+    group_granted: Array = None
 
-    groups: int = kl.word()  # groups of all favourites
+    groups: int = kl.word()  # groups of all preferred clusters
 
     def sharing(self, rounds: Rounds, spare: VertexList) -> TwoHopGroups:
         """The same with arrays of the rounds, and of the list that no vertex is on."""
         return self.replaced(
-            count=rounds.others, weight=rounds.asked, group_leader=spare.active,
-            group_weight=rounds.chosen, group_chosen=rounds.cluster_weight,
+            count=rounds.others, weight=rounds.requested, group_leader=spare.active,
+            group_weight=rounds.granted, group_granted=rounds.cluster_weight,
         )
 
 
@@ -71,32 +71,32 @@ class TwoHopGroups(WorkRecord):
 def majority_block(v, rounds: Rounds):
     """The cluster that v rates highest, or a key behind all clusters."""
     key = kl.int64(rounds.proposal[v])
-    if key == NOBODY:
+    if key == NO_VERTEX:
         key = rounds.vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
     return key
 
 
 @kl.device
 def groups_for(key, groups: TwoHopGroups, max_weight):
-    """Number of groups for the vertices that have a favourite."""
+    """Number of groups for the vertices that prefer a cluster."""
     wanted = FILL * (groups.weight[key] // max(1, max_weight)) + FILL
     return min(wanted, (kl.int64(groups.count[key]) + 1) // 2)
 
 
 @kl.kernel
-def clear_favourite(key, groups: TwoHopGroups):
-    """Nobody has the favourite, nobody is in the group of the same number."""
+def clear_preferred(key, groups: TwoHopGroups):
+    """No vertex prefers the cluster, none is in the group of the same number."""
     groups.count[key] = kl.int32(0)
     groups.weight[key] = kl.int64(0)
     groups.first[key] = kl.int32(LAST)
     groups.group_leader[key] = kl.int32(LAST)
     groups.group_weight[key] = kl.int64(0)
-    groups.group_chosen[key] = kl.int64(0)
+    groups.group_granted[key] = kl.int64(0)
 
 
 @kl.kernel
-def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
-    """Count v for its favourite; atomic, independent of order."""
+def count_preferred(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
+    """Count v for its preferred cluster; atomic, independent of order."""
     v = listed.active[i]
     key = majority_block(v, rounds)
     kl.atomic_add(groups.count, key, 1)
@@ -106,7 +106,7 @@ def count_favourite(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: T
 
 @kl.kernel
 def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
-    """Number the groups of a favourite one by one, in any order of the favourites.
+    """Number the groups of a preferred cluster consecutively; clusters come in any order.
 
     The number, made negative, takes the place of the first vertex, which compares with no vertex.
     """
@@ -120,10 +120,10 @@ def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
 
 @kl.kernel
 def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
-    """Deal v into a group of its favourite, led by its smallest vertex; atomic, independent of
-    order.
+    """Deal v into a group of its preferred cluster, led by its smallest vertex; atomic, independent
+    of order.
 
-    The group takes the place of v's wish.
+    The group replaces v's proposal.
     """
     v = listed.active[i]
     key = majority_block(v, rounds)
@@ -134,34 +134,34 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
         kl.atomic_min(groups.group_leader, group, v)
         kl.atomic_add(groups.group_weight, group, kl.value_or(graph.vertex_weights, v, 1))
     else:
-        group = kl.int64(NOBODY)
+        group = kl.int64(NO_VERTEX)
     rounds.proposal[v] = kl.int32(group)
 
 
 @kl.kernel
-def choose_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
-    """Choose the leader of a group, and of the others so many as fit likely; atomic, independent of
+def grant_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
+    """Grant the leader of a group, and about as many of the others as fit; atomic, independent of
     order.
     """
     v = listed.active[i]
     group = rounds.proposal[v]
-    rounds.asks[v] = kl.int8(0)
-    if group != NOBODY:
+    rounds.join_requests[v] = kl.int8(0)
+    if group != NO_VERTEX:
         weight = groups.group_weight[group]
         chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
         favoured = is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed)), chance)
         if favoured or groups.group_leader[group] == v or weight <= rounds.max_weight:
-            rounds.asks[v] = kl.int8(1)
-            kl.atomic_add(groups.group_chosen, group, kl.value_or(graph.vertex_weights, v, 1))
+            rounds.join_requests[v] = kl.int8(1)
+            kl.atomic_add(groups.group_granted, group, kl.value_or(graph.vertex_weights, v, 1))
 
 
 @kl.kernel
 def join_group(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
-    """Put v into the cluster of its group's leader if all who are chosen fit."""
+    """Put v into the cluster of its group's leader if all granted members fit."""
     v = listed.active[i]
-    if rounds.asks[v] != 0:
+    if rounds.join_requests[v] != 0:
         group = rounds.proposal[v]
         leader = groups.group_leader[group]
         same = kl.value_or(rounds.label, leader, 0) == kl.value_or(rounds.label, v, 0)
-        if same and groups.group_chosen[group] <= rounds.max_weight:
+        if same and groups.group_granted[group] <= rounds.max_weight:
             rounds.cluster[v] = leader

@@ -1,4 +1,4 @@
-"""Pairing vertices of equal keys, in rounds, without sorting them.
+"""Pairs vertices of equal keys, in rounds, without sorting them.
 
 Neighbours in the order of ids go first: what a run of a few vertices can pair it pairs by itself.
 
@@ -48,7 +48,7 @@ That rounds end can matter only where most vertices of a key fit none of the oth
 
 
 class TwoHopPairing(WorkRecord):
-    """Arrays of a pairing of n vertices: what it is given, what it finds, and its work arrays.
+    """Arrays for two-hop matching of n vertices: input, result and work arrays.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class TwoHopPairing(WorkRecord):
 
 
 def pairing_records(pairing_state: TwoHopPairing, n: int) -> dict[str, WorkRecord]:
-    """What a pairing of n vertices works on."""
+    """The records for two-hop matching of n vertices."""
     return {"pairing_state": pairing_state.with_words(runs=-(-n // RUN)),
             "active": ActiveVertices().with_words(vertices=n)}
 
@@ -193,7 +193,7 @@ def enter_first_slot(v, pairing_state: TwoHopPairing, active: ActiveVertices):
 @kl.kernel
 def propose_to_leader(i, graph: Csr, pairing_state: TwoHopPairing, active: ActiveVertices,
                       fit: StaticValue):
-    """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
+    """proposal[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.
     """

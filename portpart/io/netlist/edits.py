@@ -15,7 +15,7 @@ from portpart.graphs.graph import Graph, read_only
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.limits import MAX_INT32
 from portpart.io.netlist.netlist import Netlist
-from portpart.io.netlist.turnover import NOBODY, Turnover, labels_of
+from portpart.io.netlist.turnover import NO_VERTEX, Turnover, labels_of
 from portpart.options import checked_integer, shown
 
 NEW_VERTEX, NEW_NET, CONNECT, DISCONNECT, END_VERTEX, END_NET, WEIGH = range(7)
@@ -148,7 +148,7 @@ class NetlistEdits:
         kinds, vertices, nets, values = rows.T
         gates = Turnover.of(vertices[kinds == NEW_VERTEX], vertices[kinds == END_VERTEX],
                             self._labels, batch.owner.vertices)
-        of_nets = NOBODY if self._stars is not None else Turnover.of(
+        of_nets = NO_VERTEX if self._stars is not None else Turnover.of(
             nets[kinds == NEW_NET], nets[kinds == END_NET], self.net_names, batch.nets)
         if len(gates.replaced):
             batch.delete_vertices(self.vertex_ids[gates.replaced])

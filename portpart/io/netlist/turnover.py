@@ -39,7 +39,7 @@ class Turnover(NamedTuple):
         return cls(runs, ended[is_replaced], ended[~is_replaced])
 
 
-NOBODY = Turnover([], np.zeros(0, np.int64), np.zeros(0, np.int64))
+NO_VERTEX = Turnover([], np.zeros(0, np.int64), np.zeros(0, np.int64))
 """Nets of graphs, which have none."""
 
 
