@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart import generators
+from bench.eco_edits import EcoEdits
+from bench.random_edits import RandomEdits
 
 NEAR = 3
 """A new pin is so many vertices from its net's own at most."""
@@ -40,5 +41,5 @@ def drawn_on(graph: Any, draws: str) -> Any:
     if draws == "steady":
         return SteadyEdits(graph, 1)
     if draws == "eco":
-        return generators.EcoEdits(graph, 1)
-    return generators.RandomEdits(graph, 1, "near", keep_size=False)
+        return EcoEdits(graph, 1)
+    return RandomEdits(graph, 1, "near", keep_size=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 import portpart
 from bench.hypergraphs import DATA
+from bench.random_edits import RandomEdits
 from portpart import generators
 
 EVERY = 10
@@ -22,7 +23,7 @@ def drifted(graph: Any, k: int, edits: int, course: Record, settings: Record,
     """Ratios of values of a session to those from scratch, under random edits."""
     rounds = course["rounds"]
     session = portpart.Session(graph, k, escalate=course["escalate"], **settings)
-    draw = generators.RandomEdits(graph, 1, course["ends"], keep_size=False)
+    draw = RandomEdits(graph, 1, course["ends"], keep_size=False)
     scratch = {**settings, "algorithm": beside or settings["algorithm"]}
     updates, ratios = [], []
     for number in range(1, rounds + 1):

@@ -8,8 +8,9 @@ from statistics import median
 from typing import Any
 
 import portpart
+from bench.random_edits import RandomEdits
 from bench.traffic import LaunchCounter
-from portpart import backends, generators
+from portpart import backends
 from portpart.backends.language import Kernel
 
 WARM = 3
@@ -65,7 +66,7 @@ def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:
                                     "reads": []}
     with counting() as space:
         session = portpart.Session(graph, k, preset="fast", device="cpu", threads=1)
-        draw = generators.RandomEdits(graph, 1, "near", keep_size=False)
+        draw = RandomEdits(graph, 1, "near", keep_size=False)
         for _ in range(WARM + rounds):
             batch = session.batch()
             draw.play(batch, edits)

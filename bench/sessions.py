@@ -23,6 +23,7 @@ import click
 
 import portpart
 from bench import session_quality, session_work
+from bench.random_edits import RandomEdits
 from bench.session_draws import drawn_on
 from bench.spaces import space_of
 from portpart import generators
@@ -227,7 +228,7 @@ def paper_sum(graph: Any, small: Any, k: int, names: tuple[str, str], settings: 
     begin = time.perf_counter()
     session = portpart.Session(graph, k, **own)
     first, seconds, apart, values = time.perf_counter() - begin, [], [], []
-    draw = generators.RandomEdits(graph, 1, "near", keep_size=False)
+    draw = RandomEdits(graph, 1, "near", keep_size=False)
     balanced = True
     for number in range(rounds):
         batch = session.batch()
@@ -265,7 +266,7 @@ def timed(act: Callable[[], Any]) -> float:
 def warm_up(graph: Any, k: int, edits: int, settings: dict[str, Any]) -> None:
     """Have the programs of rounds compiled, those for many edits, too."""
     session = portpart.Session(graph, k, **settings)
-    draw = generators.RandomEdits(graph, 1, "near", keep_size=False)
+    draw = RandomEdits(graph, 1, "near", keep_size=False)
     for count in [edits] * WARM + [SMALL // 50]:
         batch = session.batch()
         draw.play(batch, count)

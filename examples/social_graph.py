@@ -39,16 +39,16 @@ def main() -> None:
     days, senders, readers = messages(options.days, options.joins)
     print(f"{len(days):,} messages of {senders.max() + 1:,} people in {options.days} days")
 
-    window = portpart.generators.SlidingWindow(days, (senders, readers), WINDOW)
+    window = Window()
     session = portpart.Session(portpart.from_edges([], num_vertices=0), options.k, migration=1)
     shares, hashed, moved, milliseconds = [], [], [], []
     for day in range(1, options.days + 1):
-        batch = session.batch()
-        window.play(batch, day)
-        update = session.apply(batch)
-        server = {person: int(session.part[id]) for person, id in window.ids.items()}
         recent = (days >= day - WINDOW) & (days < day)
         pairs = list(zip(senders[recent].tolist(), readers[recent].tolist()))
+        batch = session.batch()
+        window.move_to(pairs, batch)
+        update = session.apply(batch)
+        server = {person: int(session.part[id]) for person, id in window.ids.items()}
         between = sum(server[one] != server[other] for one, other in pairs)
         if between != update.cut or not update.feasible:
             raise SystemExit("the session has miscounted: a defect, please report it")
@@ -66,6 +66,31 @@ def main() -> None:
     picture = options.folder / "social_graph.png"
     draw(shares, hashed, moved, picture)
     print(f"written: {picture}")
+
+
+class Window:
+    """The pairs that have written of late, and the ids of the people in them."""
+
+    def __init__(self) -> None:
+        self.ids: dict[int, int] = {}
+        self.counts: Counter[tuple[int, int]] = Counter()
+
+    def move_to(self, pairs: list[tuple[int, int]], batch: portpart.GraphBatch) -> None:
+        """Add to a batch what differs from the pairs before: people, edges, and their weights."""
+        before, self.counts = self.counts, Counter(
+            (min(pair), max(pair)) for pair in pairs if pair[0] != pair[1])
+        people = {person for pair in pairs for person in pair}
+        new, gone = sorted(people - self.ids.keys()), sorted(self.ids.keys() - people)
+        self.ids.update(zip(new, batch.insert_vertices(count=len(new)).tolist()))
+        for pair in sorted(before.keys() | self.counts.keys()):
+            ends, weight = ([self.ids[person]] for person in pair), self.counts[pair]
+            if weight and not before[pair]:
+                batch.insert_edges(*ends, [weight])
+            elif weight and weight != before[pair]:
+                batch.set_edge_weights(*ends, [weight])
+            elif not weight and people.issuperset(pair):
+                batch.delete_edges(*ends)
+        batch.delete_vertices([self.ids.pop(person) for person in gone])
 
 
 def hashed_to(person: int, k: int) -> int:

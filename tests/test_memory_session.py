@@ -10,6 +10,7 @@ import pytest
 
 import portpart
 from bench.counting_space import CountingSpace
+from bench.random_edits import RandomEdits
 from bench.recipes import copied
 from portpart import backends, generators
 from portpart.errors import InputError
@@ -35,7 +36,7 @@ def test_estimates_are_upper_bounds_and_close(name: str, monkeypatch: pytest.Mon
     space = CountingSpace(1)
     monkeypatch.setitem(backends._spaces, ("cpu", 1), space)
     graph = copied(host, space)
-    own, edits = space.live, generators.RandomEdits(host, 1, "near")
+    own, edits = space.live, RandomEdits(host, 1, "near")
     session = portpart.Session(graph, k, algorithm=algorithm, device="cpu", threads=1,
                                escalate="never")
     for effort in ("local", "local", "cycle", "full"):
@@ -53,7 +54,7 @@ def test_a_mark_that_is_held_costs_what_its_batches_changed(escalate: str) -> No
     """Edits, and a block for each vertex where all levels were refined: far below the graph."""
     graph = generators.grid_2d(60)
     session = portpart.Session(graph, 8, escalate=escalate)
-    edits = generators.RandomEdits(graph, seed=1, ends="near")
+    edits = RandomEdits(graph, seed=1, ends="near")
 
     def play(batch: Any) -> str:
         edits.play(batch, 25)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import portpart
+from bench.random_edits import RandomEdits
 from portpart import generators
 
 MAX_ROUNDS = 20
@@ -22,7 +23,7 @@ def first_time_anew(seed: int, algorithm: str) -> tuple[Any, Any, Any]:
                   else generators.netlist(800, seed=3))
     session = portpart.Session(graph, 4, **settings)
     twin = portpart.Session(graph, 4, escalate="never", **settings)
-    draws = [generators.RandomEdits(graph, seed, "uniform") for _ in range(2)]
+    draws = [RandomEdits(graph, seed, "uniform") for _ in range(2)]
     for _ in range(MAX_ROUNDS):
         updates = []
         for each, draw in zip((session, twin), draws):

@@ -7,16 +7,19 @@ it refines all levels.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import portpart
 
 grid = portpart.generators.grid_2d(60)
 session = portpart.Session(grid, 8)
-edits = portpart.generators.RandomEdits(grid, seed=1, ends="near")
+rng = np.random.default_rng(1)
 updates = []
 for _ in range(40):
     batch = session.batch()
-    edits.play(batch, 25)
+    near = rng.integers(0, 60 * 60 - 61, 12)
+    batch.insert_edges(near, near + 61)
+    batch.delete_edges(near, near + 1, missing="ignore")
     updates.append(session.apply(batch))
 
 # %%

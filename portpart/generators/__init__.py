@@ -1,5 +1,4 @@
-"""Graphs and hypergraphs to try things on, and edits of them: the same for everyone who uses the
-same arguments.
+"""Graphs and hypergraphs to try things on: the same for everyone who uses the same arguments.
 
 Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order; the default
 seeds are those of the project's published measurements.  All live on the host.  Rows of graphs
@@ -10,21 +9,15 @@ from __future__ import annotations
 
 from portpart.generators import shares
 from portpart.generators.airfoil import airfoil_mesh
-from portpart.generators.eco import EcoEdits
 from portpart.generators.geometric import delaunay, random_geometric, triangulation
 from portpart.generators.grid import grid_2d, grid_3d
 from portpart.generators.netlist import netlist
 from portpart.generators.quadtree import MeshStep, moving_front
-from portpart.generators.random_edits import RandomEdits
 from portpart.generators.rmat import rmat
 from portpart.generators.road import road_network
-from portpart.generators.windows import SlidingWindow
 
 __all__ = [
-    "EcoEdits",
     "MeshStep",
-    "RandomEdits",
-    "SlidingWindow",
     "airfoil_mesh",
     "delaunay",
     "grid_2d",

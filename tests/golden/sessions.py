@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import portpart
+from bench.eco_edits import EcoEdits
+from bench.random_edits import RandomEdits
 from portpart import generators
 from tests import oracles
 
@@ -39,8 +41,8 @@ def outcome_of(name: str, device: str) -> list[Any]:
              "netlist": lambda: generators.netlist(1200, seed=5)}[kind]()
     session = portpart.Session(graph, preset="fast" if "algorithm" not in CASES[name] else
                                "default", device=device, **CASES[name])
-    edits = (generators.EcoEdits(graph, seed=2) if kind == "netlist"
-             else generators.RandomEdits(graph, seed=2, ends="near", keep_size=False))
+    edits = (EcoEdits(graph, seed=2) if kind == "netlist"
+             else RandomEdits(graph, seed=2, ends="near", keep_size=False))
     digest, efforts = hashlib.sha256(), []
     for _ in range(ROUNDS):
         batch = session.batch()

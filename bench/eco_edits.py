@@ -45,17 +45,6 @@ class EcoEdits:
     bypass takes out a buffer that was inserted before; if there is none, one is inserted.  A swap
     exchanges a sink of a net with one of the net that another sink drives.  Nets of more than 64
     pins are left alone.
-
-    Examples
-    --------
-    >>> import portpart
-    >>> netlist = portpart.generators.netlist(1000)
-    >>> edits = portpart.generators.EcoEdits(netlist, seed=1)
-    >>> session = portpart.Session(netlist, 4)
-    >>> batch = session.batch()
-    >>> edits.play(batch, 25)
-    >>> session.apply(batch).feasible
-    True
     """
 
     def __init__(self, hypergraph: Hypergraph, seed: int = 0,

@@ -48,17 +48,6 @@ class RandomEdits:
     -----
     What is deleted is drawn from what is there: a vertex or a net, then one of its edges or pins.
     Edges weigh 1.
-
-    Examples
-    --------
-    >>> import portpart
-    >>> grid = portpart.generators.grid_2d(30)
-    >>> edits = portpart.generators.RandomEdits(grid, seed=1, ends="near")
-    >>> session = portpart.Session(grid, 4)
-    >>> batch = session.batch()
-    >>> edits.play(batch, 25)
-    >>> session.apply(batch).feasible
-    True
     """
 
     def __init__(self, graph: Graph | Hypergraph, seed: int = 0, ends: str = "uniform",
