@@ -22,6 +22,7 @@ from portpart.errors import InputError
 from tests.backends.rank_steps import FAULTS, all_steps, few_steps, is_late, waits
 from tests.backends.stand_in_gpu import StandInGpu
 from tests.backends.stand_in_nccl import stand_in_nccl
+from tests.backends.test_profiles import profiled
 from tests.mpi_jobs import tell_hangs
 
 WORLD = MPI.COMM_WORLD
@@ -62,6 +63,10 @@ def by_nccl() -> Any:
         for name, fault in FAULTS.items():
             found[name] = outcome(lambda comm, main=fault: (few_steps(comm, space), main(comm)),
                                   make)
+        space.profiling = True
+        executable, run = profiled(space)
+        assert outcome(run, make) is None
+        found["profile"] = [row[:2] for row in executable.profile() if row[2] > 0]
         found["waits"] = outcome(lambda comm: waits_by_nccl(comm, space), make)
     with stand_in_nccl(space.cupy, "the only GPU") as make:
         try:

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import operator
 import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from types import SimpleNamespace
@@ -54,7 +55,7 @@ def require_current(number: int) -> None:
 class Device:
     """A device."""
 
-    attributes = {"MultiProcessorCount": 4, "CooperativeLaunch": 0}
+    attributes = {"MultiProcessorCount": 4, "CooperativeLaunch": 0, "ClockRate": 1_000_000}
     compute_capability = "90"
 
     def __init__(self, number: int | None = None) -> None:
@@ -96,6 +97,7 @@ class Event:
 
     def record(self, stream: Any = None) -> None:
         require_current(self.device)
+        self.seconds = time.perf_counter()
 
     def synchronize(self) -> None:
         """All is done."""
@@ -300,7 +302,8 @@ def cupy(count: int = 1) -> Any:
     pool = SimpleNamespace(free_bytes=lambda: 0, total_bytes=lambda: 0)
     cuda = SimpleNamespace(
         Device=Device, Event=Event, runtime=runtime, alloc_pinned_memory=Pinned,
-        get_current_stream=lambda: stream, get_elapsed_time=lambda one, other: 0.0,
+        get_current_stream=lambda: stream,
+        get_elapsed_time=lambda one, other: 1000 * (other.seconds - one.seconds),
         memory=SimpleNamespace(OutOfMemoryError=MemoryError))
     return Module(
         __version__="0", ndarray=ndarray, asarray=asarray, array=copied, empty=ndarray, cuda=cuda,

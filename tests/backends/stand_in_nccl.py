@@ -64,7 +64,7 @@ class Event:
         self.calls: list[Call] = []
 
     def record(self, stream: Any) -> None:
-        self.calls = list(_begun)
+        self.calls, self.seconds = list(_begun), time.perf_counter()
 
     def synchronize(self) -> None:
         while not self.done:

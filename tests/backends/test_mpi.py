@@ -64,6 +64,7 @@ def test_ranks_of_nccl_exchange_what_ranks_of_one_process_do_and_fail_together(
     for rank in range(3):
         found = faulty[rank][1]
         assert found["steps"] == expected[rank]
+        assert found["profile"] == [["all_reduce (state)", 3], ["all_to_all (send)", 1]]
         for name, (kind, text) in {**WANTED, "waits": ["InputError", "rank 2: k is 0"]}.items():
             assert found[name][:2] == [kind, text]
             assert found[name][2] < SECONDS

@@ -29,6 +29,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.backends.steps import AllReduce, Element, Slot, slots_of
 from portpart.backends.table import LINE
+from portpart.backends.transfer import Together
 
 
 class Repeatable(Protocol):
@@ -40,6 +41,9 @@ class Repeatable(Protocol):
 
     def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
         """What runs it, with these arrays, whenever it is called."""
+
+    def profile(self) -> list[tuple[str, int, float]]:
+        """Kernel, launches and milliseconds of each recorded launch."""
 
 
 class SegmentedExecutable:
@@ -55,13 +59,17 @@ class SegmentedExecutable:
         Compiles a program without communication.
     ask : callable, optional
         Has the code of such programs made side by side.
+    profiling : bool
+        Whether runs measure what each step of communication takes.
     """
 
     def __init__(self, space: ExecutionSpace, program: Program,
                  compiled: Callable[[Program], Repeatable],
-                 ask: Callable[[Sequence[Any]], None] = lambda programs: None) -> None:
+                 ask: Callable[[Sequence[Any]], None] = lambda programs: None,
+                 profiling: bool = False) -> None:
         self.space, self.program = space, program
         self.segments = Segments(program)
+        self.laps = [(0, 0.0)] * len(self.segments.line) if profiling else None
         self._executables = {id(each): compiled(each) for each in self.segments.programs()}
         ask(list(self._executables.values()))
         self._bindings = Bindings(program.used_slots())
@@ -84,7 +92,23 @@ class SegmentedExecutable:
         given = {self.segments.own[slot].name: array for slot, array in own.items()}
         known = {each: int(numbers[each.slot][each.index]) for each in self.segments.read_by_host
                  if each.slot in numbers}
-        follow(SegmentedRun(self, {**bindings, **given}, bound, known, size, wait_of(comm)), comm)
+        run = SegmentedRun(self, {**bindings, **given}, bound, known, size, wait_of(comm))
+        follow(run, comm)
+        run.add_laps()
+
+    def profile(self) -> list[tuple[str, int, float]]:
+        """Name, calls and milliseconds of each launch and step of communication, of all runs.
+
+        See `CudaExecutable.profile`.  A step takes until this rank goes on, so it has the wait for
+        others.  Where ranks share a process, it is measured on the first of them.
+        """
+        rows = []
+        for part, lap in zip(self.segments.line, self.laps or ()):
+            if isinstance(part, Segment):
+                rows += self._executables[id(part.program)].profile()
+            elif isinstance(part, Exchange):
+                rows.append((part.name, *lap))
+        return rows
 
     def _allocated(self, sizes: Any) -> dict[Slot, Array]:
         """Scratch, all of it from one allocation."""
@@ -152,6 +176,7 @@ class SegmentedRun:
                  wait: Callable[[], None]) -> None:
         self.space, self._executable, self._size = executable.space, executable, size
         self._wait = wait
+        self._marks: list[tuple[int, Any, Any]] = []
         self.line = executable.segments.line
         self._given, self._bound, self._wanted = given, bound, executable.wanted
         self._are_counts = executable.are_counts
@@ -212,6 +237,26 @@ class SegmentedRun:
         part: Any = self.line[place]
         step = part.step if count is None else replace(part.step, count=count)
         return call_of(step, self._bound)
+
+    def timed(self, place: int, prepared: Prepared) -> Prepared:
+        """The same, which marks when it begins and ends if the program measures that."""
+        if self._executable.laps is None:
+            return prepared
+
+        def exchange() -> Together | None:
+            begin = self.space.mark()
+            found = prepared()
+            self._marks.append((place, begin, self.space.mark()))
+            return found
+
+        return exchange
+
+    def add_laps(self) -> None:
+        """Add what the steps of this run have taken to what those of others have."""
+        for place, begin, end in self._marks:
+            laps = cast("list[tuple[int, float]]", self._executable.laps)
+            count, milliseconds = laps[place]
+            laps[place] = count + 1, milliseconds + 1000 * self.space.seconds_between(begin, end)
 
     def described(self, place: int, values: Known) -> str:
         """What comes next with these values, for other ranks to be told."""

@@ -43,6 +43,13 @@ class Exchange:
     step: Communication
     changes: Elements
 
+    @property
+    def name(self) -> str:
+        """What it does, and with which array."""
+        if isinstance(self.step, AllReduce):
+            return f"all_reduce ({self.step.words.name})"
+        return f"all_to_all ({self.step.parcel.send.name})"
+
 
 @dataclass(frozen=True)
 class HostLoop:

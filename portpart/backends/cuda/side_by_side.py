@@ -50,6 +50,9 @@ class RankRun(Protocol):
     def call(self, place: int, count: int | None) -> Call:
         """The exchange at a place, of this many words if that was an element."""
 
+    def timed(self, place: int, prepared: Prepared) -> Prepared:
+        """What does the exchange at a place, and measures it if that is wanted."""
+
     def described(self, place: int, values: Known) -> str:
         """What comes next with these values, for other ranks to be told."""
 
@@ -166,7 +169,7 @@ class SideBySide:
         if key not in self._exchanges:
             calls = [run.call(place, count) for run in self._runs]
             require_same([f"is at {described(each)}" for each in calls])
-            self._exchanges[key] = self._prepared(calls)
+            self._exchanges[key] = self._runs[0].timed(place, self._prepared(calls))
         return self._exchanges[key]
 
     def _read_at(self, place: int, known: Known) -> Known:

@@ -70,7 +70,8 @@ class CudaSpace(ExecutionSpace):
         conditional nodes; ``"walk"``, launch by launch from the host.  The results are the same.
         The first of them that device, driver and packages support, unless it is set.
     profiling : bool
-        Whether resident programs made from now on measure what each launch takes.
+        Whether resident programs made from now on measure what each launch takes, and what each
+        step of communication does.
 
     Raises
     ------
@@ -250,7 +251,7 @@ class CudaSpace(ExecutionSpace):
         if program.communication():
             with self.active():
                 return SegmentedExecutable(self, program, partial(self._compiled, walked=Walked()),
-                                           self._ask)
+                                           self._ask, self.profiling)
         return self._compiled(program)
 
     def _compiled(self, program: Program, walked: Walked | None = None) -> CudaExecutable:
