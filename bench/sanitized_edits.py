@@ -102,7 +102,7 @@ def _edit(graph: Any) -> None:
     from portpart.algorithms.edits import EditableGraph
     from portpart.algorithms.objectives.cut import CUT
     from portpart.errors import InputError
-    from portpart.graphs.row_store import HALF_MORE, Growth
+    from portpart.graphs.row_store import HALF_MORE, RowGrowth
 
     edited, n = EditableGraph(graph), graph.num_vertices
     random = np.random.default_rng(6)
@@ -111,7 +111,7 @@ def _edit(graph: Any) -> None:
     with contextlib.suppress(InputError):
         edited.apply(refused)
     for turn in range(3):
-        edited.arcs.growth = Growth(150, 8, 4, 0, 0) if turn == 1 else HALF_MORE
+        edited.arcs.growth = RowGrowth(150, 8, 4, 0, 0) if turn == 1 else HALF_MORE
         mark = edited.mark()
         batch = edited.batch()
         new = batch.insert_vertices([4, 5])

@@ -104,10 +104,10 @@ def _ask(graph: Any) -> None:
     """Count the ranks that have each vertex as a ghost, and ask how many vertices are before."""
     from portpart.backends.program import Program
     from portpart.primitives.mail import Mail, MailSizes
-    from portpart.primitives.owners import Names, record_add, record_prefix
+    from portpart.primitives.owners import VertexNames, record_add, record_prefix
 
     space, comm, ghosts = graph.space, graph.comm, graph.num_ghosts
-    names = Names(ids=graph.ghost_names, count=space.full(1, ghosts, np.int64))
+    names = VertexNames(ids=graph.ghost_names, count=space.full(1, ghosts, np.int64))
     program = Program("ask")
     program.record("owners", graph.owners)
     slots = {name: program.array(name, np.int64)

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from portpart.cli import COMMANDS, command_line
-from portpart.cli.files import Reading
+from portpart.cli.files import ReadingOptions
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
@@ -27,7 +27,7 @@ READING = """## Options for reading
 Commands that read a graph have these options. Options for hypergraphs do not apply to `map`.
 """
 
-SHARED = {field.name for field in fields(Reading)}
+SHARED = {field.name for field in fields(ReadingOptions)}
 """Parameters of the options for reading."""
 
 

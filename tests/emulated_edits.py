@@ -18,10 +18,10 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
 from portpart.errors import InputError
-from portpart.graphs.row_store import HALF_MORE, Growth
+from portpart.graphs.row_store import HALF_MORE, RowGrowth
 from tests import oracles
 
-ALL_WIDE = Growth(150, 8, 4, 0, 0)
+ALL_WIDE = RowGrowth(150, 8, 4, 0, 0)
 """Elements of all rows move on their own."""
 
 

@@ -23,7 +23,7 @@ from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_range import Rows
-from portpart.graphs.totals import Totals
+from portpart.graphs.totals import GraphTotals
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph
 from tests.ranks import SIZES, borders, cut_graphs, rows_of
@@ -61,9 +61,9 @@ def assert_is_part_of(graph: DistributedGraph, whole: Graph, first: list[int]) -
         assert local.vertex_weights.tolist() == whole.vertex_weights[names].tolist()
     n, degrees = whole.num_vertices, np.diff(whole.offsets)
     masses, weights = whole.vertex_weights, whole.weights
-    assert graph.totals == Totals(n, whole.num_arcs, degrees.max(initial=0),
-                                  n if masses is None else masses.sum(),
-                                  whole.num_arcs if weights is None else weights.sum())
+    assert graph.totals == GraphTotals(n, whole.num_arcs, degrees.max(initial=0),
+                                       n if masses is None else masses.sum(),
+                                       whole.num_arcs if weights is None else weights.sum())
 
 
 def assert_halos_fit(ranks: list[DistributedGraph]) -> None:

@@ -25,7 +25,7 @@ from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.partitioners import ALGORITHMS, lookup
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.api import memory_model
 from portpart.api.memory_model import (
     MODELS,
@@ -37,7 +37,7 @@ from portpart.api.memory_model import (
     matching_bytes,
     size_of,
 )
-from portpart.api.memory_search import Levels, Search
+from portpart.api.memory_search import SearchLevels, SearchModel
 from portpart.backends.table import LINE
 from portpart.backends.work import bytes_of
 from portpart.errors import InputError
@@ -266,7 +266,8 @@ def test_bytes_per_vertex_of_refinement_are_those_of_its_arrays(algorithm: str) 
 
     per_vertex = (bytes_of_refiner(2**15) - bytes_of_refiner(2**14)) / 2**14
     declared = MODELS[algorithm].refinement
-    assert per_vertex == (declared(Sizes(2**15, 0, 2)) - declared(Sizes(2**14, 0, 2))) / 2**14
+    more, fewer = (declared(RefinementSizes(n, 0, 2)) for n in (2**15, 2**14))
+    assert per_vertex == (more - fewer) / 2**14
 
 
 @pytest.mark.parametrize("contraction", ["hash", "sort"])
@@ -320,7 +321,8 @@ def test_labels_of_every_coarse_level_are_counted() -> None:
     labels are there twice."""
     walk = [LevelSize(n, 6 * n, 32 * n, 4, 4) for n in (100_000, 40_000, 16_000, 6_000)]
     config = ALGORITHMS["portpart"].preset("default")
-    plain, labelled = (Search("portpart", config, 8, sections).estimate([Levels(walk, walk[-1:])])
+    plain, labelled = (SearchModel("portpart", config, 8,
+                                   sections).estimate([SearchLevels(walk, walk[-1:])])
                        for sections in (1, 4))
     assert labelled.coarsening - plain.coarsening == pytest.approx(
         1.05 * 4 * (100_000 + 2 * (40_000 + 16_000 + 6_000)), abs=1)

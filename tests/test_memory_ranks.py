@@ -11,7 +11,7 @@ from bench.rank_memory import GRAPHS, peaks_of_ranks, whole_of
 from portpart import space
 from portpart.algorithms.coarsening.rank_hierarchy import Fold
 from portpart.algorithms.refinement.ranks.state import totals_for
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.api import memory_ranks
 from portpart.api.memory_ranks import sums_bytes
 from portpart.errors import InputError
@@ -37,7 +37,7 @@ def test_a_rank_takes_what_is_estimated_within_a_tenth(
 
 @pytest.mark.parametrize(("n", "k", "size"), [(810_000, 64, 2), (5000, 7, 3), (10**6, 1000, 4)])
 def test_sums_take_what_is_allocated_for_them(n: int, k: int, size: int) -> None:
-    made = totals_for(space("cpu"), Sizes(n // size, 3 * n, k, n), size)
+    made = totals_for(space("cpu"), RefinementSizes(n // size, 3 * n, k, n), size)
     arrays = (made.words, made.buckets, made.slots, made.sub_buckets, made.shares, made.before)
     assert sums_bytes(n, k, size) == sum(array.nbytes for array in arrays)
 

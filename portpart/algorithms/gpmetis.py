@@ -25,7 +25,7 @@ from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import LevelRefiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.options import TwoDirectionOptions
@@ -101,7 +101,7 @@ def gpmetis(problem: Problem, config: GpmetisConfig) -> Recipe:
                     max_coarsest=coarsest)
     host = backends.host_of(problem.space)
 
-    def hand_over(refiner: Refiner, level: Level, wanted: Constraints, walk_seed: int) -> int:
+    def hand_over(refiner: LevelRefiner, level: Level, wanted: Constraints, walk_seed: int) -> int:
         there = level.graph.to(host)
         with problem.trace.below(there) as inner:
             rest = replace(problem, graph=there, seed=walk_seed, trace=inner,

@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.piece import Piece
 from portpart.backends.interface import Array
-from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
+from portpart.graphs.row_store import HALF_MORE, RowGrowth, bucket_list
 
 DEFAULT = "portpart"
 
@@ -33,7 +33,7 @@ class Algorithm(Entry):
         The problem that is walked through in place of one, where that is easier.
     around : tuple of Piece, optional
         Refinement around edits, where that is not Jet's.
-    growth : Growth
+    growth : RowGrowth
         How much room the rows of a graph get that is edited.
     """
 
@@ -42,7 +42,7 @@ class Algorithm(Entry):
     recipe: Callable[[Problem, Any], Recipe] = field(repr=False)
     prepared: Callable[[Problem, Any], Problem] | None = field(default=None, repr=False)
     around: tuple[Piece, ...] | None = field(default=None, repr=False)
-    growth: Growth = field(default=HALF_MORE, repr=False)
+    growth: RowGrowth = field(default=HALF_MORE, repr=False)
 
     def partition(self, problem: Problem, config: Any) -> Array:
         """The blocks of a graph: an array of int32, shape (n,), in its space."""

@@ -112,7 +112,7 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     DeviceUnavailable
         If CuPy is missing.
     """
-    from portpart.backends.cuda.dry_run import DryRuns as OfModules
+    from portpart.backends.cuda.dry_run import CudaDryRuns as OfModules
     from portpart.backends.cuda.modules import Modules
     from portpart.backends.cuda.nvrtc import target_for
     from portpart.backends.cuda.space import import_cupy

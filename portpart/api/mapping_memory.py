@@ -23,7 +23,7 @@ from portpart.algorithms.placement.swap_rounds import BlockPlaces, Proposals
 from portpart.algorithms.placement.swaps import MAX_SWAPPED
 from portpart.algorithms.placement.traffic import has_table
 from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.api.memory_check import ASKED_FROM
 from portpart.api.memory_levels import levels_for
 from portpart.api.memory_model import (
@@ -35,7 +35,7 @@ from portpart.api.memory_model import (
     level_size,
     refining_bytes,
 )
-from portpart.api.memory_search import MARGIN, Search
+from portpart.api.memory_search import MARGIN, SearchModel
 from portpart.backends.work import bytes_of
 from portpart.errors import OutOfMemory
 from portpart.graphs.graph import Graph
@@ -71,7 +71,7 @@ def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
         If the space has less than these take.
     """
     k = machine.num_elements
-    working = refining_bytes(Sizes(graph.num_vertices, 0, 1)) if k > 1 else 0
+    working = refining_bytes(RefinementSizes(graph.num_vertices, 0, 1)) if k > 1 else 0
     needed = distance_bytes(machine) + max(working, swap_bytes(k) if swaps else 0)
     if needed < ASKED_FROM:
         return
@@ -113,7 +113,7 @@ def _placing_bytes(config: Any, machine: Topology) -> int:
     return 2 * swap_bytes(machine.num_elements)
 
 
-def _searches(config: Any, machine: Topology) -> Iterator[Search]:
+def _searches(config: Any, machine: Topology) -> Iterator[SearchModel]:
     k = machine.num_elements
     if isinstance(config, MultisectionConfig):
         yield from _of_levels(config, machine)
@@ -123,10 +123,10 @@ def _searches(config: Any, machine: Topology) -> Iterator[Search]:
         yield _integrated(config, k)
     else:
         found, inner = find(config.partitioner, config.preset)
-        yield Search(found.name, inner, k)
+        yield SearchModel(found.name, inner, k)
 
 
-def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search]:
+def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[SearchModel]:
     """A search for each level, from the outermost on.
 
     With a partitioner of blocks the outermost alone: further in graphs are but half as large.
@@ -134,23 +134,23 @@ def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[Search
     arities = [arity for arity in reversed(machine.arities) if arity > 1]
     if config.partitioner is not None:
         found, inner = find(config.partitioner, config.preset)
-        yield Search(found.name, inner, arities[0] if arities else 1)
+        yield SearchModel(found.name, inner, arities[0] if arities else 1)
         return
     sections, levels = 1, config.of_levels(machine.num_elements)
     for arity in arities:
         k = sections * arity
-        yield Search("portpart", _as_partition(next(levels), k, sections), k, sections)
+        yield SearchModel("portpart", _as_partition(next(levels), k, sections), k, sections)
         sections = k
     if sections == 1:
-        yield Search("portpart", next(levels), 1)
+        yield SearchModel("portpart", next(levels), 1)
 
 
-def _integrated(config: IntegratedConfig, k: int) -> Search:
+def _integrated(config: IntegratedConfig, k: int) -> SearchModel:
     """Integrated mapping, whose starts are always grown, as a search by a partitioner."""
     initial = InitialOptions("grown", growing=config.initial)
     if config.clustering is None:
-        return Search("jet", JetConfig(coarsening=config.coarsening, initial=initial), k)
-    return Search("portpart", PortpartConfig(
+        return SearchModel("jet", JetConfig(coarsening=config.coarsening, initial=initial), k)
+    return SearchModel("portpart", PortpartConfig(
         coarsening=config.coarsening, clustering=config.clustering, initial=initial,
         search=config.search), k)
 

@@ -13,7 +13,7 @@ from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_
 from portpart.api.memory_model import offset_bytes as offset_bytes_for
 from portpart.api.memory_net_levels import net_estimate
 from portpart.api.memory_nets import NET_MODELS, net_level_size, size_of_nets
-from portpart.api.memory_search import Levels, Search
+from portpart.api.memory_search import SearchLevels, SearchModel
 from portpart.api.memory_session import with_session
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
@@ -165,7 +165,7 @@ def memory_estimate(
     if isinstance(k, Topology):
         return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
     found, config = find(algorithm, preset)
-    search = Search(found.name, config, k)
+    search = SearchModel(found.name, config, k)
     levels = levels_for(graph, search, arc_shrink, like)
     if ranks > 1:
         return _of_ranks(levels, search, ranks, ghosts, device, moves)
@@ -176,7 +176,7 @@ def memory_estimate(
     return with_session(estimate, graph, k, search.model, weighted)
 
 
-def _of_ranks(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
+def _of_ranks(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, ghosts: int,
               device: str, moves: bool) -> MemoryEstimate:
     """The estimate for a rank, if ranks can do so."""
     kind = device.partition(":")[0] if isinstance(device, str) else device

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.algorithms.refinement.work_arrays import refining_bytes
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import OutOfMemory
@@ -14,7 +14,7 @@ ASKED_FROM = 2**28
 
 def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
     """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
-    needed, who = refining_bytes(Sizes(0, 0, k)), "whatever the graph,"
+    needed, who = refining_bytes(RefinementSizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):
         from portpart.algorithms.objectives.pin_state import net_sizes
         from portpart.algorithms.refinement.nets.state import net_bytes

@@ -29,7 +29,7 @@ from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes
 from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
 from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.algorithms.refinement.work_arrays import refining_bytes
 from portpart.backends.work import bytes_of, bytes_outliving, roomy
 from portpart.graphs.graph import Graph
@@ -140,7 +140,7 @@ class MemoryModel:
     vertices: float
     arcs: float
     clusters: Callable[[FineSizes], int]
-    refinement: Callable[[Sizes], int]
+    refinement: Callable[[RefinementSizes], int]
 
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
         """Most bytes beside the finest graph while the levels are made."""
@@ -150,7 +150,7 @@ class MemoryModel:
     def refining_bytes(self, finest: LevelSize, num_blocks: int,
                        level: LevelSize | None = None) -> int:
         """Bytes of what refinement keeps for a level, by default the finest."""
-        sizes = Sizes(finest.num_vertices, finest.num_arcs, num_blocks)
+        sizes = RefinementSizes(finest.num_vertices, finest.num_arcs, num_blocks)
         return self.refinement(sizes.with_room_for((level or finest).num_vertices))
 
     def peak_of_refining(self, walk: Sequence[LevelSize], num_blocks: int, starts: int = 0) -> int:
@@ -214,7 +214,7 @@ def hierarchy_bytes(levels: Sequence[AnySize]) -> int:
         level.clusters_bytes for level in levels[:-1])
 
 
-def legal_moves_bytes(sizes: Sizes) -> int:
+def legal_moves_bytes(sizes: RefinementSizes) -> int:
     """The same, with legal moves and what they are sorted with."""
     return (refining_bytes(sizes) + MoveSequence.num_bytes(sizes)
             + SortArrays.num_bytes(sizes.vertices))

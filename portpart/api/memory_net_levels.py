@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import levels_of
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.partitioners import OF_NETS, find
-from portpart.api.memory_levels import OTHER_SEED, Counts, start_by_shares
+from portpart.api.memory_levels import OTHER_SEED, LevelCounts, start_by_shares
 from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate, level_size
 from portpart.api.memory_nets import (
     NetLevelSize,
@@ -24,7 +24,7 @@ from portpart.api.memory_nets import (
     net_level_size,
     size_of_nets,
 )
-from portpart.api.memory_search import Levels
+from portpart.api.memory_search import SearchLevels
 from portpart.backends.interface import Array
 from portpart.graphs.clique_graph import MAX_ARCS, num_pairs, plain_graph
 from portpart.graphs.hypergraph import Hypergraph
@@ -36,7 +36,7 @@ them that differ, where no hypergraph tells."""
 
 
 @dataclass(frozen=True)
-class NetCounts:
+class NetLevelCounts:
     """Vertices, nets and pins of a level, and slots of its hash rows in main memory."""
 
     vertices: int
@@ -44,12 +44,12 @@ class NetCounts:
     pins: int
     slots: int = 0
 
-    def scaled(self, fine: NetCounts, coarse: NetCounts) -> NetCounts:
+    def scaled(self, fine: NetLevelCounts, coarse: NetLevelCounts) -> NetLevelCounts:
         """The next level, if it keeps what `coarse` keeps of `fine`."""
         values = (-(-own * after // max(1, before)) for own, before, after in zip(
             self.counts, fine.counts, coarse.counts, strict=True))
         vertices, nets, pins = values
-        return NetCounts(vertices, nets, pins, coarse.slots * pins // max(1, coarse.pins))
+        return NetLevelCounts(vertices, nets, pins, coarse.slots * pins // max(1, coarse.pins))
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -61,7 +61,7 @@ class NetCounts:
 class NetSizeSample:
     """Levels of a hypergraph, arcs of its clique graph, levels of that, and if nets are large."""
 
-    levels: list[NetCounts]
+    levels: list[NetLevelCounts]
     pairs: int
     below: list[LevelSize]
     merges: bool
@@ -86,7 +86,7 @@ def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any
 
 
 def net_levels_for(finest: NetLevelSize, search: NetSearch,
-                   like: Hypergraph | None) -> list[Levels]:
+                   like: Hypergraph | None) -> list[SearchLevels]:
     """The levels that a search has on a hypergraph.
 
     Parameters
@@ -120,9 +120,9 @@ def _measured(like: Hypergraph, search: NetSearch) -> Iterator[NetSizeSample]:
 def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> NetSizeSample:
     coarsest, growing = levels[-1].graph, search.growing
     proposals = search.proposals
-    counts = [NetCounts(level.graph.num_vertices, level.graph.num_nets, level.graph.num_pins,
-                        0 if level.cluster is None
-                        else proposals.around(level.graph, 0).sizes.arcs) for level in levels]
+    counts = [NetLevelCounts(level.graph.num_vertices, level.graph.num_nets, level.graph.num_pins,
+                             0 if level.cluster is None
+                             else proposals.around(level.graph, 0).sizes.arcs) for level in levels]
     clique = plain_graph(coarsest)
     graphs = [clique] if growing is None else [
         level.graph for level in levels_below(clique, growing, 0)]
@@ -137,9 +137,9 @@ def _sizes(levels: list[Level[Hypergraph]], search: NetSearch) -> NetSizeSample:
     return NetSizeSample(counts, num_pairs(coarsest), below, merges)
 
 
-def _levels(finest: NetLevelSize, found: NetSizeSample, share: float) -> Levels:
+def _levels(finest: NetLevelSize, found: NetSizeSample, share: float) -> SearchLevels:
     """Levels that shrink as those of a hypergraph that is smaller by so much."""
-    now = NetCounts(finest.num_vertices, finest.num_nets, finest.num_arcs)
+    now = NetLevelCounts(finest.num_vertices, finest.num_nets, finest.num_arcs)
     counts = [replace(now, slots=int(found.levels[0].slots / share))]
     for fine, coarse in pairwise(found.levels):
         counts.append(counts[-1].scaled(fine, coarse))
@@ -147,10 +147,10 @@ def _levels(finest: NetLevelSize, found: NetSizeSample, share: float) -> Levels:
         level_size(int(each.num_vertices / share), int(each.num_arcs / share), OF_WORD,
                    max_degree=each.max_degree)
         for each in found.below]
-    return Levels(_walk(finest, counts, int(found.pairs / share), found.merges), below)
+    return SearchLevels(_walk(finest, counts, int(found.pairs / share), found.merges), below)
 
 
-def _walk(finest: NetLevelSize, counts: Sequence[NetCounts], pairs: int,
+def _walk(finest: NetLevelSize, counts: Sequence[NetLevelCounts], pairs: int,
           merges: bool = True) -> list[LevelSize]:
     """Levels of these counts, the first of which is there."""
     coarse = [net_level_size(*each.counts, finest.weight_bytes, slots=each.slots)
@@ -160,21 +160,21 @@ def _walk(finest: NetLevelSize, counts: Sequence[NetCounts], pairs: int,
     return list(walk)
 
 
-def _by_shares(finest: NetLevelSize, search: NetSearch) -> Levels:
+def _by_shares(finest: NetLevelSize, search: NetSearch) -> SearchLevels:
     """One level more than the shares give: the first levels of some keep more than that."""
     model, end = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
     n, m, p = finest.num_vertices, finest.num_nets, finest.num_arcs
-    counts, last = [NetCounts(n, m, p)], n <= end
+    counts, last = [NetLevelCounts(n, m, p)], n <= end
     while not last:
         last = n <= end
         n, m, p = int(model.vertices * n), int(model.nets * m), int(model.arcs * p)
-        counts.append(NetCounts(n, m, p))
+        counts.append(NetLevelCounts(n, m, p))
     coarsest = next((each for each in counts if each.vertices <= end), counts[-1])
     pairs = min(MAX_ARCS, PAIRS_OF_PIN * coarsest.pins)
     arcs = min(int(PAIRS_KEPT * pairs), end * end)
-    start = [Counts(min(finest.num_vertices, end), arcs)]
+    start = [LevelCounts(min(finest.num_vertices, end), arcs)]
     first, *others = start_by_shares(start, search, end)
     edge_weight = finest.edge_bytes if search.search.is_one_walk else None
     below = [level_size(first.vertices, first.arcs, OF_WORD, edge_weight=edge_weight),
              *(level_size(each.vertices, each.arcs, OF_WORD) for each in others)]
-    return Levels(_walk(finest, counts, pairs), below)
+    return SearchLevels(_walk(finest, counts, pairs), below)

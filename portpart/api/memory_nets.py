@@ -10,19 +10,19 @@ import numpy as np
 
 from portpart.algorithms.coarsening.arc_proposals import MAX_UNCOUNTED
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW
-from portpart.algorithms.coarsening.cluster_rounds import Rounds
+from portpart.algorithms.coarsening.cluster_rounds import ClusterRounds
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.distinct_pins import DistinctPins, SortedPins
 from portpart.algorithms.coarsening.merged_nets import CoarseNets
 from portpart.algorithms.coarsening.net_contraction import NetTotals
 from portpart.algorithms.coarsening.net_proposals import NET_CLUSTERING_WORK, NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.sizes import FineSizes, NetSizes
+from portpart.algorithms.coarsening.sizes import FineNetSizes, FineSizes
 from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
 from portpart.algorithms.objectives import pin_state
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
 from portpart.algorithms.refinement.nets.state import net_bytes, net_room
-from portpart.algorithms.refinement.sizes import Sizes, max_arcs
+from portpart.algorithms.refinement.sizes import RefinementSizes, max_arcs
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,
@@ -37,7 +37,7 @@ from portpart.api.memory_model import (
     offset_bytes,
     refining_bytes,
 )
-from portpart.api.memory_search import MIN_SECTIONS, Levels, Search
+from portpart.api.memory_search import MIN_SECTIONS, SearchLevels, SearchModel
 from portpart.backends.work import bytes_of, bytes_outliving
 from portpart.graphs.clique_graph import EDGE_WEIGHT
 from portpart.graphs.hypergraph import Hypergraph
@@ -91,10 +91,10 @@ class NetLevelSize(LevelSize):
         return FineSizes(n, self.slots, n, np.dtype(np.int64), np.dtype(f"i{self.offset_bytes}"))
 
     @property
-    def nets(self) -> NetSizes:
+    def nets(self) -> FineNetSizes:
         """What contraction works on."""
-        return NetSizes(self.num_vertices, self.num_nets, self.num_arcs,
-                        np.dtype(f"i{self.weight_bytes}"), np.dtype(f"i{self.offset_bytes}"))
+        return FineNetSizes(self.num_vertices, self.num_nets, self.num_arcs,
+                            np.dtype(f"i{self.weight_bytes}"), np.dtype(f"i{self.offset_bytes}"))
 
     @property
     def incidence(self) -> LevelSize:
@@ -168,7 +168,8 @@ def communities_bytes(level: NetLevelSize, leaves_out: bool = False) -> int:
     graph = level.incidence
     coarse = level_size(int(COMMUNITIES_KEPT * graph.num_vertices),
                         int(COMMUNITIES_KEPT * graph.num_arcs), OF_WORD)
-    spared = TwoHopGroups.num_bytes(graph.fine) + Rounds.declared["chosen"].num_bytes(graph.fine)
+    spared = (TwoHopGroups.num_bytes(graph.fine)
+              + ClusterRounds.declared["chosen"].num_bytes(graph.fine))
     kept = level.offset_bytes * (level.num_vertices + 1) if leaves_out else 0
     return graph.own_bytes + max(
         fewer, kept + clustering_bytes(graph.fine) - spared,
@@ -202,9 +203,9 @@ class NetModel(MemoryModel):
         assert isinstance(finest, NetLevelSize)
         assert isinstance(level, NetLevelSize)
         pins = finest.num_arcs
-        sizes = pin_state.NetSizes(finest.num_vertices, finest.num_nets, pins, finest.large,
-                                   num_blocks, pins if self.lines_up else 0,
-                                   Sizes(finest.num_vertices, pins, num_blocks).hubs)
+        sizes = pin_state.PinStateSizes(finest.num_vertices, finest.num_nets, pins, finest.large,
+                                        num_blocks, pins if self.lines_up else 0,
+                                        RefinementSizes(finest.num_vertices, pins, num_blocks).hubs)
         room = net_room(sizes, level.num_vertices, level.num_nets, level.num_arcs, level.has_hubs)
         return super().refining_bytes(finest, num_blocks, level) + net_bytes(room)
 
@@ -220,7 +221,7 @@ groups are made with less than clusters."""
 
 
 @dataclass(frozen=True)
-class NetSearch(Search):
+class NetSearch(SearchModel):
     """A search among partitions of a hypergraph; starts are those of a clique graph."""
 
     @property
@@ -269,7 +270,7 @@ class NetSearch(Search):
         found = communities_bytes(walk[0], leaves_out=walk[0].large > 1)
         return max(levels, found - self._communities(walk[0]))
 
-    def _start_bytes(self, levels: Levels) -> int:
+    def _start_bytes(self, levels: SearchLevels) -> int:
         """Bytes of the clique graph while it is made, or of it and the starts."""
         coarsest, clique = levels.walk[-1], levels.start[0]
         assert isinstance(coarsest, NetLevelSize)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from portpart.algorithms.coarsening.rank_hierarchy import CPU_FOLD, GPU_FOLD, Fold
-from portpart.algorithms.refinement.ranks.state import Totals
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.ranks.state import RankTotals
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate
-from portpart.api.memory_search import Levels, Search
+from portpart.api.memory_search import SearchLevels, SearchModel
 
 OF_OWN, OF_GHOST = 10, 28
 """Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
@@ -20,7 +20,7 @@ OF_MOVED, OF_LEFT = 24, 16
 rank had before.  Measured in the same way."""
 
 
-def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: int,
+def rank_estimate(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, ghosts: int,
                   kind: str = "cpu", moves: bool = False) -> MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
@@ -28,7 +28,7 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: 
     ----------
     levels : sequence of Levels
         Of the whole graph.
-    search : Search
+    search : SearchModel
     ranks : int
     ghosts : int
         Those of the rank, of the finest level.
@@ -54,8 +54,8 @@ def rank_estimate(levels: Sequence[Levels], search: Search, ranks: int, ghosts: 
 
 def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
     """Bytes of what ranks add up while they refine a graph of this many vertices."""
-    sizes = Sizes(num_vertices, 0, num_blocks, num_vertices)
-    return Totals.num_bytes(sizes) + OF_WORD * ranks
+    sizes = RefinementSizes(num_vertices, 0, num_blocks, num_vertices)
+    return RankTotals.num_bytes(sizes) + OF_WORD * ranks
 
 
 def _is_folded(level: LevelSize, fold: Fold) -> bool:

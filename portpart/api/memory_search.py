@@ -38,7 +38,7 @@ that keep to the blocks of a partition, have levels that are a little larger."""
 
 
 @dataclass(frozen=True)
-class Levels:
+class SearchLevels:
     """The hierarchy of a search, finest first, and the one that starts grow on.
 
     Attributes
@@ -56,7 +56,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchModel:
     """A search among partitions by a partitioner.
 
     Attributes
@@ -122,14 +122,14 @@ class Search:
         return replace(self, num_blocks=k, sections=sections,
                        config=replace(self.config, coarsening=coarsening))
 
-    def estimate(self, levels: Sequence[Levels]) -> MemoryEstimate:
+    def estimate(self, levels: Sequence[SearchLevels]) -> MemoryEstimate:
         """The estimate for walks with levels of these sizes: the most of each phase."""
         found = [self._of_walk(each) for each in levels]
         return MemoryEstimate(found[0].graph, *(
             max(getattr(each, name) for each in found)
             for name in ("hierarchy", "coarsening", "refinement")))
 
-    def _of_walk(self, levels: Levels) -> MemoryEstimate:
+    def _of_walk(self, levels: SearchLevels) -> MemoryEstimate:
         finest, kept = levels.walk[0], self._kept_bytes(levels.walk)
         if self.num_blocks == 1:  # all vertices are in one block: nothing is coarsened
             whole = finest.own_bytes + OF_VERTEX * finest.num_vertices
@@ -173,7 +173,7 @@ class Search:
             return 0
         return OF_VERTEX * sum(level.num_vertices for level in walk[1:])
 
-    def _start_bytes(self, levels: Levels) -> int:
+    def _start_bytes(self, levels: SearchLevels) -> int:
         """Bytes of starts on the coarsest graph while they are made, or while they are refined."""
         start = self._making_starts(levels.start)
         if not levels.handed:

@@ -9,7 +9,7 @@ import numpy as np
 from portpart.algorithms.incremental.incremental_refiner import room_for
 from portpart.algorithms.incremental.nets import spare_rows
 from portpart.algorithms.refinement.local.local import Journal
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.api.memory_model import (
     OF_VERTEX,
     OF_WORD,
@@ -66,6 +66,6 @@ def _followed(finest: LevelSize, num_blocks: int, model: MemoryModel) -> int:
         roomy = replace(roomy, num_nets=with_spare(roomy.num_nets, SPARE_ROWS),
                         num_arcs=with_spare(roomy.num_arcs, SPARE_ELEMENTS),
                         large=roomy.large + spare_rows(num_blocks))
-    sizes = Sizes(roomy.num_vertices, roomy.num_arcs, num_blocks)
+    sizes = RefinementSizes(roomy.num_vertices, roomy.num_arcs, num_blocks)
     return (model.refining_bytes(roomy, num_blocks) + Journal.num_bytes(sizes)
             + OF_WORD * roomy.num_vertices)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.names import Names
+from portpart.algorithms.edits.names import IdNames
 from portpart.algorithms.edits.saved import Saved
 from portpart.errors import InputError
 from portpart.options import shown
@@ -49,8 +49,8 @@ def read_names(edited: Edited, arrays: Saved) -> None:
     for table in edited.tables:
         array = arrays.get(ARRAY.format(table.name))
         if array is not None:
-            table.names = Names(table.name, _names(array, ARRAY.format(table.name),
-                                                   table.count))
+            table.names = IdNames(table.name, _names(array, ARRAY.format(table.name),
+                                                     table.count))
 
 
 def _names(array: np.ndarray, what: str, count: int) -> Sequence[Any]:

@@ -18,7 +18,7 @@ from portpart.algorithms.edits.fixings import fixings_of
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.incremental.incremental_refiner import (
     IncrementalRefiner,
-    Moves,
+    MoveLog,
     PartitionFigures,
     RoundResult,
 )
@@ -64,7 +64,7 @@ class UndoStep(NamedTuple):
 
     Attributes
     ----------
-    moves : Moves, or None
+    moves : MoveLog, or None
         Of the refinement around the edits.
     part : array of int32, or None
         The partition before all levels were refined, if they were, or vertices moved to where
@@ -75,7 +75,7 @@ class UndoStep(NamedTuple):
         What was fixed before, if that is another.
     """
 
-    moves: Moves | None
+    moves: MoveLog | None
     part: Array | None
     before: RoundResult
     ledger: EscalationState

@@ -22,7 +22,7 @@ import numpy as np
 
 from portpart.backends.declared import Declared
 from portpart.backends.language import Kernel, Record, Words
-from portpart.backends.language.parameters import Parameter
+from portpart.backends.language.parameters import KernelParameter
 from portpart.backends.steps import (
     OPERATIONS,
     SUM,
@@ -181,7 +181,7 @@ class Program:
             )
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
-    def _argument(self, parameter: Parameter, given: dict[str, Any]) -> Any:
+    def _argument(self, parameter: KernelParameter, given: dict[str, Any]) -> Any:
         """What a launch passes for a parameter; a name if there is nothing of that name.
 
         Parts of words are found with the whole, a scope is put together.
@@ -196,8 +196,9 @@ class Program:
                 return next((each for each in self.records.values() if type(each) is whole),
                             parameter.name)
             if parameter.is_scope:
-                fields = [(name, Parameter(name, kind.kind_of(name), {}))  # type: ignore[union-attr]
-                          for name in kind.field_names]  # type: ignore[union-attr]
+                fields = [
+                    (name, KernelParameter(name, kind.kind_of(name), {}))  # type: ignore[union-attr]
+                    for name in kind.field_names]  # type: ignore[union-attr]
                 values = {name: self._argument(field, given) for name, field in fields}
                 return next((each for each in values.values() if isinstance(each, str)), None) or (
                     kind(**values))

@@ -22,7 +22,7 @@ LINE = 128
 """Bytes of a line of memory, more than any type needs for its alignment."""
 
 
-class Sizes(NamedTuple):
+class TableSizes(NamedTuple):
     """Sizes of a table.
 
     Attributes
@@ -43,7 +43,7 @@ class Sizes(NamedTuple):
     zeros: int
 
 
-class Table:
+class ProgramTable:
     """The packed rows of a program; every word is a constant plus the value of one slot.
 
     Behind the rows stand the slots of words, so that they travel with them.
@@ -135,11 +135,11 @@ class Table:
         self._frozen = None
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> TableSizes:
         """Of the rows, and of what they are made of."""
-        return Sizes(len(self._source), len(self._values),
-                     len(self._values) - self._num_words + self._num_zeros,
-                     self._num_words - self._num_zeros, self._num_zeros)
+        return TableSizes(len(self._source), len(self._values),
+                          len(self._values) - self._num_words + self._num_zeros,
+                          self._num_words - self._num_zeros, self._num_zeros)
 
     @property
     def address_of_values(self) -> int:

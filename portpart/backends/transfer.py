@@ -36,11 +36,11 @@ class Transfer(Protocol):
     def publish(self, arrays: Sequence[Array]) -> None:
         """Make sure that other threads, and other devices, find what this thread has launched."""
 
-    def together(self, arrays: Sequence[Array], ranks: int) -> Together | None:
+    def together(self, arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
         """Who exchanges elements of these arrays where they are; None if the host has to."""
 
 
-class Together(Protocol):
+class DeviceTransfers(Protocol):
     """Steps of communication between ranks whose arrays are on one device: nothing waits.
 
     They are prepared once, and done whenever what is returned is called.
@@ -136,7 +136,7 @@ def publish(arrays: Sequence[Array]) -> None:
         transfer.publish([array for array in arrays if transfer_of(array) is transfer])
 
 
-def together(arrays: Sequence[Array], ranks: int) -> Together | None:
+def together(arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
     """Who exchanges elements of these arrays where they are; None if the host has to."""
     transfer = transfer_of(arrays[0])
     if any(transfer_of(array) is not transfer for array in arrays):

@@ -22,7 +22,7 @@ from portpart.cli.output import grouped, print_json, tell
 def command(
     graph: str, part: str, k: int | None, imbalance: float, target: str | None,
     told: machines.Told, names: bool,
-    reading: files.Reading, as_json: bool,
+    reading: files.ReadingOptions, as_json: bool,
 ) -> int:  # fmt: skip
     """Evaluate the partition PART (one block per line) of GRAPH.
 

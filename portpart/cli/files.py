@@ -77,7 +77,7 @@ def check_output(name: str | None, *inputs: str | None) -> None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How a graph is to be read; None goes by the name, then by the content."""
 
     symmetrize: bool | str | None = None
@@ -98,7 +98,7 @@ class Reading:
     areas: str | None = None
 
 
-def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
+def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
     """Read the graph in file `name`, or the hypergraph if the name or the options say so.
 
     Standard input has no name: what can be nothing else is a hypergraph there.
@@ -117,12 +117,12 @@ def read_graph(name: str, reading: Reading) -> Graph | Hypergraph:
         return problem.sure
 
 
-def _for_graphs(reading: Reading) -> bool:
+def _for_graphs(reading: ReadingOptions) -> bool:
     """Whether there are options that do not apply to hypergraphs of hMETIS."""
     return any(value is not None for name, value in vars(reading).items() if name != "max_vertices")
 
 
-def is_hypergraph(name: str, reading: Reading) -> bool:
+def is_hypergraph(name: str, reading: ReadingOptions) -> bool:
     """Whether a hypergraph is meant, not a graph: by the model, else by the format."""
     from portpart.io.hypergraphs import NET_FORMATS, is_net_name
     from portpart.io.known import FORMATS
@@ -135,7 +135,7 @@ def is_hypergraph(name: str, reading: Reading) -> bool:
     return reading.file_format not in FORMATS if reading.file_format else is_net_name(name)
 
 
-def refuse_nets(name: str, reading: Reading) -> None:
+def refuse_nets(name: str, reading: ReadingOptions) -> None:
     """Refuse a hypergraph by its name or by the options, before it is read.
 
     Raises
@@ -151,7 +151,7 @@ def refuse_nets(name: str, reading: Reading) -> None:
         raise click.UsageError(f"{name} is a hypergraph; only graphs can be mapped")
 
 
-def read_hypergraph(name: str, reading: Reading) -> Hypergraph:
+def read_hypergraph(name: str, reading: ReadingOptions) -> Hypergraph:
     """Read the hypergraph in file `name`."""
     from portpart import io
 
@@ -168,7 +168,7 @@ def read_hypergraph(name: str, reading: Reading) -> Hypergraph:
 
 
 def read_graph_and_names(
-    name: str, reading: Reading, named: bool
+    name: str, reading: ReadingOptions, named: bool
 ) -> tuple[Graph | Hypergraph, Sequence[Any] | None]:
     """Read a graph or hypergraph and, if `named`, the names of its vertices."""
     from portpart import io
@@ -184,7 +184,7 @@ def read_graph_and_names(
     return graph, names.tolist()
 
 
-def read_netlist(name: str, reading: Reading) -> Netlist | None:
+def read_netlist(name: str, reading: ReadingOptions) -> Netlist | None:
     """Read the netlist in file `name`; None if another kind of file is meant.
 
     Standard input counts as a netlist only by its format's name: it can be read but once.
@@ -204,7 +204,7 @@ def read_netlist(name: str, reading: Reading) -> Netlist | None:
     return io.read_netlist(name, top=reading.top, format=reading.file_format)
 
 
-def graph_of_netlist(netlist: Netlist, reading: Reading) -> Graph:
+def graph_of_netlist(netlist: Netlist, reading: ReadingOptions) -> Graph:
     """The graph of a netlist that `read_netlist` has read."""
     from portpart.io.netlist.areas import read_areas
 
@@ -213,7 +213,7 @@ def graph_of_netlist(netlist: Netlist, reading: Reading) -> Graph:
                          areas=areas)
 
 
-def read_mesh(name: str, reading: Reading, pointed: bool) -> Mesh | None:
+def read_mesh(name: str, reading: ReadingOptions, pointed: bool) -> Mesh | None:
     """Read the mesh in file `name` whose elements are the vertices; None if it is no such file.
 
     With `pointed` its points are known, else they must be those of the file.
@@ -228,7 +228,7 @@ def read_mesh(name: str, reading: Reading, pointed: bool) -> Mesh | None:
     return io.read_mesh(name) if is_mesh else None
 
 
-def _options(reading: Reading) -> dict[str, Any]:
+def _options(reading: ReadingOptions) -> dict[str, Any]:
     """Options for `portpart.io.read`."""
     for option in OF_NETS_ALONE:
         if getattr(reading, option):

@@ -10,7 +10,7 @@ import click
 from portpart.cli.options import gathered
 
 if TYPE_CHECKING:
-    from portpart.cli.machines import Machine
+    from portpart.cli.machines import GivenMachine
 
 FILES = "--rankfile, --slurm-hostfile and --rank-order"
 
@@ -36,7 +36,7 @@ _LAUNCH = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Launch:
+class LaunchOptions:
     """The values of the options."""
 
     rankfile: str | None
@@ -55,10 +55,10 @@ class Launch:
         return {what: name for what, name in named.items() if name is not None}
 
 
-launch_options = gathered("launch", Launch, _LAUNCH)
+launch_options = gathered("launch", LaunchOptions, _LAUNCH)
 
 
-def checked_hosts(launch: Launch, machine: Machine) -> list[str] | None:
+def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | None:
     """Names of the nodes.  What files are to look like is checked before the work.
 
     Raises
@@ -87,7 +87,7 @@ def checked_hosts(launch: Launch, machine: Machine) -> list[str] | None:
     return nodes_of(machine.topology, listed, _node_levels(launch, machine)).names
 
 
-def write_files(launch: Launch, machine: Machine, part: Any,
+def write_files(launch: LaunchOptions, machine: GivenMachine, part: Any,
                 hosts: list[str] | None) -> dict[str, str]:
     """Write the files; what a launcher is to be told besides."""
     from portpart import io
@@ -113,5 +113,5 @@ def _option(binding: str | None) -> str:
     return f" --cpu-bind={binding}" if binding else ", and cores that differ from node to node"
 
 
-def _node_levels(launch: Launch, machine: Machine) -> int | None:
+def _node_levels(launch: LaunchOptions, machine: GivenMachine) -> int | None:
     return machine.node_levels if launch.node_levels is None else launch.node_levels

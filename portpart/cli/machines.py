@@ -46,7 +46,7 @@ class Told:
 
 
 @dataclasses.dataclass(frozen=True)
-class Machine:
+class GivenMachine:
     """A machine; of one that a file describes, the levels inside a node and its CPUs."""
 
     topology: Topology
@@ -62,7 +62,7 @@ def optional_topology(told: Told) -> Topology | None:
     return None if told == Told() else machine_of(told).topology
 
 
-def machine_of(told: Told) -> Machine:
+def machine_of(told: Told) -> GivenMachine:
     """The machine of the options.
 
     Raises
@@ -82,12 +82,12 @@ def machine_of(told: Told) -> Machine:
                                "of nodes")
     if told.node is not None:
         found = read_machine(told.node, nodes=told.nodes or 1, distances=told.distances)
-        return Machine(found.topology, found.node_levels, found.cpus)
+        return GivenMachine(found.topology, found.node_levels, found.cpus)
     if told.matrix is not None:
-        return Machine(_of_matrix(told.matrix))
+        return GivenMachine(_of_matrix(told.matrix))
     if told.hierarchy is None or told.distances is None:
         raise click.UsageError("the machine is missing; pass -H and -D, --machine, or --matrix")
-    return Machine(Topology(told.hierarchy, told.distances))
+    return GivenMachine(Topology(told.hierarchy, told.distances))
 
 
 def _of_matrix(name: str) -> Topology:

@@ -38,9 +38,9 @@ from portpart.cli.results import as_facts, as_object
 @options.json_option
 @options.quiet_option
 def command(
-    graph: str, told: machines.Told, output: str | None, launch: launching.Launch,
-    fixed: str | None, initial: str | None, reading: files.Reading, as_json: bool, quiet: bool,
-    **settings: Any,
+    graph: str, told: machines.Told, output: str | None, launch: launching.LaunchOptions,
+    fixed: str | None, initial: str | None, reading: files.ReadingOptions, as_json: bool,
+    quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Map the vertices of GRAPH to processing elements with a small communication cost J.
 
@@ -90,8 +90,9 @@ def command(
     return OK if result.feasible else INFEASIBLE
 
 
-def _check_files(graph: str, told: machines.Told, output: str | None, launch: launching.Launch,
-                 as_json: bool, others: dict[str, str | None]) -> None:
+def _check_files(graph: str, told: machines.Told, output: str | None,
+                 launch: launching.LaunchOptions, as_json: bool,
+                 others: dict[str, str | None]) -> None:
     """Refuse, before any work, files that are read or written twice."""
     written = {f"--{what.replace('_', '-')}": name for what, name in launch.files.items()}
     if output is not None:

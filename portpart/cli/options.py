@@ -197,7 +197,7 @@ _READING = (
 )
 
 
-reading_options = gathered("reading", files.Reading, _READING)
+reading_options = gathered("reading", files.ReadingOptions, _READING)
 """How GRAPH is read."""
 
 

@@ -42,7 +42,8 @@ from portpart.cli.results import as_facts, as_object
               help="Started by mpiexec or srun: each process does all of the work for itself.")
 def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
-    names: bool, reading: files.Reading, as_json: bool, quiet: bool, alone: bool, **settings: Any,
+    names: bool, reading: files.ReadingOptions, as_json: bool, quiet: bool, alone: bool,
+    **settings: Any,
 ) -> int:  # fmt: skip
     """Partition GRAPH, a graph or hypergraph, into k blocks of nearly equal weight.
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 INSTEAD = f"not for several MPI ranks; {ALONE} has each process do all of the work"
 
 
-def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None, reading: files.Reading,
-                       blocks: dict[str, str | None], settings: dict[str, Any], as_json: bool,
-                       quiet: bool) -> int:
+def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
+                       reading: files.ReadingOptions, blocks: dict[str, str | None],
+                       settings: dict[str, Any], as_json: bool, quiet: bool) -> int:
     """Read, partition and write a graph on all ranks; rank 0 prints.
 
     Parameters
@@ -91,7 +91,7 @@ def refuse_option(name: str, value: Any) -> None:
         raise click.UsageError(f"{name} is {INSTEAD}")
 
 
-def _refuse_nets(graph: str, reading: files.Reading) -> None:
+def _refuse_nets(graph: str, reading: files.ReadingOptions) -> None:
     if files.is_hypergraph(graph, reading):
         raise click.UsageError(f"{graph} is a hypergraph, which is {INSTEAD}")
     for name in files.OF_NETS_ALONE:

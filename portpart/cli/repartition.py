@@ -42,7 +42,8 @@ from portpart.options import whole_number
 @options.quiet_option
 def command(
     graph: str, old: str, k: int, output: str | None, fixed: str | None, names: bool,
-    max_migration: str | None, reading: files.Reading, as_json: bool, quiet: bool, **settings: Any,
+    max_migration: str | None, reading: files.ReadingOptions, as_json: bool, quiet: bool,
+    **settings: Any,
 ) -> int:  # fmt: skip
     """Partition GRAPH into k blocks, starting from the partition OLD, with low migration volume.
 

@@ -38,7 +38,7 @@ class Remembering(click.Command):
 def command(
     graph: str, part: str, output: str, points: str | None, k: int | None, imbalance: float,
     target: str | None, told: machines.Told,
-    title: str | None, made_by: tuple[str, ...], names: bool, reading: files.Reading,
+    title: str | None, made_by: tuple[str, ...], names: bool, reading: files.ReadingOptions,
 ) -> int:  # fmt: skip
     """Write an HTML page about the partition PART (one block per line) of GRAPH.
 

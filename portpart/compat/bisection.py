@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.api import partition as api
-from portpart.graphs.from_arrays import Reading
+from portpart.graphs.from_arrays import ArcReading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.graph import Graph
 from portpart.graphs.weights import KEEP, ROUND
@@ -103,4 +103,4 @@ def _graph(network: networkx.Graph, weight_of: Callable[[Any, Any, Any], Any]) -
     parts = any(isinstance(each, (float, np.floating)) and not each.is_integer()
                 for each in weights)
     return graph_of_edges(NamedEdges(names, len(names), ends, weights, False), None,
-                          Reading(mode=ROUND if parts else KEEP), None)
+                          ArcReading(mode=ROUND if parts else KEEP), None)

@@ -31,14 +31,14 @@ JITTER = 0.45
 MIN_POINTS = 32
 
 
-class Mesh(NamedTuple):
+class PlacedGraph(NamedTuple):
     """A graph with the positions of its vertices, shape (n, 2)."""
 
     graph: Graph
     points: np.ndarray
 
 
-def airfoil_mesh(num_points: int, seed: int = 0) -> Mesh:
+def airfoil_mesh(num_points: int, seed: int = 0) -> PlacedGraph:
     """Triangular mesh of the air around an airfoil.
 
     Parameters
@@ -50,7 +50,7 @@ def airfoil_mesh(num_points: int, seed: int = 0) -> Mesh:
 
     Returns
     -------
-    Mesh
+    PlacedGraph
         ``graph``, the edges of the triangles outside the body, and ``points``, the positions,
         float64, shape (num_points, 2).  Vertices are numbered around the body from the inside out.
 
@@ -72,7 +72,7 @@ def airfoil_mesh(num_points: int, seed: int = 0) -> Mesh:
     points = np.stack([plane.real, plane.imag], axis=1)
     corners = triangles_of(points)
     middles = plane[corners].mean(axis=1)
-    return Mesh(edges_of_triangles(num_points, corners[~_in_body(middles)]), points)
+    return PlacedGraph(edges_of_triangles(num_points, corners[~_in_body(middles)]), points)
 
 
 def _circle_points(num_points: int, random: np.random.Generator) -> np.ndarray:

@@ -25,11 +25,11 @@ CELL = 1 << 28
 NO_VERTEX = -1
 
 
-class Sizes(Record):
+class NeighbourhoodSizes(Record):
     """What the neighbours of a vertex follow from."""
 
 
-class GridSides(Sizes):
+class GridSides(NeighbourhoodSizes):
     """Vertices along the sides of a grid; the last side varies fastest.
 
     Attributes
@@ -42,7 +42,7 @@ class GridSides(Sizes):
     columns: int
 
 
-class PointCells(Sizes):
+class PointCells(NeighbourhoodSizes):
     """Square cells with points in them.
 
     Attributes
@@ -62,7 +62,7 @@ class PointCells(Sizes):
     seed: int
 
 
-class MeshSides(Sizes):
+class MeshSides(NeighbourhoodSizes):
     """A grid with a diagonal in each square.
 
     Attributes
@@ -118,13 +118,13 @@ def neighbourhood_rows(space: ExecutionSpace, first: int, last: int, order: Vert
 
 
 @kl.device
-def one(sizes: Sizes):
+def one(sizes: NeighbourhoodSizes):
     """One candidate in a group."""
     return kl.int64(1)
 
 
 @kl.device
-def always(v, u, group, sizes: Sizes):
+def always(v, u, group, sizes: NeighbourhoodSizes):
     """Every candidate is a neighbour."""
     return True
 
@@ -207,7 +207,8 @@ FAMILIES: dict[str, tuple[type[Any], Neighbourhood]] = {
 
 
 @kl.kernel
-def count_row(i, first, order: VertexOrder, sizes: Sizes, degrees, kind: Neighbourhood):
+def count_row(i, first, order: VertexOrder, sizes: NeighbourhoodSizes, degrees,
+              kind: Neighbourhood):
     """degrees[i] = number of neighbours of the vertex at place first + i."""
     v = vertex_at(first + i, order)
     degree = kl.int64(0)
@@ -220,7 +221,8 @@ def count_row(i, first, order: VertexOrder, sizes: Sizes, degrees, kind: Neighbo
 
 
 @kl.kernel
-def write_row(i, first, order: VertexOrder, sizes: Sizes, offsets, targets, kind: Neighbourhood):
+def write_row(i, first, order: VertexOrder, sizes: NeighbourhoodSizes, offsets, targets,
+              kind: Neighbourhood):
     """Write the places of the neighbours of the vertex at place first + i."""
     v = vertex_at(first + i, order)
     arc = offsets[i]

@@ -22,7 +22,7 @@ from portpart.primitives.scan import offsets_from_counts
 from portpart.primitives.sort import sort_keys
 
 
-class Known(Record):
+class BlockPairs(Record):
     """Pairs of all blocks.
 
     Attributes
@@ -64,7 +64,7 @@ class BlockItems(NamedTuple):
     ----------
     keys : array of int64
         Pairs in that order.
-    known : Known
+    known : BlockPairs
         The same pairs, ascending, with their places in that order.
     first : numpy.ndarray of int64, shape (k + 1,)
         The first pair of each block.
@@ -72,7 +72,7 @@ class BlockItems(NamedTuple):
     """
 
     keys: Array
-    known: Known
+    known: BlockPairs
     first: np.ndarray
     runs: list[ItemRun]
 
@@ -101,14 +101,14 @@ def pairs_of(space: ExecutionSpace, part: Array) -> Array:
 
 
 def known_pairs(space: ExecutionSpace, keys: Array, width: int, k: int,
-                owner: Array | None = None) -> Known:
+                owner: Array | None = None) -> BlockPairs:
     """Ascending pairs, as kernels look them up."""
     first = space.empty(k + 1, np.int64)
     space.parallel_for(k + 1, find_block, keys, len(keys), width, first)
-    return Known(keys, first, owner)
+    return BlockPairs(keys, first, owner)
 
 
-def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: Known,
+def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: BlockPairs,
             width: int) -> Array:
     """New pairs of blocks and what stands in the rows of their items, ascending.
 
@@ -120,7 +120,7 @@ def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: 
     rows : Csr
     mean : float
         Entries of a row, about.
-    known : Known
+    known : BlockPairs
         Pairs that are not new.
     width : int
         The number of items that stand in rows.
@@ -164,7 +164,7 @@ def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> Blo
                       [ItemRun(*run) for run in runs.tolist()])
 
 
-def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: Known,
+def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: BlockPairs,
                width: int) -> BlockRows:
     """The rows of pairs without the entries that their blocks do not have.
 
@@ -176,7 +176,7 @@ def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, know
     rows : Csr
     mean : float
         Entries of a row, about.
-    known : Known
+    known : BlockPairs
         Blocks and entries, as `block_items` makes them.
     width : int
         The number of items that stand in rows.
@@ -200,7 +200,7 @@ class Listed(Record):
 
 
 @kl.device
-def place_of(block, item, known: Known, width):
+def place_of(block, item, known: BlockPairs, width):
     """The place of a pair among those that are known; -1 if it is not."""
     key = block * width + item
     end = known.first[block + 1]
@@ -211,7 +211,7 @@ def place_of(block, item, known: Known, width):
 
 
 @kl.device
-def number_in(block, item, known: Known, width):
+def number_in(block, item, known: BlockPairs, width):
     """The number that a block has for an item; -1 if it does not have the item."""
     result = kl.int64(-1)
     if known.owner[item] == block:
@@ -224,7 +224,7 @@ def number_in(block, item, known: Known, width):
 
 
 @kl.device
-def is_new(block, item, known: Known, width):
+def is_new(block, item, known: BlockPairs, width):
     """Whether a block does not have an item yet."""
     result = kl.int64(0)
     if kl.value_or(known.owner, item, -1) != block:
@@ -253,7 +253,7 @@ def write_group(i, keys, width, owner, k, groups):
 
 
 @kl.kernel
-def number_own(i, known: Known, width, numbers):
+def number_own(i, known: BlockPairs, width, numbers):
     """numbers[item] = its number in the block of pair i, if that is its owner."""
     block = known.keys[i] // width
     item = known.keys[i] % width
@@ -262,7 +262,7 @@ def number_own(i, known: Known, width, numbers):
 
 
 @kl.kernel
-def count_new(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
+def count_new(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts):
     """counts[i] = entries of the row of pair i that its block does not have yet.  A team."""
     block = pairs[i] // num_rows
     row = pairs[i] % num_rows
@@ -275,7 +275,7 @@ def count_new(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
 
 
 @kl.kernel
-def list_new(i, pairs, num_rows, rows: Csr, known: Known, width, offsets, found):
+def list_new(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, offsets, found):
     """List the pairs of these entries with the block.  A team."""
     block = pairs[i] // num_rows
     row = pairs[i] % num_rows
@@ -294,7 +294,7 @@ def list_new(i, pairs, num_rows, rows: Csr, known: Known, width, offsets, found)
 
 
 @kl.kernel
-def count_had(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
+def count_had(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts):
     """counts[i] = entries of the row of pair i that its block has.  A team."""
     block = pairs[i] // num_rows
     row = pairs[i] % num_rows
@@ -307,7 +307,7 @@ def count_had(i, pairs, num_rows, rows: Csr, known: Known, width, counts):
 
 
 @kl.kernel
-def list_had(i, pairs, num_rows, rows: Csr, known: Known, width, made: Listed):
+def list_had(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, made: Listed):
     """List these entries, as the block numbers them, and where they stand.  A team."""
     block = pairs[i] // num_rows
     row = pairs[i] % num_rows

@@ -37,7 +37,7 @@ class Survey:
     all_weights_one: bool
 
 
-class Words(NamedTuple):
+class RowTerms(NamedTuple):
     """What messages call the offsets of rows, what stands in rows, its number, and the whole."""
 
     offsets: str
@@ -46,11 +46,11 @@ class Words(NamedTuple):
     whole: str
 
 
-GRAPH_WORDS = Words("indptr", "indices", "arcs", "a graph of n vertices")
+GRAPH_WORDS = RowTerms("indptr", "indices", "arcs", "a graph of n vertices")
 
 
 def check_offsets(space: ExecutionSpace, offsets: Array, num_items: int,
-                  words: Words = GRAPH_WORDS) -> None:
+                  words: RowTerms = GRAPH_WORDS) -> None:
     """Raise unless `offsets` starts at 0, never decreases and ends at `num_items`."""
     n = len(offsets) - 1
     if n < 0:
@@ -68,7 +68,7 @@ def inspected(space: ExecutionSpace, offsets: Array) -> list[int]:
 
 
 def refuse_offsets(space: ExecutionSpace, offsets: Array, num_items: int, found: Sequence[int],
-                   words: Words) -> None:
+                   words: RowTerms) -> None:
     """Raise unless what `inspect_offset` has found is as it must be."""
     n, name = len(offsets) - 1, words.offsets
     decreasing, first, last = found

@@ -12,7 +12,7 @@ from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.arrays import is_tensor, owned
 from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directions_of
-from portpart.graphs.from_arrays import Reading, checked_again, csr_graph, with_vertex_weights
+from portpart.graphs.from_arrays import ArcReading, checked_again, csr_graph, with_vertex_weights
 from portpart.graphs.from_frames import graph_of_frame, is_frame
 from portpart.graphs.from_matrices import parts_of_sparse, parts_of_tensor, parts_of_tuple
 from portpart.graphs.from_networks import (
@@ -132,7 +132,7 @@ def as_graph(
         if edge_weights is None:
             obj = read(obj, symmetrize=symmetrize or None, weights=weights,
                           weight_scale=weight_scale, space=space)
-            how = Reading()
+            how = ArcReading()
         else:  # those are what the options are about
             obj = read(obj, symmetrize=symmetrize or None, space=space)
     if isinstance(obj, Graph):
@@ -187,12 +187,12 @@ def _refuse_attributes(obj: Any, **options: Any) -> None:
 
 
 def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,
-               edge_weights: Any) -> Reading:
+               edge_weights: Any) -> ArcReading:
     """The options of `as_graph` that say how to read arcs, checked."""
     directions_of(symmetrize)
     if not isinstance(copy, (bool, np.bool_)):
         raise InputError(f"copy is {shown(copy)}; it must be True or False")
-    how = Reading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
+    how = ArcReading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
     if how.mode == IGNORE and edge_weights is not None:
         raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
                          "the two")
@@ -200,7 +200,7 @@ def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,
 
 
 def _changed(
-    graph: Graph, vertex_weights: Any, edge_weights: Any, how: Reading,
+    graph: Graph, vertex_weights: Any, edge_weights: Any, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     graph = checked_again(graph, how.copy)
@@ -221,7 +221,7 @@ def _changed(
             else with_vertex_weights(graph, vertex_weights, how.copy))
 
 
-def _rescaled(graph: Graph, how: Reading) -> Graph:
+def _rescaled(graph: Graph, how: ArcReading) -> Graph:
     """`graph` with its weights multiplied and rounded (again)."""
     values = graph.weights
     if values is None:

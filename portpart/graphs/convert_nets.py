@@ -10,7 +10,7 @@ from portpart.errors import InputError, typed_memory_errors
 from portpart.graphs.by_name import in_order
 from portpart.graphs.from_arrays import checked_count
 from portpart.graphs.from_frames import is_frame
-from portpart.graphs.from_nets import NetRows, checked_again, nets_hypergraph, with_weights
+from portpart.graphs.from_nets import NetInput, checked_again, nets_hypergraph, with_weights
 from portpart.graphs.from_networks import is_igraph, is_networkit, is_networkx
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
@@ -139,10 +139,10 @@ def as_hypergraph(
     return replace(made, names=rows.names, net_names=rows.net_names)
 
 
-def _rows_of(data: Any) -> NetRows:
+def _rows_of(data: Any) -> NetInput:
     """The nets of what is neither a hypergraph nor a matrix."""
     if isinstance(data, tuple) and len(data) == 2:
-        return NetRows(*data)
+        return NetInput(*data)
     refuse_foreign_type(data)
     refuse_blocks(data)
     if isinstance(data, Graph):

@@ -19,7 +19,7 @@ from portpart.graphs.copies import repeated
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
 from portpart.graphs.row_order import degrees_of, in_order
-from portpart.graphs.totals import Totals
+from portpart.graphs.totals import GraphTotals
 from portpart.primitives.basic import gather_one, put_to
 from portpart.primitives.mail import WORD_BYTES, Mail, MailSizes
 from portpart.primitives.owners import Halo, record_push
@@ -76,12 +76,12 @@ class DistributedGraph:
         return self.local.space
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> GraphTotals:
         """Sizes of the whole graph, equal on all ranks."""
-        return cast(Totals, self.local.totals)
+        return cast(GraphTotals, self.local.totals)
 
     @property
-    def whole(self) -> Totals:
+    def whole(self) -> GraphTotals:
         """The same, by the name that plain graphs have for it."""
         return self.totals
 

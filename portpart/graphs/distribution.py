@@ -18,7 +18,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.halo import LocalRows, halo_of, local_rows
 from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS, MAX_TOTAL_WEIGHT
 from portpart.graphs.row_range import Rows, id_dtype
-from portpart.graphs.totals import Totals
+from portpart.graphs.totals import GraphTotals
 from portpart.primitives.basic import converted, gather
 from portpart.primitives.messages import Message, Part, Talk, held
 from portpart.primitives.ranks import Owners
@@ -162,7 +162,7 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
     return Graph(offsets, found.targets, weights, masses, space), sums
 
 
-def _totals(num_vertices: int, told: np.ndarray) -> Totals:
+def _totals(num_vertices: int, told: np.ndarray) -> GraphTotals:
     """Sizes of the whole graph from those of all ranks, weights of which are told in halves."""
     _, arcs, *parts = told.sum(axis=0).tolist()
     masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
@@ -170,7 +170,7 @@ def _totals(num_vertices: int, told: np.ndarray) -> Totals:
         if total > MAX_TOTAL_WEIGHT:
             raise InputError(f"{name} weights of all ranks add up to {total}; "
                              f"{MAX_TOTAL_WEIGHT} is the most")
-    return Totals(num_vertices, arcs, int(told[:, 0].max()), masses, weight)
+    return GraphTotals(num_vertices, arcs, int(told[:, 0].max()), masses, weight)
 
 
 def _check_names(rank: int, space: ExecutionSpace, expected: Array, told: Array) -> None:
@@ -244,7 +244,7 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     for values, arrived in zip(told, received.parts[0].columns):
         values[own:] = arrived
     longest, arcs, weight = received.words.T
-    totals = Totals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
+    totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
     return DistributedGraph(
         comm, first, Graph(offsets, part.targets, part.weights, masses, space,
                            {"degree": sums[0], "arc": sums[2]}, global_ids=ids,

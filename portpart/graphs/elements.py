@@ -12,7 +12,7 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.cell_kinds import Cells, kind_of, with_nodes
-from portpart.graphs.checks import Words, check_offsets
+from portpart.graphs.checks import RowTerms, check_offsets
 from portpart.graphs.from_arrays import as_array, index_array
 from portpart.graphs.incidence import stacked
 from portpart.graphs.mesh import Mesh, read_only_mesh
@@ -26,7 +26,7 @@ ACCEPTED = (
     "of cells as meshio has them, a path or a portpart Mesh"
 )
 
-class Rows(NamedTuple):
+class ElementRows(NamedTuple):
     """The nodes of elements, and all cells if their kinds are known."""
 
     offsets: np.ndarray
@@ -42,7 +42,7 @@ def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any,
             element_weights = elements.element_weights
         points = elements.points if points is None else points
         num_nodes = elements.num_nodes if num_nodes is None else num_nodes
-        rows = Rows(elements.offsets, elements.nodes, elements.cells)
+        rows = ElementRows(elements.offsets, elements.nodes, elements.cells)
         return checked_mesh(rows, num_nodes, element_weights, points)
     if hasattr(elements, "cells") and hasattr(elements, "points"):
         points = elements.points if points is None else points
@@ -50,7 +50,8 @@ def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any,
     return checked_mesh(_rows(elements), num_nodes, element_weights, points)
 
 
-def checked_mesh(rows: Rows, num_nodes: int | None, element_weights: Any, points: Any) -> Mesh:
+def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Any,
+                 points: Any) -> Mesh:
     """A mesh of rows of integers, checked."""
     offsets, nodes, cells = rows
     num_elements = len(offsets) - 1
@@ -168,7 +169,7 @@ def _weights(values: Any, num_elements: int) -> np.ndarray | None:
         raise error_at(problem.vertex, text) from None
 
 
-def _rows(elements: Any) -> Rows:
+def _rows(elements: Any) -> ElementRows:
     """Offsets and nodes of whatever holds elements."""
     if isinstance(elements, tuple):
         return _compressed_rows(elements)
@@ -177,7 +178,7 @@ def _rows(elements: Any) -> Rows:
                                 for name, data in elements.items()])
     if any(hasattr(elements, name) for name in ("__array__", "__dlpack__")):
         rows = stacked([_table(elements, "the array of elements")])
-        return Rows(rows.offsets, rows.members)
+        return ElementRows(rows.offsets, rows.members)
     each = _listed(elements)
     blocks = [_block_of(block, at) for at, block in enumerate(each)]
     if blocks and all(blocks):
@@ -196,17 +197,17 @@ def _listed(elements: Any) -> list[Any]:
     return list(walk)
 
 
-def _compressed_rows(pair: tuple[Any, ...]) -> Rows:
+def _compressed_rows(pair: tuple[Any, ...]) -> ElementRows:
     if len(pair) != 2:
         raise InputError(f"a tuple of {len(pair)}: give (offsets, nodes), or a list of elements")
     space = backends.space("cpu")
     offsets, nodes = index_array(space, pair[0], "offsets"), index_array(space, pair[1], "nodes")
     check_offsets(space, offsets, len(nodes),
-                  Words("offsets", "nodes", "nodes", "a mesh of n elements"))
-    return Rows(offsets, nodes)
+                  RowTerms("offsets", "nodes", "nodes", "a mesh of n elements"))
+    return ElementRows(offsets, nodes)
 
 
-def _rows_of_lists(elements: list[Any]) -> Rows:
+def _rows_of_lists(elements: list[Any]) -> ElementRows:
     """Offsets and nodes of elements that are sequences of any lengths."""
     offsets = np.zeros(len(elements) + 1, np.int64)
     for at, element in enumerate(elements):
@@ -220,7 +221,7 @@ def _rows_of_lists(elements: list[Any]) -> Rows:
         place = next(i for i, node in enumerate(flat) if _integers([node]) is None)
         raise at_element(int(np.searchsorted(offsets, place, side="right")) - 1,
                          f"has node {shown(flat[place])}; nodes must be integers below 2**63")
-    return Rows(offsets, nodes)
+    return ElementRows(offsets, nodes)
 
 
 def _integers(values: list[Any]) -> np.ndarray | None:
@@ -243,7 +244,7 @@ def _block_of(block: Any, at: int) -> tuple[str, Any, str] | None:
     return None
 
 
-def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> Rows:
+def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> ElementRows:
     """The elements are the cells of the largest dimension, block after block."""
     dimensions, tables = [], []
     for name, data, place in blocks:
@@ -265,7 +266,7 @@ def _rows_of_blocks(blocks: list[tuple[str, Any, str]]) -> Rows:
     for (name, _, _), dimension, table in zip(blocks, dimensions, tables):
         cells.append(Cells(name, table, first if dimension == top else None))
         first += len(table) if dimension == top else 0
-    return Rows(rows.offsets, rows.members, tuple(cells))
+    return ElementRows(rows.offsets, rows.members, tuple(cells))
 
 
 def _nodes_of_polyhedra(cells: Any, place: str) -> Any:

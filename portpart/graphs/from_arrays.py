@@ -47,7 +47,7 @@ VERTICES_PER_ITEM = 64
 
 
 @dataclass(frozen=True)
-class Reading:
+class ArcReading:
     """How arcs and their weights are to be read."""
 
     symmetrize: bool | str = False

@@ -10,7 +10,7 @@ from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array
 from portpart.graphs.by_name import in_order
-from portpart.graphs.from_arrays import MAX_VERTICES, Reading
+from portpart.graphs.from_arrays import MAX_VERTICES, ArcReading
 from portpart.graphs.from_networks import NamedEdges, graph_of_edges
 from portpart.graphs.from_rows import graph_of_rows
 from portpart.graphs.graph import Graph
@@ -36,7 +36,7 @@ def is_frame(obj: Any) -> bool:
 
 
 def graph_of_frame(
-    frame: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    frame: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The undirected graph of a frame with one edge a row."""

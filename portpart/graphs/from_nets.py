@@ -20,7 +20,7 @@ from portpart.graphs.arrays import (
 )
 from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import (
-    Words,
+    RowTerms,
     check_offsets,
     inspect_offset,
     mixed,
@@ -38,8 +38,8 @@ from portpart.primitives.pair_sort import sort_rows, sorted_pairs
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
 
-NET_WORDS = Words("net_offsets", "pins", "pins", "a hypergraph of n nets")
-VERTEX_WORDS = Words("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
+NET_WORDS = RowTerms("net_offsets", "pins", "pins", "a hypergraph of n nets")
+VERTEX_WORDS = RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
 
 PINS_PER_ITEM, TEAM = 256, 8
 """Pins that a team surveys together: the fewer lanes, the fewer rows each lane steps over."""
@@ -48,7 +48,7 @@ BAD_ROW, HASH, SURVEYED = 3, 4, 5
 """Where the finds of a survey stand, behind those of `inspect_offset`, and their end."""
 
 
-class NetRows(NamedTuple):
+class NetInput(NamedTuple):
     """What something says of a hypergraph: rows of pins, and perhaps more."""
 
     offsets: Any

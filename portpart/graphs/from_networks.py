@@ -13,7 +13,7 @@ from portpart.errors import InputError
 from portpart.graphs.arrays import index_array
 from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directed_rows
-from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, integer_weights
+from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.weights import total_of
@@ -54,7 +54,7 @@ def is_networkit(obj: Any) -> bool:
 
 
 def graph_of_networkx(
-    graph: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    graph: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The graph of a NetworkX graph, named by its nodes."""
@@ -76,7 +76,7 @@ def graph_of_networkx(
 
 
 def graph_of_igraph(
-    graph: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    graph: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The graph of an igraph graph, with the names of its vertices if they have any."""
@@ -119,7 +119,7 @@ def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) ->
 
 
 def graph_of_edges(
-    edges: NamedEdges, vertex_weights: Any, how: Reading, space: ExecutionSpace | None
+    edges: NamedEdges, vertex_weights: Any, how: ArcReading, space: ExecutionSpace | None
 ) -> Graph:
     """The graph of named edges; errors name the ends of an edge."""
     vertex_weights = in_order(vertex_weights, edges.names, "vertex_weights")
@@ -164,7 +164,7 @@ def _no_number(weights: Any) -> int | None:
 
 
 def _directed(
-    edges: NamedEdges, vertex_weights: Any, how: Reading, here: ExecutionSpace
+    edges: NamedEdges, vertex_weights: Any, how: ArcReading, here: ExecutionSpace
 ) -> Graph:
     """The graph of arcs that must stand in both directions."""
     tail, head = (index_array(here, edges.ends[:, side], "edges") for side in (0, 1))

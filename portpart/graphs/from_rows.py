@@ -15,7 +15,7 @@ from portpart.graphs.arrays import as_array, is_tensor, refuse_several_devices, 
 from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import survey
 from portpart.graphs.csr import tails, undirected_rows
-from portpart.graphs.from_arrays import Reading, csr_graph, edges_graph, refuse_few_of_many
+from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, refuse_few_of_many
 from portpart.graphs.graph import Graph
 from portpart.graphs.weights import integral
 from portpart.options import shown
@@ -36,7 +36,7 @@ LISTS, MATRIX = "the neighbours of each vertex", "a square matrix"
 
 
 def graph_of_rows(
-    obj: Any, vertex_weights: Any, edge_weights: Any, how: Reading,
+    obj: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
     space: ExecutionSpace | None, num_vertices: int | None = None, is_sure: bool = False,
 ) -> Graph:
     """The graph of an edge list; refuses one that may be something else unless `is_sure`."""
@@ -139,7 +139,7 @@ def _refuse_edge_index(obj: Any, rows: Array) -> None:
 
 
 def _other_readings(
-    space: ExecutionSpace, obj: Any, rows: Array, how: Reading
+    space: ExecutionSpace, obj: Any, rows: Array, how: ArcReading
 ) -> dict[str, str]:
     """What rows may be instead of edges, and how that is said."""
     others = {}
@@ -190,7 +190,7 @@ def _same_as_neighbours(space: ExecutionSpace, rows: Array, edges: Graph) -> boo
             and bool((offsets == edges.offsets).all()) and bool((targets == edges.targets).all()))
 
 
-def _is_matrix(obj: Any, rows: Array, how: Reading) -> bool:
+def _is_matrix(obj: Any, rows: Array, how: ArcReading) -> bool:
     """Whether rows may be a dense adjacency matrix: pairs in parentheses are edges."""
     m, width = rows.shape
     if m != width or (isinstance(obj, list) and isinstance(obj[0], tuple)):
@@ -209,7 +209,7 @@ def _same_as_matrix(rows: np.ndarray, edges: Graph) -> bool:
 
 
 def adjacency_graph(
-    rows: Any, vertex_weights: Any, edge_weights: Any, how: Reading, space: ExecutionSpace | None
+    rows: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading, space: ExecutionSpace | None
 ) -> Graph:
     """The graph of the neighbours of each vertex."""
     if hasattr(rows, "tocsr"):

@@ -18,7 +18,7 @@ from portpart.graphs.blocks import blocks_of
 from portpart.graphs.html import table
 from portpart.graphs.row_choice import chosen_entries, chosen_vertices
 from portpart.graphs.rows import Csr
-from portpart.graphs.totals import ArcMeasures, Totals
+from portpart.graphs.totals import ArcMeasures, GraphTotals
 from portpart.primitives.basic import gather
 from portpart.primitives.reduce import longest_row, sum_of
 
@@ -52,7 +52,7 @@ class Graph(ArcMeasures):
         The name of each vertex, where vertices have names.
     global_ids : array of int32 or int64, or None
         Ids in the whole graph, where these are some of its rows; of the heads of all arcs, too.
-    totals : Totals or None
+    totals : GraphTotals or None
         Sizes of the whole graph, where these are some of its rows.
 
     Notes
@@ -79,7 +79,7 @@ class Graph(ArcMeasures):
     weight_scale: float = 1
     names: Sequence[Any] | None = None
     global_ids: Array | None = None
-    totals: Totals | None = None
+    totals: GraphTotals | None = None
     _rows: dict[str, Csr] = field(default_factory=dict, init=False)
 
     @property
@@ -118,7 +118,7 @@ class Graph(ArcMeasures):
         return self._total("arc", self.weights, self.num_arcs)
 
     @property
-    def whole(self) -> Graph | Totals:
+    def whole(self) -> Graph | GraphTotals:
         """What has the sizes of the whole graph: itself, unless it is some rows of another one."""
         return self if self.totals is None else self.totals
 

@@ -22,7 +22,7 @@ from portpart.primitives.sort import sort_keys
 UNKNOWN = -1
 
 
-class Known(Record):
+class VertexHandles(Record):
     """Vertices that have handles.
 
     Attributes
@@ -153,8 +153,8 @@ class Handles:
         space.parallel_for(len(order), shift_number, order, self.local)
         words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, graph.num_ghosts,
                  len(ordered)]
-        self._known = Known(self._ghosts, ordered, order).over(
-            Known.own_words(space.asarray(np.array(words))))
+        self._known = VertexHandles(self._ghosts, ordered, order).over(
+            VertexHandles.own_words(space.asarray(np.array(words))))
 
 
 def owned(graph: DistributedGraph, names: Array) -> Array:
@@ -166,7 +166,7 @@ def owned(graph: DistributedGraph, names: Array) -> Array:
 
 
 @kl.kernel
-def find_handle(number, names, places, known: Known, handles):
+def find_handle(number, names, places, known: VertexHandles, handles):
     """Write the handle of the vertex at this place, or UNKNOWN."""
     i = kl.value_or(places, number, number)
     name = kl.int64(names[i])

@@ -22,7 +22,7 @@ from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:
-    from portpart.graphs.submesh import Piece, Submesh
+    from portpart.graphs.submesh import BlockElements, Submesh
 
 FACE = "face"
 
@@ -349,7 +349,7 @@ class Mesh:
                         piece.shared, mine)
                 for block, (piece, mine) in enumerate(zip(pieces, lower))]
 
-    def _piece(self, piece: Piece, lower: dict[int, np.ndarray]) -> Mesh:
+    def _piece(self, piece: BlockElements, lower: dict[int, np.ndarray]) -> Mesh:
         elements, numbers = piece.elements.numbers, piece.nodes.numbers
         weights, points = (None if each is None else each[chosen] for each, chosen in (
             (self.element_weights, elements), (self.points, numbers)))

@@ -9,7 +9,7 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graphs.arrays import index_array, space_of
 from portpart.graphs.csr import tails, unpacked
-from portpart.graphs.from_nets import NetRows, check_rows, pack_pair
+from portpart.graphs.from_nets import NetInput, check_rows, pack_pair
 from portpart.options import shown
 from portpart.primitives.pair_sort import sorted_pairs
 
@@ -29,7 +29,7 @@ def checked_model(model: Any) -> str:
     return str(model)
 
 
-def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetRows:
+def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetInput:
     """The nets of the pattern of a sparse matrix; stored zeros are pins, too."""
     model = checked_model(model)
     if len(matrix.shape) != 2:
@@ -44,7 +44,7 @@ def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetRows:
         if diagonal:
             raise InputError("diagonal goes with the models row-net and column-net")
         return _of_entries(lines.indptr, lines.indices, across)
-    found = NetRows(lines.indptr, lines.indices, across)
+    found = NetInput(lines.indptr, lines.indices, across)
     return _with_diagonal(found) if diagonal else found
 
 
@@ -56,7 +56,7 @@ def _checked(offsets: Any, items: Any, limit: int) -> tuple[ExecutionSpace, Arra
     return space, *rows
 
 
-def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetRows:
+def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetInput:
     """Entries are vertices; the nets are the rows, then the columns."""
     space, offsets, columns = _checked(offsets, columns, num_columns)
     m, entries = len(offsets) - 1, len(columns)
@@ -72,10 +72,10 @@ def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetRows:
     pins = space.empty(2 * entries, np.int32)
     pins[:entries] = numbers
     pins[entries:] = turned
-    return NetRows(net_offsets, pins, entries)
+    return NetInput(net_offsets, pins, entries)
 
 
-def _with_diagonal(rows: NetRows) -> NetRows:
+def _with_diagonal(rows: NetInput) -> NetInput:
     """The same nets, where net i has the pin i, too."""
     m, n = len(rows.offsets) - 1, int(rows.num_vertices or 0)
     if m != n:
@@ -89,4 +89,4 @@ def _with_diagonal(rows: NetRows) -> NetRows:
     made = space.empty(len(pins) + int(added[-1]), np.int64)
     made[space.asarray(np.arange(len(pins))) + added[nets]] = pins
     made[(offsets[1:] + added[:-1])[lacks == 1]] = space.asarray(np.arange(m))[lacks == 1]
-    return NetRows(offsets + added, made, m)
+    return NetInput(offsets + added, made, m)

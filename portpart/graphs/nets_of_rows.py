@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.from_frames import is_missing
-from portpart.graphs.from_nets import NetRows
+from portpart.graphs.from_nets import NetInput
 from portpart.options import shown
 
 ACCEPTED = (
@@ -20,7 +20,7 @@ ACCEPTED = (
 )
 
 
-def nets_of_rows(nets: Any) -> NetRows:
+def nets_of_rows(nets: Any) -> NetInput:
     """Nets as sequences of pins, or rows of an array; pins that are not integers are names."""
     if isinstance(nets, Mapping):
         named = not all(isinstance(net, Integral) for net in nets)
@@ -34,14 +34,14 @@ def nets_of_rows(nets: Any) -> NetRows:
         nets = np.asarray(nets)
         _refuse_incidences(nets)
         if nets.dtype.kind in "iu":
-            return NetRows(np.arange(len(nets) + 1) * nets.shape[1], nets.reshape(-1))
+            return NetInput(np.arange(len(nets) + 1) * nets.shape[1], nets.reshape(-1))
     rows = _rows(nets)
     offsets, pins = np.cumsum([0, *map(len, rows)]), list(chain.from_iterable(rows))
     if all(isinstance(pin, (int, np.integer)) and not isinstance(pin, bool) for pin in pins):
         found = _integers(pins)
         if len({len(row) for row in rows}) == 1:
             _refuse_incidences(found.reshape(len(rows), -1))
-        return NetRows(offsets, found)
+        return NetInput(offsets, found)
     names = dict.fromkeys(chain.from_iterable(map(_ordered, rows))) if _are_names(pins) else {}
     return _numbered(offsets, pins, names)
 
@@ -57,7 +57,7 @@ def _refuse_incidences(table: np.ndarray) -> None:
 
 
 def nets_of_names(names: Iterable[Hashable], nets: Iterable[Iterable[Hashable]],
-                  weights: Any = None) -> NetRows:
+                  weights: Any = None) -> NetInput:
     """Nets whose pins are among `names`, which number the vertices in their order."""
     rows = [list(net) for net in nets]
     return _numbered(np.cumsum([0, *map(len, rows)]), list(chain.from_iterable(rows)),
@@ -108,7 +108,7 @@ def _are_names(pins: list[Any]) -> bool:
     return True
 
 
-def _numbered(offsets: np.ndarray, pins: list[Any], names: dict[Any, None]) -> NetRows:
+def _numbered(offsets: np.ndarray, pins: list[Any], names: dict[Any, None]) -> NetInput:
     """Pins as numbers of their names."""
     number = {name: vertex for vertex, name in enumerate(names)}
     for place, pin in enumerate(pins):
@@ -116,4 +116,4 @@ def _numbered(offsets: np.ndarray, pins: list[Any], names: dict[Any, None]) -> N
             net = int(np.searchsorted(offsets, place, side="right")) - 1
             raise InputError(f"net {net} has a pin {shown(pin)}, which is not a vertex")
     found = np.fromiter((number[pin] for pin in pins), np.int64, len(pins))
-    return NetRows(offsets, found, len(number), names=list(names))
+    return NetInput(offsets, found, len(number), names=list(names))

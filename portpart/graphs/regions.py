@@ -52,7 +52,7 @@ class Regions(NamedTuple):
     number: int
 
 
-class Growth(WorkRecord):
+class RegionGrowth(WorkRecord):
     """Regions that grow; sizes are the own vertices, and these with the ghosts.
 
     Attributes
@@ -108,22 +108,22 @@ def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> Talk[Regio
     return Regions(region, count + comm.size)
 
 
-def _begun(space: ExecutionSpace, own: int, local: int) -> Growth:
+def _begun(space: ExecutionSpace, own: int, local: int) -> RegionGrowth:
     """No vertex has been reached."""
-    made = Growth.allocate(space, (own, local)).over(
-        Growth.own_words(space.asarray(np.array([own, 0, 0]))))
+    made = RegionGrowth.allocate(space, (own, local)).over(
+        RegionGrowth.own_words(space.asarray(np.array([own, 0, 0]))))
     made.region[:] = NONE
     made.nearest[:] = LARGEST
     return made
 
 
-def _lengths(space: ExecutionSpace, growth: Growth) -> tuple[int, int]:
+def _lengths(space: ExecutionSpace, growth: RegionGrowth) -> tuple[int, int]:
     """Of the lists of own vertices and of ghosts."""
     _, reached, ghosts = space.to_host(growth.own_words.array).tolist()
     return reached, ghosts
 
 
-def _reached_ghosts(graph: DistributedGraph, growth: Growth) -> Part:
+def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> Part:
     """What owners are told of ghosts that have been reached."""
     space = graph.space
     ghosts = growth.ghosts[: _lengths(space, growth)[1]]
@@ -140,19 +140,19 @@ def draw_seed(v, graph: Csr, chance, drawn):
 
 
 @kl.kernel
-def begin_region(i, front, before, growth: Growth):
+def begin_region(i, front, before, growth: RegionGrowth):
     """Vertex i of a list is in a region of its own."""
     growth.region[front[i]] = kl.int32(before + i)
 
 
 @kl.device
-def is_first(v, region, growth: Growth):
+def is_first(v, region, growth: RegionGrowth):
     """Have a region reach v; whether none has before.  Atomic."""
     return kl.atomic_min(growth.nearest, v, region) == LARGEST
 
 
 @kl.kernel
-def reach_out(i, front, graph: Csr, growth: Growth):
+def reach_out(i, front, graph: Csr, growth: RegionGrowth):
     """Reach the neighbours of v; atomic, in any order."""
     v = front[i]
     region = kl.int64(growth.region[v])
@@ -160,29 +160,29 @@ def reach_out(i, front, graph: Csr, growth: Growth):
         u = kl.int64(graph.targets[arc])
         if u >= growth.own:
             if is_first(u, region, growth):
-                growth.ghosts[kl.atomic_next(growth, Growth.num_ghosts)] = kl.int32(u)
+                growth.ghosts[kl.atomic_next(growth, RegionGrowth.num_ghosts)] = kl.int32(u)
         elif growth.region[u] == NONE:
             if is_first(u, region, growth):
-                growth.reached[kl.atomic_next(growth, Growth.num_reached)] = kl.int32(u)
+                growth.reached[kl.atomic_next(growth, RegionGrowth.num_reached)] = kl.int32(u)
 
 
 @kl.kernel
-def reach_own(i, vertices, regions, growth: Growth):
+def reach_own(i, vertices, regions, growth: RegionGrowth):
     """Reach a vertex from another rank; atomic, in any order."""
     v = vertices[i]
     if growth.region[v] == NONE:
         if is_first(v, kl.int64(regions[i]), growth):
-            growth.reached[kl.atomic_next(growth, Growth.num_reached)] = kl.int32(v)
+            growth.reached[kl.atomic_next(growth, RegionGrowth.num_reached)] = kl.int32(v)
 
 
 @kl.kernel
-def join_nearest(i, front, growth: Growth):
+def join_nearest(i, front, growth: RegionGrowth):
     """A vertex that has been reached joins the region."""
     growth.region[front[i]] = growth.nearest[front[i]]
 
 
 @kl.kernel
-def join_rest(v, rest, growth: Growth):
+def join_rest(v, rest, growth: RegionGrowth):
     """A vertex that no region has reached joins another one."""
     if growth.region[v] == NONE:
         growth.region[v] = kl.int32(rest)

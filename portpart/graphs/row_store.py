@@ -28,7 +28,7 @@ eighth.
 """
 
 
-class Rows(Record):
+class EditableRows(Record):
     """Rows as kernels that change them see them.
 
     Attributes
@@ -48,7 +48,7 @@ class Rows(Record):
     weights: Array | None
 
 
-class Growth(Record):
+class RowGrowth(Record):
     """How much room a row gets that has outgrown its place, a whole number of units; what is wide.
 
     Attributes
@@ -70,12 +70,12 @@ class Growth(Record):
     wide: int = 4096
 
 
-HALF_MORE = Growth(150, 8, 4, 0)
+HALF_MORE = RowGrowth(150, 8, 4, 0)
 
 
-def bucket_list(spare: int = 1) -> Growth:
+def bucket_list(spare: int = 1) -> RowGrowth:
     """The rule of a list of buckets of 32 slots, `spare` of which are empty."""
-    return Growth(100, 0, 32, spare)
+    return RowGrowth(100, 0, 32, spare)
 
 
 class RowStore:
@@ -86,16 +86,16 @@ class RowStore:
     space : ExecutionSpace
     offsets, elements, weights : array
         Packed rows, each ascending.  The last two are read only until something changes.
-    growth : Growth
+    growth : RowGrowth
     """
 
     def __init__(self, space: ExecutionSpace, offsets: Array, elements: Array,
-                 weights: Array | None, growth: Growth = HALF_MORE) -> None:
+                 weights: Array | None, growth: RowGrowth = HALF_MORE) -> None:
         self.space, self.growth = space, growth
         count = len(offsets) - 1
         length = with_spare(count, SPARE_ROWS)
         begin, end = (space.empty(length, offsets.dtype) for _ in range(2))
-        self.rows = Rows(begin, end, space.empty(length, np.int32), elements, weights)
+        self.rows = EditableRows(begin, end, space.empty(length, np.int32), elements, weights)
         space.parallel_for(length, take_over_row, offsets, count, self.rows)
         self.used = len(elements)
         self.lent = True
@@ -112,7 +112,7 @@ class RowStore:
             length = with_spare(count, SPARE_ROWS)
             begin, end, capacity = (extended(space, array, length, 0)
                                     for array in (rows.begin, rows.end, rows.capacity))
-            self.rows = Rows(begin, end, capacity, rows.elements, rows.weights)
+            self.rows = EditableRows(begin, end, capacity, rows.elements, rows.weights)
 
     def fits(self, room: int) -> bool:
         """Whether this many more elements fit behind those in use, in a pool of our own."""
@@ -147,7 +147,8 @@ class RowStore:
             return
         dtype = places_dtype(length)
         begin = places[:-1].astype(dtype)
-        moved = Rows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity, None, None)
+        moved = EditableRows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity, None,
+                             None)
 
         def together(old: Array) -> Array:
             new = space.empty(length, old.dtype)
@@ -156,14 +157,14 @@ class RowStore:
 
         self._replace(length, moved, used, together)
 
-    def _replace(self, length: int, rows: Rows, used: int,
+    def _replace(self, length: int, rows: EditableRows, used: int,
                  change: Callable[[Array], Array]) -> None:
         """Take another pool, after all that could fail."""
         elements, weights = self.rows.elements, self.rows.weights
         dtype = places_dtype(length)
         begin, end = (array.astype(dtype, copy=False) for array in (rows.begin, rows.end))
-        self.rows = Rows(begin, end, rows.capacity, change(elements),
-                         None if weights is None else change(weights))
+        self.rows = EditableRows(begin, end, rows.capacity, change(elements),
+                                 None if weights is None else change(weights))
         self.used, self.lent = used, False
 
     def reserve_weights(self, dtype: Any) -> None:
@@ -175,7 +176,7 @@ class RowStore:
             weights = rows.weights.astype(dtype)
         else:
             return
-        self.rows = Rows(rows.begin, rows.end, rows.capacity, rows.elements, weights)
+        self.rows = EditableRows(rows.begin, rows.end, rows.capacity, rows.elements, weights)
 
     def packed(self, count: int, chosen: Array | None, number: Array | None,
                ) -> tuple[Array, Array, Array | None]:
@@ -236,7 +237,7 @@ def extended(space: ExecutionSpace, array: Array, length: int, value: Any,
 
 
 @kl.device
-def room_for(needed, growth: Growth):
+def room_for(needed, growth: RowGrowth):
     """Capacity of a row that moves when it has this many elements."""
     wanted = (needed * growth.percent + 99) // 100
     return max(growth.least, growth.unit * ((wanted + growth.unit - 1) // growth.unit
@@ -244,7 +245,7 @@ def room_for(needed, growth: Growth):
 
 
 @kl.device
-def put(rows: Rows, place, element, weight, weighted: StaticValue):
+def put(rows: EditableRows, place, element, weight, weighted: StaticValue):
     """Put an element at a place, with its weight if there are weights."""
     rows.elements[place] = kl.int32(element)
     if weighted:
@@ -253,14 +254,14 @@ def put(rows: Rows, place, element, weight, weighted: StaticValue):
 
 
 @kl.device
-def set_weight(place, weight, rows: Rows):
+def set_weight(place, weight, rows: EditableRows):
     """Set the weight of the element at a place; there must be weights."""
     rows.weights[place] = weight  # type: ignore[index]
     return 0
 
 
 @kl.device
-def place_row(row, begin, end, rows: Rows):
+def place_row(row, begin, end, rows: EditableRows):
     """Say where the elements of a row are."""
     rows.begin[row] = begin
     rows.end[row] = end
@@ -268,14 +269,14 @@ def place_row(row, begin, end, rows: Rows):
 
 
 @kl.device
-def set_capacity(row, capacity, rows: Rows):
+def set_capacity(row, capacity, rows: EditableRows):
     """Say how many elements a row has room for."""
     rows.capacity[row] = kl.int32(capacity)
     return row
 
 
 @kl.kernel
-def take_over_row(row, offsets, count, rows: Rows):
+def take_over_row(row, offsets, count, rows: EditableRows):
     """Row `row` is where it is packed; those behind all are empty."""
     begin = offsets[min(row, count)]
     end = offsets[min(row + 1, count)]
@@ -284,7 +285,7 @@ def take_over_row(row, offsets, count, rows: Rows):
 
 
 @kl.kernel
-def tighten(row, rows: Rows, growth: Growth, capacity):
+def tighten(row, rows: EditableRows, growth: RowGrowth, capacity):
     """capacity[row] = no more than a row of its size gets; empty rows have none."""
     count = kl.int64(rows.end[row]) - kl.int64(rows.begin[row])
     wanted = kl.int64(0)
@@ -293,8 +294,8 @@ def tighten(row, rows: Rows, growth: Growth, capacity):
     capacity[row] = kl.int32(wanted)
 
 
-def copy_rows(space: ExecutionSpace, rows: Rows, places: Array, source: Array, target: Array,
-              names: Array | None, widest: int) -> None:
+def copy_rows(space: ExecutionSpace, rows: EditableRows, places: Array, source: Array,
+              target: Array, names: Array | None, widest: int) -> None:
     """Copy rows to new places, under other names if there are any, those beyond `widest` apart."""
     space.parallel_for(len(rows.begin), copy_row, rows, places, source, names, target, widest,
                        team=TEAM)
@@ -304,7 +305,7 @@ def copy_rows(space: ExecutionSpace, rows: Rows, places: Array, source: Array, t
 
 
 @kl.device
-def copy_elements(row, rows: Rows, places, source, names, target):
+def copy_elements(row, rows: EditableRows, places, source, names, target):
     """Copy the elements of a row, under the names that they have, by a team."""
     place = kl.int64(places[row]) - kl.int64(rows.begin[row])
     for at in range(kl.int64(rows.begin[row]) + kl.lane(), kl.int64(rows.end[row]), kl.team_size()):
@@ -314,13 +315,13 @@ def copy_elements(row, rows: Rows, places, source, names, target):
 
 
 @kl.kernel
-def copy_row(row, rows: Rows, places, source, names, target, widest):
+def copy_row(row, rows: EditableRows, places, source, names, target, widest):
     """Copy the elements of a row to its new place, unless it is a wide one."""
     if kl.int64(rows.end[row]) - kl.int64(rows.begin[row]) <= widest:
         copy_elements(row, rows, places, source, names, target)
 
 
 @kl.kernel
-def copy_wide_row(i, wide, rows: Rows, places, source, names, target):
+def copy_wide_row(i, wide, rows: EditableRows, places, source, names, target):
     """Copy the elements of a wide row to its new place."""
     copy_elements(kl.int64(wide[i]), rows, places, source, names, target)

@@ -10,7 +10,7 @@ import numpy as np
 from portpart import backends
 from portpart.backends.interface import Array
 from portpart.graphs.block_items import (
-    Known,
+    BlockPairs,
     block_items,
     block_rows,
     known_pairs,
@@ -119,7 +119,7 @@ class Submesh(Generic[M]):
                 f"{len(self.owners):,} ghosts and {len(self.nodes):,} nodes>")
 
 
-class Piece(NamedTuple):
+class BlockElements(NamedTuple):
     """The elements and nodes of a block.
 
     Attributes
@@ -139,7 +139,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_part: np.ndarray,
-              ghosts: int, k: int) -> list[Piece]:
+              ghosts: int, k: int) -> list[BlockElements]:
     """The elements and nodes of each block.
 
     Parameters
@@ -175,8 +175,9 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     rows = block_rows(space, items.keys, nodes_of, mean, node_items.known, num_nodes)
     shared = _shared_nodes(own_nodes, node_items.known, num_nodes, k)
     ends = rows.offsets[items.first].tolist()
-    return [Piece(elements, of_nodes, rows.offsets[elements.first : elements.last + 1] - begin,
-                  rows.targets[begin:end], between)
+    return [BlockElements(elements, of_nodes,
+                          rows.offsets[elements.first : elements.last + 1] - begin,
+                          rows.targets[begin:end], between)
             for elements, of_nodes, begin, end, between in zip(
                 local_items(space, items, part), local_items(space, node_items, node_part),
                 ends, ends[1:], shared)]
@@ -186,7 +187,7 @@ def _csr(rows: Incidence) -> Csr:
     return Csr(rows.offsets[:-1], rows.offsets[1:], rows.members, None, None, None)
 
 
-def _shared_nodes(pairs: Array, known: Known, num_nodes: int,
+def _shared_nodes(pairs: Array, known: BlockPairs, num_nodes: int,
                   k: int) -> list[dict[int, np.ndarray]]:
     """For each block the local numbers of the nodes that it shares with each other one.
 

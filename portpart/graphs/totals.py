@@ -46,7 +46,7 @@ class ArcMeasures:
 
 
 @dataclass(frozen=True)
-class Totals(ArcMeasures):
+class GraphTotals(ArcMeasures):
     """Sizes of a whole graph, equal on all ranks that have rows of it.
 
     What is decided by them is decided as on one device (`graph.whole`).

@@ -28,7 +28,7 @@ class Cores:
 
 
 @dataclass(frozen=True)
-class Levels:
+class CoreLevels:
     """Equal parts of a node.
 
     Attributes
@@ -46,7 +46,7 @@ class Levels:
     cpus: list[int]
 
 
-def levels_of(name: str, cores: Cores) -> Levels:
+def levels_of(name: str, cores: Cores) -> CoreLevels:
     """The levels of a node; kinds that divide the cores as others do, or not at all, make none.
 
     Raises
@@ -66,7 +66,7 @@ def levels_of(name: str, cores: Cores) -> Levels:
     arities = [_arity(name, cores, names[level : level + 2], outer, inner)
                for level, (outer, inner) in enumerate(pairwise(chain))]
     order = np.lexsort(np.array(chain[::-1]))
-    return Levels(names[-2::-1], arities[::-1], [cores.cpus[core] for core in order.tolist()])
+    return CoreLevels(names[-2::-1], arities[::-1], [cores.cpus[core] for core in order.tolist()])
 
 
 def _numbered(ids: Sequence[Hashable]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
 from portpart.graphs.row_checks import checked_rows
 from portpart.graphs.row_range import Rows
-from portpart.io.formats.metis import SYNTAX, Body, Header, header_of, refuse_words
+from portpart.io.formats.metis import SYNTAX, Body, MetisHeader, header_of, refuse_words
 from portpart.io.reading import checked_limit
 from portpart.io.text.files import UTF8_MARK, UTF16_MARKS, PathLike
 from portpart.io.text.packed import FIRST_BYTES, ZIP_EMPTY, ZIP_MEMBER, is_packed
@@ -55,7 +55,7 @@ class MetisPiece:
     <Rows: vertices 319 to 606 of 900, 1,128 arcs, on cpu>
     """
 
-    def __init__(self, source: PieceSource, header: Header) -> None:
+    def __init__(self, source: PieceSource, header: MetisHeader) -> None:
         self._source, self._header = source, header
         self.num_vertices, self.num_edges = header.num_vertices, header.num_edges
         self.num_lines, self.num_words = count_numbers(source.data, SYNTAX)

@@ -42,7 +42,7 @@ NETS_CALL = "portpart.io.read_hypergraph"
 
 
 @dataclass
-class Sample:
+class TextSample:
     """The first lines of a text that hold something.
 
     Attributes
@@ -126,9 +126,9 @@ def netlist_format(data: bytes) -> str | None:
     return "verilog" if VERILOG_BEGINS.match(data) else None
 
 
-def sample_of(source: Source) -> Sample:
+def sample_of(source: Source) -> TextSample:
     """The first lines of a text."""
-    sample = Sample()
+    sample = TextSample()
     for _, after, line in source.lines():
         if line[:1] in (b"#", b"%") or not line:
             sample.comments |= line[:1] == b"#"
@@ -158,7 +158,7 @@ def is_metis(source: Source) -> bool:
     return fits_metis(source) and _parses(metis, source)
 
 
-def fits_hmetis(source: Source, sample: Sample) -> bool:
+def fits_hmetis(source: Source, sample: TextSample) -> bool:
     """Whether a file follows both hMETIS and, by the numbers on all its lines, edge lists.
 
     Its first line has to promise as many nets as there are lines below.
@@ -199,7 +199,7 @@ def _promise_of(header: list[bytes]) -> FormatGuess | None:
     return FormatGuess(n, len(header) + n * (sizes + vertex) + 2 * m * (1 + edge))
 
 
-def _of_numbers(source: Source, sample: Sample, hint: str | None) -> str:
+def _of_numbers(source: Source, sample: TextSample, hint: str | None) -> str:
     """Format of a text of numbers."""
     width = sample.width
     if width is None:
@@ -215,7 +215,7 @@ def _of_numbers(source: Source, sample: Sample, hint: str | None) -> str:
     return hint or "metis"
 
 
-def _is_titled_matrix(source: Source, sample: Sample) -> bool:
+def _is_titled_matrix(source: Source, sample: TextSample) -> bool:
     """Whether a text is a square table with names of its columns above."""
     if len(sample.rows) < SMALLEST_TITLED:
         return False
@@ -226,7 +226,7 @@ def _is_titled_matrix(source: Source, sample: Sample) -> bool:
             and not fits_metis(source))
 
 
-def _of_pairs(source: Source, sample: Sample, width: int, hint: str | None) -> str:
+def _of_pairs(source: Source, sample: TextSample, width: int, hint: str | None) -> str:
     """Format of lines of two or of three numbers each."""
     if hint == "metis":
         return "metis"

@@ -102,10 +102,10 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
         raise InputError(f"netlist is {shown(netlist)}; portpart.io.read_netlist reads one")
     known = areas if areas is None or isinstance(areas, Mapping) else read_areas(areas)
     source = read_source(path, None, (".ops",))
-    return Reader(source, netlist, known).edits(model)
+    return TraceReader(source, netlist, known).edits(model)
 
 
-class Reader:
+class TraceReader:
     """Follows a netlist through the lines of a trace."""
 
     def __init__(self, source: Source, netlist: Netlist, areas: Mapping[str, int] | None) -> None:
@@ -299,12 +299,12 @@ def _find(table: dict[str, int], name: str) -> int | None:
 
 
 COMMANDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "insert_gate": (Reader._insert_gate, ("GATE", "CELL")),
-    "remove_gate": (Reader._remove_gate, ("GATE",)),
-    "insert_net": (Reader._insert_net, ("NET",)),
-    "remove_net": (Reader._remove_net, ("NET",)),
-    "connect_pin": (Reader._connect_pin, ("PIN", "NET")),
-    "disconnect_pin": (Reader._disconnect_pin, ("PIN",)),
-    "repower_gate": (Reader._repower_gate, ("GATE", "CELL")),
+    "insert_gate": (TraceReader._insert_gate, ("GATE", "CELL")),
+    "remove_gate": (TraceReader._remove_gate, ("GATE",)),
+    "insert_net": (TraceReader._insert_net, ("NET",)),
+    "remove_net": (TraceReader._remove_net, ("NET",)),
+    "connect_pin": (TraceReader._connect_pin, ("PIN", "NET")),
+    "disconnect_pin": (TraceReader._disconnect_pin, ("PIN",)),
+    "repower_gate": (TraceReader._repower_gate, ("GATE", "CELL")),
 }
 """What each command does, and the names that follow it."""

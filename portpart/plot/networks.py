@@ -122,7 +122,7 @@ def sampled(ends: Ends) -> Ends:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class BlockNetwork:
     """Blocks and what joins them.
 
     Attributes
@@ -189,11 +189,11 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
     colours = wanted_colors(colors, k, lambda: links)
     with picture_on(ax, f"{k:,} blocks and the weight between them") as drawn:
         weights = weights_of_blocks(shown, blocks, k or None)
-        _draw_blocks(drawn, Blocks(weights, links, places, colours))
+        _draw_blocks(drawn, BlockNetwork(weights, links, places, colours))
     return drawn
 
 
-def _draw_blocks(ax: Axes, blocks: Blocks) -> None:
+def _draw_blocks(ax: Axes, blocks: BlockNetwork) -> None:
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle
 

@@ -18,7 +18,7 @@ from portpart.primitives.team_winner import LOWEST, NO_VERTEX, team_winner
 HIGHEST = 2**63 - 1
 
 
-class Search(Record):
+class CandidateSearch(Record):
     """What a search for the best candidate reads; subclasses add what their functions need.
 
     Attributes
@@ -52,7 +52,7 @@ def smallest_id(v, c, own, graph: Record, seed):
 
 
 @kl.device
-def keep_best_score(v, best, score, search: Search):
+def keep_best_score(v, best, score, search: CandidateSearch):
     """The best is what v wishes for."""
     if kl.lane() == 0:
         search.proposal[v] = best
@@ -60,7 +60,7 @@ def keep_best_score(v, best, score, search: Search):
 
 
 @kl.device
-def any_candidate(v, c, own, room, graph: Record, search: Search):
+def any_candidate(v, c, own, room, graph: Record, search: CandidateSearch):
     """Every candidate will do."""
     return True
 
@@ -100,7 +100,7 @@ class Choice(Static):
 
 
 @kl.device
-def best_candidate(v, own, room, begin, end, graph: Record, search: Search, by: Choice):
+def best_candidate(v, own, room, begin, end, graph: Record, search: CandidateSearch, by: Choice):
     """Keep the best candidate at the places begin ... end-1, or that there is none."""
     best_score = by.score_type(LOWEST)
     best_hash = kl.int64(LOWEST)

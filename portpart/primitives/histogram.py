@@ -68,7 +68,7 @@ def histogram(
     stride = bins | 16  # stripes a power of two apart would share few sets of a cache
     if bins <= COUNTERS[-1]:
         counter = kl.int32 if weights is None else kl.int64
-        own = Counters(next(size for size in COUNTERS if bins <= size), counter)
+        own = TeamCounters(next(size for size in COUNTERS if bins <= size), counter)
         count = count_share.bound(own_memory=own)
         stripes = space.empty(shares * stride, counter.name)
     else:
@@ -112,7 +112,7 @@ class Shares(Record):
 
 
 @dataclass(frozen=True)
-class Counters(Static):
+class TeamCounters(Static):
     """Counters in a team's own memory: up to `room` bins of a type.
 
     Shares are far smaller than 2^31 keys, so int32 holds their counts, if not sums of weights.
@@ -123,7 +123,7 @@ class Counters(Static):
 
 
 @kl.kernel
-def count_share(share, keys, weights, shares: Shares, stripes, own_memory: Counters):
+def count_share(share, keys, weights, shares: Shares, stripes, own_memory: TeamCounters):
     """Count the keys of one share in memory of the team, then write them to its stripe.
 
     Each lane reads four keys before it counts the first of them, so that the loads overlap.

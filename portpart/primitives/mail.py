@@ -1,7 +1,7 @@
 """Items on their way between ranks: fields of a few vertices, packed as words of 32 bits.
 
-What items have in front, and the fields behind it, is a `Layout`, which follows from the types of
-the fields.
+What items have in front, and the fields behind it, is a `MailLayout`, which follows from the types
+of the fields.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Place(Static):
 
 
 @dataclass(frozen=True)
-class Layout(Static):
+class MailLayout(Static):
     """The places of what stands in front of an item, and of its fields."""
 
     lead: Place
@@ -119,7 +119,7 @@ class Layout(Static):
         return self.third.end
 
 
-def layout_of(lead: Slot | None, slots: Sequence[Slot], narrow: bool = False) -> Layout:
+def layout_of(lead: Slot | None, slots: Sequence[Slot], narrow: bool = False) -> MailLayout:
     """The layout of items with fields of these types, behind one of the type of `lead`.
 
     `narrow` says that no value of a field takes more than 32 bits.
@@ -132,7 +132,7 @@ def layout_of(lead: Slot | None, slots: Sequence[Slot], narrow: bool = False) ->
 
 
 def layout_of_types(lead: np.dtype[Any] | None,
-                    types: Sequence[np.dtype[Any] | None]) -> Layout:
+                    types: Sequence[np.dtype[Any] | None]) -> MailLayout:
     """The layout of items with fields of these types, behind one of the type of `lead`."""
     if len(types) > MAX_FIELDS:
         raise ValueError(f"{len(types)} fields; an item has {MAX_FIELDS} at most")
@@ -142,7 +142,7 @@ def layout_of_types(lead: np.dtype[Any] | None,
         wide = each is not None and each.itemsize > WORD_BYTES
         places.append(Place(end, wide, used=each is not None))
         end = places[-1].end
-    return Layout(*places)
+    return MailLayout(*places)
 
 
 @kl.device
@@ -161,13 +161,13 @@ def put_number(words, item, number, place: Place):
 
 
 @kl.device
-def count_item(rank, mail: Mail, layout: Layout):
+def count_item(rank, mail: Mail, layout: MailLayout):
     """Count the words of an item for a rank; atomic."""
     return kl.atomic_add(mail.send_counts, rank, layout.width)
 
 
 @kl.device
-def next_item(rank, mail: Mail, layout: Layout):
+def next_item(rank, mail: Mail, layout: MailLayout):
     """Where an item for a rank begins, one of those that are counted; atomic, in any order."""
     return kl.atomic_add(mail.send_next, rank, layout.width)
 
@@ -182,7 +182,7 @@ def got(words, item, place: Place):
 
 
 @kl.device
-def put_fields(words, item, fields: Fields, i, layout: Layout):
+def put_fields(words, item, fields: Fields, i, layout: MailLayout):
     """Store element i of each field in an item."""
     put(words, item, fields.first, i, layout.first)
     put(words, item, fields.second, i, layout.second)
@@ -190,7 +190,7 @@ def put_fields(words, item, fields: Fields, i, layout: Layout):
 
 
 @kl.device
-def get_fields(words, item, fields: Fields, i, layout: Layout):
+def get_fields(words, item, fields: Fields, i, layout: MailLayout):
     """Set element i of each field to what the item has."""
     if layout.first.used:
         fields.first[i] = got(words, item, layout.first)

@@ -22,7 +22,7 @@ from portpart.backends.language import Kernel, Record
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.mail import (
     Fields,
-    Layout,
+    MailLayout,
     fields_of,
     get_fields,
     got,
@@ -58,12 +58,12 @@ class Part(NamedTuple):
     kinds: Sequence[Any] | None = None
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> MailLayout:
         """Where the columns stand in a packed row."""
         return self.ways.layout
 
     @property
-    def ways(self) -> Ways:
+    def ways(self) -> RowPacking:
         """How rows are packed and unpacked."""
         return _ways(*(self.kinds or [each.dtype for each in self.columns]))
 
@@ -89,19 +89,19 @@ class Received(NamedTuple):
     words: np.ndarray
 
 
-class Ways(NamedTuple):
+class RowPacking(NamedTuple):
     """How rows of some types are packed and unpacked."""
 
-    layout: Layout
+    layout: MailLayout
     pack: Kernel
     unpack: Kernel
 
 
 @lru_cache
-def _ways(*kinds: Any) -> Ways:
+def _ways(*kinds: Any) -> RowPacking:
     types = [np.dtype(each) for each in kinds]
     layout = layout_of_types(types[0], types[1:])
-    return Ways(layout, pack_row.bound(layout=layout), unpack_row.bound(layout=layout))
+    return RowPacking(layout, pack_row.bound(layout=layout), unpack_row.bound(layout=layout))
 
 
 Talk = Generator[Message, Received, Result]
@@ -224,14 +224,14 @@ def _for_rows(space: ExecutionSpace, words: Array, parts: Sequence[Part],
 
 
 @kl.device
-def place_of_row(i, places: RowPlaces, layout: Layout):
+def place_of_row(i, places: RowPlaces, layout: MailLayout):
     """Where the words of row i begin."""
     rank = lower_bound(places.table, places.at, places.at + places.size, i + 1) - 1
     return i * layout.width + places.table[rank + places.size + 1]
 
 
 @kl.kernel
-def pack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: Layout):
+def pack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: MailLayout):
     """Pack row i."""
     item = place_of_row(i, places, layout)
     put(words, item, lead, i, layout.lead)
@@ -239,7 +239,7 @@ def pack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: Layout):
 
 
 @kl.kernel
-def unpack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: Layout):
+def unpack_row(i, words, places: RowPlaces, lead, fields: Fields, layout: MailLayout):
     """Unpack row i."""
     item = place_of_row(i, places, layout)
     lead[i] = got(words, item, layout.lead)

@@ -18,8 +18,8 @@ from portpart.backends.steps import MAX, MIN, SUM, Element
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.mail import (
     Fields,
-    Layout,
     Mail,
+    MailLayout,
     fields_of,
     get_fields,
     got,
@@ -29,7 +29,7 @@ from portpart.primitives.mail import (
 )
 from portpart.primitives.ranks import Owners, rank_of
 
-__all__ = ["Halo", "Names", "record_add", "record_answers", "record_fetch", "record_prefix",
+__all__ = ["Halo", "VertexNames", "record_add", "record_answers", "record_fetch", "record_prefix",
            "record_push", "record_requests"]
 
 
@@ -52,7 +52,7 @@ class Halo(Record):
     ghost_first: Array
 
 
-class Names(Record):
+class VertexNames(Record):
     """Names of vertices of any ranks.
 
     Attributes
@@ -101,14 +101,14 @@ def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[Slot]
     program.launch(mail.items[0], unpack_ghost, fields=fields_of(fields), **given)
 
 
-def record_fetch(program: Program, names: Names, requests: Mail, answers: Mail,
+def record_fetch(program: Program, names: VertexNames, requests: Mail, answers: Mail,
                  fields: Sequence[tuple[Slot, Slot]]) -> None:
     """Record that values of vertices are fetched from their owners.
 
     Parameters
     ----------
     program : Program
-    names : Names
+    names : VertexNames
         Slots.
     requests, answers : Mail
         Slots.  Requests keep what has arrived: `record_answers` may follow again.
@@ -120,7 +120,7 @@ def record_fetch(program: Program, names: Names, requests: Mail, answers: Mail,
     record_answers(program, names, requests, answers, [], fields)
 
 
-def record_add(program: Program, names: Names, requests: Mail, answers: Mail,
+def record_add(program: Program, names: VertexNames, requests: Mail, answers: Mail,
                sums: Sequence[tuple[Slot, Slot, Slot]], op: str = SUM) -> None:
     """Record that numbers are added to totals at the owners of vertices, and the totals come back.
 
@@ -129,7 +129,7 @@ def record_add(program: Program, names: Names, requests: Mail, answers: Mail,
     Parameters
     ----------
     program : Program
-    names : Names
+    names : VertexNames
         Slots.
     requests, answers : Mail
         Slots.
@@ -148,14 +148,14 @@ def record_add(program: Program, names: Names, requests: Mail, answers: Mail,
                    [(total, answer) for _, total, answer in sums])
 
 
-def record_requests(program: Program, names: Names, requests: Mail,
+def record_requests(program: Program, names: VertexNames, requests: Mail,
                     given: Sequence[Slot]) -> None:
     """Record that names, and an element of each given array for each, go to the owners.
 
     Parameters
     ----------
     program : Program
-    names : Names
+    names : VertexNames
         Slots.
     requests : Mail
         Slots.
@@ -171,14 +171,14 @@ def record_requests(program: Program, names: Names, requests: Mail,
     program.launch(1, place_arrived, mail=requests, layout=layout)
 
 
-def record_answers(program: Program, names: Names, requests: Mail, answers: Mail,
+def record_answers(program: Program, names: VertexNames, requests: Mail, answers: Mail,
                    given: Sequence[Slot], fields: Sequence[tuple[Slot, Slot]]) -> None:
     """Record the answers to requests that have been recorded with the same names.
 
     Parameters
     ----------
     program : Program
-    names : Names
+    names : VertexNames
         Slots.
     requests, answers : Mail
         Slots.
@@ -226,7 +226,7 @@ def clear_parts(_, mail: Mail, owners: Owners):
 
 
 @kl.kernel
-def count_changed(i, changed, halo: Halo, mail: Mail, layout: Layout):
+def count_changed(i, changed, halo: Halo, mail: Mail, layout: MailLayout):
     """Count the words of the items of a vertex that has changed; atomic."""
     v = kl.value_or(changed, i, i)
     for entry in range(halo.begin[v], halo.begin[v + 1]):
@@ -243,7 +243,7 @@ def place_parts(_, mail: Mail, owners: Owners):
 
 
 @kl.kernel
-def pack_changed(i, changed, halo: Halo, mail: Mail, fields: Fields, layout: Layout):
+def pack_changed(i, changed, halo: Halo, mail: Mail, fields: Fields, layout: MailLayout):
     """Pack the items of a vertex that has changed: its places and fields.
 
     Atomic; the order of the items in a part is arbitrary, and each is for another ghost.
@@ -256,7 +256,7 @@ def pack_changed(i, changed, halo: Halo, mail: Mail, fields: Fields, layout: Lay
 
 
 @kl.kernel
-def place_arrived(_, mail: Mail, owners: Owners, layout: Layout):
+def place_arrived(_, mail: Mail, owners: Owners, layout: MailLayout):
     """Find the first item from each rank, and count all.  One item."""
     place = kl.int64(0)
     for rank in range(owners.size):
@@ -273,21 +273,21 @@ def clear_arrived(_, mail: Mail):
 
 
 @kl.device
-def ghost_of(i, halo: Halo, mail: Mail, owners: Owners, layout: Layout):
+def ghost_of(i, halo: Halo, mail: Mail, owners: Owners, layout: MailLayout):
     """The ghost that item i, which has been pushed, is for."""
     rank = rank_of(mail.recv_first, i, owners.size)
     return halo.ghost_first[rank] + got(mail.recv, i * layout.width, layout.lead)
 
 
 @kl.kernel
-def unpack_ghost(i, halo: Halo, mail: Mail, owners: Owners, fields: Fields, layout: Layout):
+def unpack_ghost(i, halo: Halo, mail: Mail, owners: Owners, fields: Fields, layout: MailLayout):
     """Set the fields of the ghost that item i is for."""
     ghost = ghost_of(i, halo, mail, owners, layout)
     get_fields(mail.recv, i * layout.width, fields, ghost, layout)
 
 
 @kl.kernel
-def count_names(rank, names: Names, mail: Mail, owners: Owners, layout: Layout):
+def count_names(rank, names: VertexNames, mail: Mail, owners: Owners, layout: MailLayout):
     """Count the words of the requests for a rank: its names are neighbours in ascending ids."""
     begin = lower_bound(names.ids, 0, names.count[0], owners.first[rank])
     end = lower_bound(names.ids, begin, names.count[0], owners.first[rank + 1])
@@ -295,7 +295,7 @@ def count_names(rank, names: Names, mail: Mail, owners: Owners, layout: Layout):
 
 
 @kl.kernel
-def pack_request(i, names: Names, mail: Mail, fields: Fields, layout: Layout):
+def pack_request(i, names: VertexNames, mail: Mail, fields: Fields, layout: MailLayout):
     """Pack the request for name i."""
     item = i * layout.width
     put(mail.send, item, names.ids, i, layout.lead)
@@ -303,13 +303,13 @@ def pack_request(i, names: Names, mail: Mail, fields: Fields, layout: Layout):
 
 
 @kl.device
-def asked_vertex(i, requests: Mail, owners: Owners, layout: Layout):
+def asked_vertex(i, requests: Mail, owners: Owners, layout: MailLayout):
     """The own vertex that request i is about."""
     return got(requests.recv, i * layout.width, layout.lead) - owners.first[owners.rank]
 
 
 @kl.kernel
-def add_requested(i, requests: Mail, owners: Owners, totals: Fields, layout: Layout,
+def add_requested(i, requests: Mail, owners: Owners, totals: Fields, layout: MailLayout,
                   atomic: StaticValue):
     """Combine what request i gives with the totals of its vertex; atomic, independent of order."""
     item = i * layout.width
@@ -323,22 +323,22 @@ def add_requested(i, requests: Mail, owners: Owners, totals: Fields, layout: Lay
 
 
 @kl.kernel
-def count_answers(rank, requests: Mail, answers: Mail, layout: Layout):
+def count_answers(rank, requests: Mail, answers: Mail, layout: MailLayout):
     """Count the words of the answers to a rank."""
     asked = requests.recv_first[rank + 1] - requests.recv_first[rank]
     answers.send_counts[rank] = asked * layout.width
 
 
 @kl.kernel
-def pack_answer(i, requests: Mail, answers: Mail, owners: Owners, fields: Fields, asked: Layout,
-                layout: Layout):
+def pack_answer(i, requests: Mail, answers: Mail, owners: Owners, fields: Fields, asked: MailLayout,
+                layout: MailLayout):
     """Pack the answer to request i."""
     v = asked_vertex(i, requests, owners, asked)
     put_fields(answers.send, i * layout.width, fields, v, layout)
 
 
 @kl.kernel
-def unpack_answer(i, answers: Mail, fields: Fields, layout: Layout):
+def unpack_answer(i, answers: Mail, fields: Fields, layout: MailLayout):
     """Set the fields of name i: answers come in the order of the names."""
     get_fields(answers.recv, i * layout.width, fields, i, layout)
 

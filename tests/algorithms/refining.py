@@ -14,14 +14,14 @@ from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_o
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
-from portpart.algorithms.refinement.level import Level, More, Run
+from portpart.algorithms.refinement.level import LevelWords, More, Run
 from portpart.algorithms.refinement.moves.list_moves import move_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import record_refinement
 from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
+from portpart.algorithms.refinement.sizes import RefinementSizes, sub_buckets_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.backends.work import WorkRecord
@@ -38,8 +38,8 @@ def balance_of(graph: Structure, k: int, imbalance: str = "0.03") -> Balance:
     return Balance(k, oracles.block_weight_limit(total, k, imbalance), total // k)
 
 
-def sizes_of(graph: Graph, k: int) -> Sizes:
-    return Sizes(graph.num_vertices, graph.num_arcs, k)
+def sizes_of(graph: Graph, k: int) -> RefinementSizes:
+    return RefinementSizes(graph.num_vertices, graph.num_arcs, k)
 
 
 def refiner_at(space: ExecutionSpace, graph: Any, part: Any, k: int, imbalance: str = "0.03",
@@ -92,7 +92,7 @@ class Phases:
     ----------
     run : Run
         Work arrays in the space.
-    level : Level
+    level : LevelWords
         Words of the host: a launch starts from them and leaves them as it has set them.
     """
 
@@ -104,7 +104,7 @@ class Phases:
         self.rows = refiner.rows(self.graph)
         self.n, self.counter = graph.num_vertices, refiner.lanes.counter
         self.team = refiner.lanes.team_on(graph)
-        self.level = Level(np.array(refiner.words.array))
+        self.level = LevelWords(np.array(refiner.words.array))
         self.level.iteration = 0
         self.level.long = graph.num_vertices  # all lists are work for teams
         self.run = prepared(refiner.run, k, self.n)
@@ -119,13 +119,13 @@ class Phases:
 
     def launch(self, count: int, kernel: Any, team: int | None = None, **given: Any) -> None:
         words = self.space.asarray(self.level.array)
-        arguments = {**opened(self.run, Level(words)), "graph": self.rows,
+        arguments = {**opened(self.run, LevelWords(words)), "graph": self.rows,
                      **dict(self.rows.named()),
                      "tables": self.objective.tables, "more": More(), "one_lane": 0,
                      "rules": self.objective.rules, "rule": BY_WEIGHT,
                      "price": self.objective.rules.price, **given}
         launch(self.space, count, kernel, arguments, team or self.team)
-        self.level = Level(copied(words))
+        self.level = LevelWords(copied(words))
 
     def begin(self) -> None:
         """Forget everything but the partition."""
@@ -163,7 +163,7 @@ class Phases:
         self.launch(count, move_vertex, team=1)
 
 
-def opened(run: Run, level: Level) -> dict[str, Any]:
+def opened(run: Run, level: LevelWords) -> dict[str, Any]:
     """The pieces of refinement by their names, over these words."""
     pieces = {name: piece.over(level) for name, piece in run.named()
               if isinstance(piece, WorkRecord)}

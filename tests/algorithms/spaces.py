@@ -11,7 +11,7 @@ from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.backends.language.parameters import Parameter
+from portpart.backends.language.parameters import KernelParameter
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import drawn_graphs, random_graph
@@ -39,7 +39,7 @@ def launch(space: ExecutionSpace, count: int, kernel: Kernel, arrays: dict[str, 
     space.parallel_for(count, kernel, *given, team=team)
 
 
-def given_for(parameter: Parameter, arrays: dict[str, Any]) -> Any:
+def given_for(parameter: KernelParameter, arrays: dict[str, Any]) -> Any:
     """What has the name of a parameter; a scope is put together."""
     kind: Any = parameter.kind
     if parameter.is_scope:

@@ -10,7 +10,7 @@ import pytest
 
 from portpart.algorithms.refinement.evaluation import revert_to_best
 from portpart.algorithms.refinement.gains import active_sets
-from portpart.algorithms.refinement.level import Level
+from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.backends.interface import Array, ExecutionSpace
@@ -55,10 +55,10 @@ def test_lists_are_thinned_out_and_hold_what_they_have_to(
     assert_outcome_is_true(GRID, K, outcome, copied(refiner.best))
     active = refiner.run.active
     flags = copied(active.flags)
-    first = listed_in(refiner, active.boundary, Level.boundary_begin, Level.on_boundary)
+    first = listed_in(refiner, active.boundary, LevelWords.boundary_begin, LevelWords.on_boundary)
     assert len(first) < GRID.num_vertices or iterations < 20
     assert np.array_equal(np.sort(first), np.flatnonzero(flags & active_sets.ON_BOUNDARY))
-    movable = listed_in(refiner, active.movable_list, Level.movable_begin, Level.movable)
+    movable = listed_in(refiner, active.movable_list, LevelWords.movable_begin, LevelWords.movable)
     assert np.array_equal(np.sort(movable), np.flatnonzero(flags & active_sets.IS_MOVABLE))
     known = (flags != 0) | (copied(refiner.run.cache.is_dirty) != 0)
     assert known[on_boundary(GRID, copied(refiner.best))].all()

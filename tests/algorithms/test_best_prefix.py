@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.refinement.level import Level, Run
+from portpart.algorithms.refinement.level import LevelWords, Run
 from portpart.algorithms.refinement.piece import Recording, Widths
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, sequence_for
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.algorithms.refinement.work_arrays import run_for
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64
@@ -86,21 +86,21 @@ class Moves:
 
     def run(self, space: ExecutionSpace) -> Run:
         """The state of a level that these moves are about to be made on."""
-        level = Level.zeros()
+        level = LevelWords.zeros()
         level.blocks, level.vertices, level.moves = self.k, self.n, len(self.buffer)
         level.weight_stripes = self.stripes
         limits = Balance(self.k, 0, 0, self.limits, self.limits)
-        run = run_for(space, Sizes(self.n, 0, self.k), limits)
+        run = run_for(space, RefinementSizes(self.n, 0, self.k), limits)
         put(space, run.moves.listed, self.buffer)
         put(space, run.moves.target, self.proposal)
         put(space, run.moves.moved_in, np.zeros(self.n))
         put(space, run.moves.part, self.part)
         put(space, run.blocks.weight, self.blocks)
-        return run.replaced(level=Level(space.asarray(level.array)))
+        return run.replaced(level=LevelWords(space.asarray(level.array)))
 
     def sequence(self, space: ExecutionSpace, run: Run, fill_rooms: bool) -> MoveSequence:
         """What the moves come to together."""
-        sequence = sequence_for(space, Sizes(self.n, 0, self.k), run, False, fill_rooms)
+        sequence = sequence_for(space, RefinementSizes(self.n, 0, self.k), run, False, fill_rooms)
         sums = np.zeros((self.stripes, self.k), np.int64)
         stripe, weights = self.buffer % self.stripes, self.weights[self.buffer]
         np.subtract.at(sums, (stripe, self.part[self.buffer]), weights)
@@ -127,7 +127,7 @@ def put(space: ExecutionSpace, array: Array, values: np.ndarray) -> None:
 
 def kept_by(run: Run) -> np.ndarray:
     """The moves that are still listed."""
-    return copied(run.moves.listed)[: copied(run.level.array)[Level.moves]]
+    return copied(run.moves.listed)[: copied(run.level.array)[LevelWords.moves]]
 
 
 def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:

@@ -20,15 +20,15 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.convert import as_graph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
+from portpart.graphs.row_store import HALF_MORE, RowGrowth, bucket_list
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
 from tests.algorithms.net_edit_models import HypergraphModel, packed_nets, random_net_call
 from tests.algorithms.nets import hypergraph_of
 from tests.backends.lanes import LanesSpace
 
 CPU = backends.space("cpu")
-GROWTHS = {"half more": HALF_MORE, "buckets": bucket_list(), "no slack": Growth(100, 0, 1, 0),
-           "all wide": Growth(150, 8, 4, 0, 0)}
+GROWTHS = {"half more": HALF_MORE, "buckets": bucket_list(), "no slack": RowGrowth(100, 0, 1, 0),
+           "all wide": RowGrowth(150, 8, 4, 0, 0)}
 
 
 def start(rng: random.Random, space: ExecutionSpace = CPU) -> Any:
@@ -70,7 +70,7 @@ KINDS = {"graphs": Kind(start, EditableGraph, GraphModel, packed, random_call),
                              random_net_call)}
 
 
-def check_random_batches(kind: Kind, seed: int, growth: Growth, space: ExecutionSpace,
+def check_random_batches(kind: Kind, seed: int, growth: RowGrowth, space: ExecutionSpace,
                          rounds: int) -> None:
     """Compare with the model after each batch, and undo all at the end."""
     rng = random.Random(seed)

@@ -19,7 +19,7 @@ from portpart.backends.cpu.program import CpuExecutable
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph import Graph
-from portpart.graphs.row_store import HALF_MORE, Growth, bucket_list
+from portpart.graphs.row_store import HALF_MORE, RowGrowth, bucket_list
 from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
 from tests.algorithms.spaces import check_rooms
@@ -29,7 +29,7 @@ from tests.graphs import random_graph
 K = 3
 
 
-def rounds_on(space: ExecutionSpace, graph: Graph, growth: Growth = HALF_MORE,
+def rounds_on(space: ExecutionSpace, graph: Graph, growth: RowGrowth = HALF_MORE,
               price: Fraction = Fraction(1), fixed: Any = None, sizes: Any = None,
               target: Any = None) -> SessionState:
     """The rounds of a graph on a space, from one and the same partition."""
@@ -117,8 +117,8 @@ def test_every_space_finds_the_same_blocks(space: ExecutionSpace) -> None:
     assert not seen
 
 
-GROWTHS = {"buckets": bucket_list(), "roomy": bucket_list(3), "tight": Growth(100, 1, 1, 0),
-           "wide": Growth(150, 8, 4, 0, 0)}
+GROWTHS = {"buckets": bucket_list(), "roomy": bucket_list(3), "tight": RowGrowth(100, 1, 1, 0),
+           "wide": RowGrowth(150, 8, 4, 0, 0)}
 
 
 @pytest.mark.parametrize("growth", GROWTHS)

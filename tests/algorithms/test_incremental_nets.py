@@ -14,7 +14,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.incremental import nets
 from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
-from portpart.algorithms.incremental.move_log import Moves
+from portpart.algorithms.incremental.move_log import MoveLog
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
 from portpart.algorithms.refinement.piece import Piece
@@ -287,7 +287,7 @@ def test_what_is_undone_leaves_no_trace(space: ExecutionSpace, k: int) -> None:
                      if rng.random() < 0.5 and large in followed.model.nets
                      and followed.model.nets.keys() >= {0, 1} else followed.random_batch(rng))
             followed.apply(batch)
-            states.append(Moves(*map(space.copy, incremental.moves(incremental.last))))
+            states.append(MoveLog(*map(space.copy, incremental.moves(incremental.last))))
         if rng.random() < 0.7:
             for moves in reversed(states):
                 incremental.undo(moves, undoing=True)

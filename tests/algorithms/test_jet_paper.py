@@ -15,7 +15,7 @@ import portpart
 from portpart.algorithms.catalogue import differences
 from portpart.algorithms.jet import PRESETS
 from portpart.algorithms.refinement.evaluation import evaluate
-from portpart.algorithms.refinement.level import Level
+from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.rebalancing.rule import (
     RebalancingRule,
@@ -209,7 +209,7 @@ def test_no_slot_is_left_for_a_costlier_one(
 
 
 @kernel
-def find_bucket(i, losses, weights, level: Level, found):
+def find_bucket(i, losses, weights, level: LevelWords, found):
     """found[i] = bucket of a loss."""
     found[i] = bucket_by_loss(losses[i], weights[i], level)
 

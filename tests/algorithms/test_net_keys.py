@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.initial.bisection import LARGE_NET_TEAM, NET_TEAM
-from portpart.algorithms.initial.bisection_state import Candidates, Keyed, Start, StartSizes
+from portpart.algorithms.initial.bisection_state import (
+    BisectionWords,
+    Candidates,
+    Keyed,
+    StartSizes,
+)
 from portpart.algorithms.initial.fm_gains import NUM_TOTALS, Attempts, BisectionTotals
 from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import (
@@ -73,10 +78,10 @@ def bisections(space: ExecutionSpace, hypergraph: Hypergraph, k: int, part: np.n
     attempts = Attempts.allocate(space, sizes).replaced(
         side=space.asarray(side_at_place), key=space.zeros(COPIES * N, np.int64),
         totals=space.zeros(COPIES * k * NUM_TOTALS, np.int64))
-    words = Start.zeros()
+    words = BisectionWords.zeros()
     words.vertices, words.nets, words.blocks = N, hypergraph.num_nets, k
     words.key_bits, words.nets_of_all = BITS, COPIES * hypergraph.num_nets
-    start = Start(space.asarray(np.array(words.array)))
+    start = BisectionWords(space.asarray(np.array(words.array)))
     return incidence_of(hypergraph), candidates, attempts, Keyed(sizes=start, keys=start)
 
 

@@ -17,7 +17,7 @@ from portpart.algorithms.incremental.pseudo_rounds import ROUNDS_BY_ID
 from portpart.algorithms.objectives.cut import CUT
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.graphs.row_store import HALF_MORE, Growth
+from portpart.graphs.row_store import HALF_MORE, RowGrowth
 from tests import oracles
 from tests.algorithms.spaces import check_rooms, reference
 from tests.backends.lanes import LanesSpace
@@ -107,7 +107,7 @@ class Twins:
     """A partition that follows edits in a space, and what is known of the graph without it."""
 
     def __init__(self, space: ExecutionSpace, graph: Graph, part: np.ndarray, slack: float,
-                 price: int = 0, growth: Growth = HALF_MORE, fixed: Any = None) -> None:
+                 price: int = 0, growth: RowGrowth = HALF_MORE, fixed: Any = None) -> None:
         self.slack = slack
         self.edited = EditableGraph(graph.to(space), growth)
         self.rows, self.weights = rows_of(graph, np.arange(graph.num_vertices))
@@ -226,7 +226,7 @@ def test_fixed_vertices_stay_and_moves_have_a_price() -> None:
 def test_the_layout_of_rows_decides_nothing() -> None:
     graph = weighted_graph(300, 4)
     parts = []
-    for growth in (HALF_MORE, bucket_list(), Growth(100, 0, 1, 0)):
+    for growth in (HALF_MORE, bucket_list(), RowGrowth(100, 0, 1, 0)):
         random = np.random.default_rng(8)
         twins = Twins(reference(), graph, begun(graph), 0.03, growth=growth)
         for size in (30, 60, 90):

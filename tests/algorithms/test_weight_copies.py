@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement.level import Level
+from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
 from tests import oracles
@@ -17,19 +17,19 @@ BLOCKS = [1, 2, 3, 4, 5, 64, 100, 256, 257, 1000]
 
 
 @kernel
-def sum_for_all(_, sums, weights, level: Level):
+def sum_for_all(_, sums, weights, level: LevelWords):
     sum_copies(sums, weights, level, level)
 
 
 def summed(space: ExecutionSpace, blocks: int, team: int) -> tuple[np.ndarray, np.ndarray]:
     """What is found, and what NumPy finds."""
-    level = Level.zeros()
-    level.blocks, level.weight_stripes = blocks, Sizes(1000, 0, blocks).stripes
+    level = LevelWords.zeros()
+    level.blocks, level.weight_stripes = blocks, RefinementSizes(1000, 0, blocks).stripes
     random = np.random.default_rng(blocks)
     sums = random.integers(-2**60, 2**60, (level.weight_stripes, blocks)) // level.weight_stripes
     weights = space.full(blocks, -1, np.int64)
     space.parallel_for(1, sum_for_all, space.asarray(sums.ravel()), weights,
-                       Level(space.asarray(level.array)), team=team)
+                       LevelWords(space.asarray(level.array)), team=team)
     return oracles.host(weights), sums.sum(axis=0)
 
 

@@ -28,7 +28,7 @@ from portpart.backends.language import Kernel
 from portpart.backends.language.types import type_of
 from portpart.backends.packing import address_of, tag_of, word_of
 from portpart.backends.program import Branch, Element, Program, Step, While
-from portpart.backends.table import Table
+from portpart.backends.table import ProgramTable
 from tests.backends.host_words import HOST_PRELUDE
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
@@ -132,7 +132,7 @@ class HostCudaExecutable:
 
     def __init__(self, space: HostCudaSpace, program: Program) -> None:
         self.space = space
-        self.table = Table(program.used_slots())
+        self.table = ProgramTable(program.used_slots())
         rows = {id(step): self.table.add_row(step) for step in program.launches()}
         used = dict.fromkeys(_flags(program.steps))
         flags = {flag: self.table.add_address(flag) for flag in used}

@@ -24,7 +24,7 @@ from portpart.backends.bound import Bindings
 from portpart.backends.communication.carry_out import COMM, carry_out, communicator_of
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
-from portpart.backends.language.parameters import Parameter, flat_parameters
+from portpart.backends.language.parameters import KernelParameter, flat_parameters
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
@@ -208,7 +208,7 @@ Field = tuple[str, list[tuple[str, Any]], str, Any]
 """The flat name of a field, the records on the way to it and their classes, its name, its words."""
 
 
-def fields_of(parameter: Parameter) -> list[Field]:
+def fields_of(parameter: KernelParameter) -> list[Field]:
     """The fields of a record that a kernel is said to use."""
     found = []
     for path in parameter.paths:
@@ -221,7 +221,7 @@ def fields_of(parameter: Parameter) -> list[Field]:
 
 
 @cache
-def plan_of(kernel: Kernel) -> tuple[list[str], list[tuple[Parameter, list[Field]]]]:
+def plan_of(kernel: Kernel) -> tuple[list[str], list[tuple[KernelParameter, list[Field]]]]:
     """The names of what a kernel is given, and the fields of each of its parameters."""
     parameters = kernel.signature[1:]
     return ([name for _, _, name in flat_parameters(parameters)],

@@ -8,7 +8,7 @@ from portpart.backends.cuda.effects import ANY, may_set, written
 from portpart.backends.cuda.resident import before_barrier
 from portpart.backends.language import atomic_add, atomic_next, device, kernel
 from portpart.backends.program import Program
-from portpart.backends.table import Sizes
+from portpart.backends.table import TableSizes
 
 FLAG, COUNT, OTHER = 0, 1, 2
 
@@ -106,7 +106,7 @@ def test_a_loop_whose_first_launch_leaves_the_flag_alone_waits_for_nothing() -> 
             for launch in launches
         }
         rows = {id(launch): 4 * number for number, launch in enumerate(launches)}
-        writer = ResidentWriter(translations, rows, {words[FLAG]: 9}, Sizes(10, 8, 8, 0, 0))
+        writer = ResidentWriter(translations, rows, {words[FLAG]: 9}, TableSizes(10, 8, 8, 0, 0))
         texts[first.name] = writer.write(program.steps)[1]
     assert "while (grid.reads(table[9]))" in texts["step"]
     assert "while (grid.sees(table[9]))" in texts["reset"]
@@ -117,5 +117,5 @@ def test_the_compiler_leaves_room_for_as_many_blocks_as_are_asked_for() -> None:
 
     assert BLOCKS < SWEEPING_BLOCKS
     for given, blocks in (({}, BLOCKS), ({"blocks": SWEEPING_BLOCKS}, SWEEPING_BLOCKS)):
-        symbol, text = ResidentWriter({}, {}, {}, Sizes(1, 5, 5, 0, 0), **given).write([])
+        symbol, text = ResidentWriter({}, {}, {}, TableSizes(1, 5, 5, 0, 0), **given).write([])
         assert f"__launch_bounds__(256, {blocks}) {symbol}(" in text

@@ -12,7 +12,7 @@ from portpart.backends import packing
 from portpart.backends.bound import MAX_LAYOUTS
 from portpart.backends.language import Record, Slice, Words, kernel, value_or
 from portpart.backends.program import Element, Launch, Program, Slot
-from portpart.backends.table import LINE, Table
+from portpart.backends.table import LINE, ProgramTable
 from portpart.errors import InputError, KernelTypeError
 from tests.backends.test_packing import ABSENT, ARRAY, SCALAR, OfAGpu
 
@@ -47,14 +47,14 @@ def count_pairs(i, pairs: Pairs, counts: Counts):
 
 
 def test_arrays_of_a_gpu_have_no_address_on_the_cpu():
-    table = Table((Slot("values", np.dtype(np.int64), True),))
+    table = ProgramTable((Slot("values", np.dtype(np.int64), True),))
     table.add_address(Element(Slot("values", np.dtype(np.int64), True), 0))
     with pytest.raises(InputError, match="given to a kernel on the CPU"):
         table.fill({"values": OfAGpu()}, base=0)
 
 
 def test_table_holds_rows_of_addresses_and_bits():
-    table = Table((ARRAY, SCALAR, ABSENT))
+    table = ProgramTable((ARRAY, SCALAR, ABSENT))
     first = table.add_row(Launch(Element(ARRAY, 3), nothing, (ARRAY, SCALAR, ABSENT, 17), 1))
     second = table.add_row(Launch(9, nothing, (np.int32(-1), None, 0.5, True), 1))
     flag = table.add_address(Element(ARRAY, 1))
@@ -75,7 +75,7 @@ def test_table_holds_rows_of_addresses_and_bits():
 
 def test_addresses_are_those_of_the_arrays_bound_now():
     """Also where another array has come to be where one was that is gone."""
-    table = Table((ARRAY,))
+    table = ProgramTable((ARRAY,))
     table.add_address(Element(ARRAY, 0))
     for length in (3, 3, 5, 3):
         values = np.zeros(length, np.int32)
@@ -90,7 +90,7 @@ def test_rows_follow_from_values_and_a_plan():
     more = Slot("more", WIDE, True, words=2)
     kept = Slot("kept", WIDE, True, words=3, zeros=True)
     for rows in (1, 2):
-        table = Table((ARRAY, SCALAR, more, kept))
+        table = ProgramTable((ARRAY, SCALAR, more, kept))
         for _ in range(rows):
             table.add_row(Launch(Element(more, 1), nothing, (ARRAY, SCALAR, kept, 9), 1))
         values = np.zeros(5, np.int32)
@@ -112,7 +112,7 @@ def test_words_stand_behind_the_rows_and_scratch_is_cut_in_order():
     sizes = Slot("sizes", np.dtype(np.int64), True, words=2)
     short = Slot("short", np.dtype(np.int32), True, lambda few: few)
     long = Slot("long", np.dtype(np.int32), True, lambda few: 33 * few + 1)
-    table = Table((more, short, sizes, long, ARRAY))
+    table = ProgramTable((more, short, sizes, long, ARRAY))
     table.add_row(Launch(Element(sizes, 1), nothing, (short, long, more, ARRAY), 1))
     values = np.zeros(5, np.int32)
     given = {"more": [9], "sizes": (7, -8), "values": values}
@@ -172,7 +172,7 @@ def test_a_program_takes_slices_as_it_takes_arrays(space, weighted):
 
 
 def test_slices_may_be_replaced_but_not_by_those_of_another_type():
-    table = Table((Slot("pairs.keys", WIDE, True), Slot("pairs.weights", None, True)))
+    table = ProgramTable((Slot("pairs.keys", WIDE, True), Slot("pairs.weights", None, True)))
     table.add_address(Element(Slot("pairs.keys", WIDE, True), 1))
     memory = np.zeros(8, np.int32)
     begin = memory.ctypes.data
@@ -189,7 +189,7 @@ def test_slices_may_be_replaced_but_not_by_those_of_another_type():
 
 
 def test_a_table_remembers_no_more_than_some_layouts():
-    table = Table((Slot("pairs.keys", WIDE, True),))
+    table = ProgramTable((Slot("pairs.keys", WIDE, True),))
     table.add_address(Element(Slot("pairs.keys", WIDE, True), 0))
     memory = np.zeros(8 * MAX_LAYOUTS, np.int64)
     for place in range(3 * MAX_LAYOUTS // 2):

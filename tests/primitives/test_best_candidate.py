@@ -22,8 +22,8 @@ from portpart.backends.language import (
     team_max,
 )
 from portpart.primitives.best_candidate import (
+    CandidateSearch,
     Choice,
-    Search,
     any_candidate,
     best_candidate,
     keep_best_score,
@@ -43,7 +43,7 @@ class Rows(Record):
     standing: Any
 
 
-class Scored(Search):
+class Scored(CandidateSearch):
     """What candidates are worth, and the score of the best."""
 
     scores: Any

@@ -13,8 +13,8 @@ from portpart.primitives.histogram import (
     MAX_SHARES,
     MAX_STRIPES,
     SHARE,
-    Counters,
     Shares,
+    TeamCounters,
     count_share,
     histogram,
     shares_for,
@@ -90,6 +90,6 @@ def test_many_keys_give_enough_shares_for_a_gpu_and_few_counters():
 def test_a_team_has_room_for_its_counters(room):
     for counter in (int32, int64):
         types = "*int32", "*int64", Shares(*["int64"] * 4), f"*{counter.name}"
-        share = count_share.bound(own_memory=Counters(room, counter))
+        share = count_share.bound(own_memory=TeamCounters(room, counter))
         text = cuda.source(share, *types, team=256)
         assert f"<TEAM, {counter.name}, {room}, 0>" in text

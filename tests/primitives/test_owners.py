@@ -11,7 +11,7 @@ from portpart.backends.program import Program
 from portpart.primitives.mail import Mail, MailSizes
 from portpart.primitives.owners import (
     Halo,
-    Names,
+    VertexNames,
     record_add,
     record_answers,
     record_fetch,
@@ -127,7 +127,7 @@ def questions(names, kinds, sizes, extra):
 def names_for(size, rng, kind):
     """The names that each rank asks for, with room behind them."""
     wanted = [np.flatnonzero(rng.random(N) < rng.random()) for _ in range(size)]
-    return [Names(ids=np.concatenate([w, [77, 5]]).astype(kind), count=np.array([len(w)]))
+    return [VertexNames(ids=np.concatenate([w, [77, 5]]).astype(kind), count=np.array([len(w)]))
             for w in wanted], wanted
 
 
@@ -249,7 +249,7 @@ def test_rows_arrive_where_they_are_sent(here, size, max_count):
 
 def test_fields_that_cannot_travel_are_refused():
     program, asked, mails, pairs, _ = questions(
-        Names(ids=np.zeros(1, np.int32), count=np.zeros(1, int)), [np.int32] * 4, None, [])
+        VertexNames(ids=np.zeros(1, np.int32), count=np.zeros(1, int)), [np.int32] * 4, None, [])
     floats = program.array("floats", np.float64), program.array("more", np.float64)
     with pytest.raises(ValueError, match="4 fields; an item has 3 at most"):
         record_fetch(program, asked, *mails, pairs)

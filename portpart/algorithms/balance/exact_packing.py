@@ -21,7 +21,7 @@ from portpart.algorithms.balance.greedy_packing import (
     pack_by_counts,
     pack_over_limit,
 )
-from portpart.algorithms.balance.known import Known
+from portpart.algorithms.balance.known import AnswerCache
 from portpart.algorithms.balance.overload import block_weights_on_host, move_out
 
 MAX_PACKED = 100_000
@@ -46,7 +46,7 @@ class Movable:
     fixed_weights : numpy.ndarray of int64, shape (k,)
         Weight of all others in each block.
     min_weights, max_weights : numpy.ndarray of int64, shape (k,)
-    known : Known
+    known : AnswerCache
         What does not depend on where they are.
     """
 
@@ -55,7 +55,7 @@ class Movable:
     fixed_weights: np.ndarray
     min_weights: np.ndarray
     max_weights: np.ndarray
-    known: Known
+    known: AnswerCache
 
     def loads(self, blocks: np.ndarray) -> np.ndarray:
         """The block weights if the vertices are in these blocks."""
@@ -73,7 +73,7 @@ class Movable:
 
 
 def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free: np.ndarray,
-                  limits: np.ndarray, min_weight: int, known: Known) -> np.ndarray:
+                  limits: np.ndarray, min_weight: int, known: AnswerCache) -> np.ndarray:
     """The partition that keeps the bounds, or breaks them least, of all that are found.
 
     Parameters
@@ -88,7 +88,7 @@ def within_bounds(part: np.ndarray, other: np.ndarray, weights: np.ndarray, free
     limits : numpy.ndarray of int64, shape (k,)
     min_weight : int
         What each block has to weigh.
-    known : Known
+    known : AnswerCache
         What has been determined about these weights and limits.
     """
     starts = [part.copy(), other.copy()]
@@ -150,7 +150,7 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
     others = block_weights_on_host(starts[0][rest], task.weights[rest], len(task.fixed_weights))
     weights, fixed_weights = task.weights[order], task.fixed_weights + others
     # vertices that stay are elsewhere each time, and nothing comes again
-    known, packed = Known() if len(rest) else task.known, []
+    known, packed = AnswerCache() if len(rest) else task.known, []
     for chosen in known.once("packed", lambda: _packed(weights, fixed_weights, task), weights,
                              fixed_weights, task.min_weights, task.max_weights):
         blocks = starts[0].astype(np.int64)

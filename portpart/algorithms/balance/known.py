@@ -15,7 +15,7 @@ import numpy as np
 Found = TypeVar("Found")
 
 
-class Known:
+class AnswerCache:
     """Answers to questions about arrays."""
 
     def __init__(self) -> None:

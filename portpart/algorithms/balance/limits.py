@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from portpart.algorithms.balance.known import Known
+from portpart.algorithms.balance.known import AnswerCache
 
 
 class Balance:
@@ -26,17 +26,17 @@ class Balance:
         Whether these were not given: all blocks have the same.
     imbalance : float
         What was asked for, which METIS is told.
-    known : Known
+    known : AnswerCache
         What has been determined about packing weights into these limits.
     """
 
     def __init__(self, num_blocks: int, max_block_weight: int, mean_block_weight: int,
                  limits: np.ndarray | None = None, means: np.ndarray | None = None,
-                 imbalance: float = 0.03, known: Known | None = None) -> None:
+                 imbalance: float = 0.03, known: AnswerCache | None = None) -> None:
         self.num_blocks, self.imbalance = num_blocks, imbalance
         self.max_block_weight, self.mean_block_weight = max_block_weight, mean_block_weight
         self.are_alike = limits is None
-        self.known = Known() if known is None else known
+        self.known = AnswerCache() if known is None else known
         if limits is not None:
             self.limits = limits
         if means is not None:

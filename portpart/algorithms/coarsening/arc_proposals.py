@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, Recording
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, ClusterRecording
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
@@ -19,7 +19,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
     ARCS_OF_LANE,
-    Rounds,
+    ClusterRounds,
     begin_single,
     empty_lists,
     list_singles,
@@ -58,7 +58,7 @@ class ArcProposals:
         return ClusteringInputs({"graph": graph.csr}, sizes, team_for_all(graph),
                                 total=graph.whole.total_arc_weight if self.with_total else None)
 
-    def among_single(self, recording: Recording) -> None:
+    def among_single(self, recording: ClusterRecording) -> None:
         """No arcs have to be added up."""
         vertices, proposal = recording.rounds.vertices, propose_neighbour.bound(by=self.by)
         most = ARCS_OF_LANE * recording.team
@@ -68,7 +68,8 @@ class ArcProposals:
             recording.launch(vertices, proposal, team=recording.team, wide=None, max_degree=most)
         recording.launch(recording.lists[0].wide_length, proposal, team=256, max_degree=NO_DEGREE)
 
-    def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
+    def among_clusters(self, recording: ClusterRecording, here: int,
+                       clusters: ClusterRounds) -> None:
         """Every vertex on the list gets a team that suits its degree."""
         sum_type, listed = recording.rows.sums.dtype, recording.lists[here]
         element = int32 if sum_type == np.int32 else int64

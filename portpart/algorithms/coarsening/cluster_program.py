@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from portpart.algorithms.coarsening import two_hop_clusters as unclustered
 from portpart.algorithms.coarsening.cluster_ratings import HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
-    Rounds,
+    ClusterRounds,
     VertexList,
     grant_random,
     join,
@@ -28,7 +28,7 @@ SCRATCH: dict[str, WorkRecord] = {
     "list_1": VertexList(),
 }
 
-CLUSTERING_WORK = Rounds, *map(type, SCRATCH.values())
+CLUSTERING_WORK = ClusterRounds, *map(type, SCRATCH.values())
 """What a clustering works on; work arrays have elements for keys of isolated vertices too."""
 
 
@@ -66,14 +66,15 @@ class ProposalRule(Protocol):
     def around(self, graph: Any, seed: int) -> ClusteringInputs:
         """What the vertices of a graph examine."""
 
-    def among_single(self, recording: Recording) -> None:
+    def among_single(self, recording: ClusterRecording) -> None:
         """Record the first round: all vertices are single, and get onto the list of turn 0."""
 
-    def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
+    def among_clusters(self, recording: ClusterRecording, here: int,
+                       clusters: ClusterRounds) -> None:
         """Record proposals of all on the list of turn `here`; the other list is emptied."""
 
 
-class Recording:
+class ClusterRecording:
     """A program that clusters.
 
     Where teams have one lane high degrees need no widest team, and one kernel less to compile.

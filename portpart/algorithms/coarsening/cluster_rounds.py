@@ -56,7 +56,7 @@ class VertexList(WorkRecord):
     wide_length: int = kl.word()
 
 
-class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
+class ClusterRounds(Clustering, WorkRecord):  # type: ignore[misc]  # those given first
     """Moves of a round, and requests to join clusters.
 
     Arrays have an element for each vertex, and more where what is left over is grouped in them.
@@ -85,7 +85,7 @@ class Rounds(Clustering, WorkRecord):  # type: ignore[misc]  # what has to be gi
 
 
 @kl.kernel
-def begin_single(v, graph: Csr, rounds: Rounds):
+def begin_single(v, graph: Csr, rounds: ClusterRounds):
     """Every vertex leads a cluster of itself."""
     weight = kl.value_or(graph.vertex_weights, v, 1)
     rounds.cluster[v] = kl.int32(v)
@@ -98,7 +98,7 @@ def begin_single(v, graph: Csr, rounds: Rounds):
 
 
 @kl.device
-def is_single(v, rounds: Rounds):
+def is_single(v, rounds: ClusterRounds):
     """Whether v is a cluster of itself."""
     return rounds.cluster[v] == v and rounds.others[v] == 0
 
@@ -113,7 +113,7 @@ def append(v, graph: Csr, listed: VertexList):
 
 
 @kl.kernel
-def list_singles(v, graph: Csr, rounds: Rounds, listed: VertexList, max_degree):
+def list_singles(v, graph: Csr, rounds: ClusterRounds, listed: VertexList, max_degree):
     """All vertices are active; those of higher degrees are wide."""
     listed.active[v] = kl.int32(v)
     if degree_of(v, graph) > max_degree:
@@ -130,7 +130,7 @@ def empty_lists(_, listed: VertexList):
 
 
 @kl.kernel
-def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: VertexList):
+def list_rest(i, graph: Csr, rounds: ClusterRounds, listed: VertexList, next_listed: VertexList):
     """Keep v active if it is still single and has a proposal."""
     v = listed.active[i]
     if rounds.proposal[v] != NO_VERTEX and is_single(v, rounds):
@@ -138,7 +138,7 @@ def list_rest(i, graph: Csr, rounds: Rounds, listed: VertexList, next_listed: Ve
 
 
 @kl.kernel
-def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, turn):
+def list_movers(v, graph: Csr, rounds: ClusterRounds, listed: VertexList, turn):
     """Let v be active in this turn if a hash says so, unless it leads others."""
     if rounds.cluster[v] != v or rounds.others[v] == 0:
         if (hash_of(global_id(v, graph), mixed(rounds.seed) ^ (turn >> 1)) ^ turn) & 1 == 0:
@@ -146,14 +146,14 @@ def list_movers(v, graph: Csr, rounds: Rounds, listed: VertexList, turn):
 
 
 @kl.kernel
-def list_single(v, graph: Csr, rounds: Rounds, listed: VertexList):
+def list_single(v, graph: Csr, rounds: ClusterRounds, listed: VertexList):
     """List the vertices that are single still."""
     if is_single(v, rounds):
         append(v, graph, listed)
 
 
 @kl.kernel
-def check_single_share(_, rounds: Rounds, listed: VertexList, max_left):
+def check_single_share(_, rounds: ClusterRounds, listed: VertexList, max_left):
     """Whether more than this many thousandths of all vertices are left."""
     rounds.too_many_left = kl.int64(1000 * listed.length > max_left * rounds.vertices)
 
@@ -165,7 +165,7 @@ def is_root(u, c, graph: Csr, seed):
 
 
 @kl.kernel
-def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
+def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
     """Move the vertices at odd depth in the trees that proposals of single vertices form.
 
     A root has no proposal, or is one of two vertices that propose each other; a vertex that
@@ -193,7 +193,7 @@ def grant_odd_depth(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 
 @kl.kernel
-def move_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
+def move_all(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
     """Move every vertex that proposes another cluster."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(rounds.proposal[v] != NO_VERTEX
@@ -201,7 +201,7 @@ def move_all(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 
 @kl.kernel
-def request_join(i, listed: VertexList, graph: Csr, rounds: Rounds):
+def request_join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
     """If v moves and the leader that it proposes stays, request capacity there; atomic, independent
     of order.
     """
@@ -215,7 +215,7 @@ def request_join(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 
 @kl.kernel
-def grant_random(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
+def grant_random(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, independent of
     order.
     """
@@ -231,7 +231,7 @@ def grant_random(i, listed: VertexList, graph: Csr, rounds: Rounds, turn):
 
 
 @kl.kernel
-def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
+def join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
     """Move v if all requests fit, or if v's is granted and all granted ones fit; atomic,
     independent of order.
     """
@@ -251,7 +251,7 @@ def join(i, listed: VertexList, graph: Csr, rounds: Rounds):
 
 
 @kl.kernel
-def settle(i, listed: VertexList, rounds: Rounds, rows: HashRows):
+def settle(i, listed: VertexList, rounds: ClusterRounds, rows: HashRows):
     """Make the marks of v and of the cluster it asked ready for the next round, and rows free.
 
     A cluster that members left keeps its old weight until the next request: safe, if strict.

@@ -20,10 +20,14 @@ from typing import Any
 
 from portpart.algorithms.coarsening import two_hop_clusters as unclustered
 from portpart.algorithms.coarsening.arc_proposals import HEAVY_ARCS
-from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, ProposalRule, Recording
+from portpart.algorithms.coarsening.cluster_program import (
+    ClusteringInputs,
+    ClusterRecording,
+    ProposalRule,
+)
 from portpart.algorithms.coarsening.cluster_rounds import (
     ISOLATED_KEYS,
-    Rounds,
+    ClusterRounds,
     check_single_share,
     empty_lists,
     grant_odd_depth,
@@ -94,8 +98,8 @@ def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
              label: Array | None) -> dict[str, Record | Words]:
     """What a clustering works on, but for what is all scratch."""
     n = around.sizes.vertices
-    rounds = Rounds(seed=seed, max_weight=max_weight, label=label, cluster=found,
-                    total=around.total)
+    rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=label, cluster=found,
+                           total=around.total)
     return {**around.records, "numbering": Numbering.of(n),
             "rounds": rounds.with_words(vertices=n, keys=of_keys(around.sizes))}
 
@@ -105,7 +109,7 @@ def _record(records: dict[str, Any], around: ClusteringInputs, options: Clusteri
     """Record a clustering; arrays for grants, or for vertices left over, are allocated only where
     needed.
     """
-    recording, grouping = Recording(records, around, one_lane), options.max_left < 1
+    recording, grouping = ClusterRecording(records, around, one_lane), options.max_left < 1
     rounds, last = options.join_rounds, options.join_rounds + options.improve_rounds - 1
     at_last = list_single if grouping else None
     if not (grouping or limited):
@@ -136,8 +140,8 @@ def _record(records: dict[str, Any], around: ClusteringInputs, options: Clusteri
     return program
 
 
-def _group_leftovers(recording: Recording, options: ClusteringOptions, proposal_rule: ProposalRule,
-                     at: int) -> None:
+def _group_leftovers(recording: ClusterRecording, options: ClusteringOptions,
+                     proposal_rule: ProposalRule, at: int) -> None:
     """Group the listed single vertices if they are many."""
     program, rounds, launch = recording.program, recording.rounds, recording.launch
     groups: Any = program.records["groups"]

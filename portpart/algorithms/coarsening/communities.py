@@ -33,7 +33,7 @@ from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.rows import Csr, degree_of
 from portpart.graphs.teams import team_for
 from portpart.primitives.basic import gather
-from portpart.primitives.best_candidate import Search, keep_best_score
+from portpart.primitives.best_candidate import CandidateSearch, keep_best_score
 from portpart.primitives.team_winner import NO_VERTEX
 
 MAX_TOTAL = 2**61
@@ -220,7 +220,7 @@ def gain_at_slot(slot, c, v, graph: Csr, row: ClusterRow):
 
 
 @kl.device
-def keep_gain(v, best, score, search: Search):
+def keep_gain(v, best, score, search: CandidateSearch):
     """Propose the best cluster if joining it gains anything."""
     top = kl.team_max(score)
     return keep_best_score(v, best if top > 0 else kl.int32(NO_VERTEX), score, search)

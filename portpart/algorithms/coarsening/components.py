@@ -43,7 +43,7 @@ TIES = {"first": smallest_id, "hash": tie_hash}
 """What decides between neighbours of one score."""
 
 
-class Links(Selections, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
+class SelectionLinks(Selections, WorkRecord):  # type: ignore[misc]  # those given first
     """The selections of n vertices, and the components that they make."""
 
     proposal: Array = work(np.int32, of_vertices)
@@ -76,8 +76,8 @@ def linked_components(space: ExecutionSpace, graph: Graph, max_weight: int, seed
     """
     n, sizes = graph.num_vertices, sizes_of(graph)
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    links = Links.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
-                     subset=clusters.cluster)
+    links = SelectionLinks.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
+                              subset=clusters.cluster)
     records = {"graph": graph.csr, "links": links, "numbering": Numbering.of(n)}
     team = team_for(graph.mean_degree)
     executable = space.cached_executable(
@@ -107,7 +107,7 @@ def record_subsets(program: Program, vertices: Element | int, links: Selections)
 
 
 @kl.kernel
-def select_linked(v, graph: Csr, links: Links, by: Choice):
+def select_linked(v, graph: Csr, links: SelectionLinks, by: Choice):
     """Select a neighbour of the best score."""
     room = cluster_capacity(v, graph, links)
     best_candidate(v, kl.int32(NO_VERTEX), room, graph.begin[v], graph.end[v], graph, links, by)
@@ -120,7 +120,7 @@ def selecting(ties: str) -> Kernel:
 
 
 @kl.kernel
-def begin_subset(v, links: Links):
+def begin_subset(v, links: SelectionLinks):
     """Every vertex is a subset of itself."""
     links.subset[v] = kl.int32(v)
     if v == 0:

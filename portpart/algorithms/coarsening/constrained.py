@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.coarsening.components import Links, selecting
+from portpart.algorithms.coarsening.components import SelectionLinks, selecting
 from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.linked_groups import (
     LinkedGroups,
@@ -48,8 +48,8 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
     """
     n, sizes = graph.num_vertices, sizes_of(graph)
     clusters = Clusters.allocate(space, sizes, max_count=n)
-    links = Links.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
-                     subset=clusters.cluster)
+    links = SelectionLinks.of(graph, score_factor, seed=seed, max_weight=max_weight, label=label,
+                              subset=clusters.cluster)
     records: dict[str, Any] = {"graph": graph.csr, "links": links,
                                "joined": LinkedGroups.outliving(space,
                                                                 sizes).with_words(vertices=n)}
@@ -62,7 +62,7 @@ def constrained_groups(space: ExecutionSpace, graph: Graph, max_weight: int, gro
     return clusters
 
 
-JOINING_WORK = Links, LinkedGroups
+JOINING_WORK = SelectionLinks, LinkedGroups
 """What constrained groups are made with before they are broken up."""
 
 

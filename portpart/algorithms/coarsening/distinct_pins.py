@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.sizes import NetSizes, index_type, of_nets, of_pins
+from portpart.algorithms.coarsening.sizes import FineNetSizes, index_type, of_nets, of_pins
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
@@ -84,7 +84,7 @@ def distinct_pins(hypergraph: Hypergraph, cluster: Array) -> DistinctPins:
     cluster : array of int32, shape (n,)
         The cluster of each vertex.
     """
-    space, nets, sizes = hypergraph.space, hypergraph.nets, NetSizes.of(hypergraph)
+    space, nets, sizes = hypergraph.space, hypergraph.nets, FineNetSizes.of(hypergraph)
     runs, keys = runs_of(sizes.pins), space.empty(sizes.pins, np.int64)
     space.parallel_for(runs, pack_pins, sizes.nets, sizes.pins, nets, cluster, keys, team=RUN_TEAM)
     sort_rows(space, nets.begin, nets.end, keys)
@@ -103,7 +103,7 @@ def runs_of(pins: int) -> int:
     return -(-pins // RUN)
 
 
-def _record(records: dict[str, Any], like: NetSizes) -> Program:
+def _record(records: dict[str, Any], like: FineNetSizes) -> Program:
     program = Program("distinct pins", sweeps=True, sizes=like)
     slots = program.declare(records)
     pins, found = slots["pins"], slots["found"]

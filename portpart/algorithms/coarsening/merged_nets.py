@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.distinct_pins import RUN, RUN_TEAM, DistinctPins, net_at
-from portpart.algorithms.coarsening.sizes import NetSizes, index_type, of_nets, sum_type
+from portpart.algorithms.coarsening.sizes import FineNetSizes, index_type, of_nets, sum_type
 from portpart.algorithms.coarsening.two_hop_pairing import POSITIVE, place_in
 from portpart.backends import language as kl
 from portpart.backends.declared import work
@@ -26,17 +26,17 @@ NO_SLOT = -1
 NO_NET = -1
 
 
-def of_slots(sizes: NetSizes) -> int:
+def of_slots(sizes: FineNetSizes) -> int:
     """Two slots for each net."""
     return 2 * sizes.nets
 
 
-def slot_type(sizes: NetSizes) -> np.dtype[Any]:
+def slot_type(sizes: FineNetSizes) -> np.dtype[Any]:
     """The type of places in the table."""
     return np.dtype(np.int32 if of_slots(sizes) <= MAX_INT32 else np.int64)
 
 
-def of_net_tiles(sizes: NetSizes) -> int:
+def of_net_tiles(sizes: FineNetSizes) -> int:
     """A sum for each tile of nets."""
     return tiles_of(sizes.nets)
 

@@ -24,7 +24,7 @@ from portpart.algorithms.coarsening.distinct_pins import (
 )
 from portpart.algorithms.coarsening.merged_nets import CoarseNets, record_merging, slot_type
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.sizes import NetSizes
+from portpart.algorithms.coarsening.sizes import FineNetSizes
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Words
@@ -135,7 +135,7 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype[Any]
 
     What is not read any more is given back before the next arrays are made.
     """
-    space, sizes = hypergraph.space, NetSizes.of(hypergraph)
+    space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     pins = distinct_pins(hypergraph, clusters.cluster)
     work = CoarseNets.outliving(space, sizes).with_words(
         nets=sizes.nets, net_tiles=tiles_of(sizes.nets),
@@ -162,7 +162,7 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype[Any]
 def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
             work: CoarseNets) -> NetTotals:
     """What becomes of each net, and the totals."""
-    space, sizes = hypergraph.space, NetSizes.of(hypergraph)
+    space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
     records = {"nets": hypergraph.nets, "found": found, "work": work, "totals": totals}
     executable = space.cached_executable(
@@ -172,7 +172,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
     return totals
 
 
-def _record(records: dict[str, Any], like: NetSizes) -> Program:
+def _record(records: dict[str, Any], like: FineNetSizes) -> Program:
     program = Program("net contraction", sweeps=True, sizes=like)
     slots = program.declare(records)
     program.array("count", np.int64)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.arc_proposals import NO_DEGREE
-from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, Recording
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs, ClusterRecording
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW, HashRows
 from portpart.algorithms.coarsening.cluster_rounds import (
-    Rounds,
+    ClusterRounds,
     VertexList,
     begin_single,
     empty_lists,
@@ -56,7 +56,7 @@ class NetVertexList(VertexList):
     wide: Array = work(np.int32, of_vertices)
 
 
-NET_CLUSTERING_WORK = Rounds, HashRows, TwoHopGroups, NetVertexList, NetVertexList, RatedNets
+NET_CLUSTERING_WORK = ClusterRounds, HashRows, TwoHopGroups, NetVertexList, NetVertexList, RatedNets
 """What a clustering by nets works on."""
 
 
@@ -91,13 +91,14 @@ class NetProposals:
             FineSizes(n, slots, n, np.dtype(np.int64), hypergraph.net_offsets.dtype), 1,
             {"list_0": NetVertexList(), "list_1": NetVertexList()}, lanes=NARROW_TEAM)
 
-    def among_single(self, recording: Recording) -> None:
+    def among_single(self, recording: ClusterRecording) -> None:
         """Vertices may have several nets in common: the same as later."""
         recording.launch(recording.rounds.vertices, begin_single)
         recording.launch(recording.rounds.vertices, list_single)
         self.among_clusters(recording, 0, recording.rounds)
 
-    def among_clusters(self, recording: Recording, here: int, clusters: Rounds) -> None:
+    def among_clusters(self, recording: ClusterRecording, here: int,
+                       clusters: ClusterRounds) -> None:
         """Every vertex on the list gets a team that suits the pins that it examines."""
         with recording.program.side_by_side():
             for count, kernel, team, given in launches(recording.lists[here],

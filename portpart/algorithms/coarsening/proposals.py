@@ -5,10 +5,10 @@ from __future__ import annotations
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.graphs.rows import Csr
-from portpart.primitives.best_candidate import Search
+from portpart.primitives.best_candidate import CandidateSearch
 
 
-class ClusterProposals(Search):
+class ClusterProposals(CandidateSearch):
     """The proposals of n vertices, and what restricts them.
 
     Attributes

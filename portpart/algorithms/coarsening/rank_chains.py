@@ -11,7 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_rounds import MAX_DEPTH, Rounds, VertexList, is_root
+from portpart.algorithms.coarsening.cluster_rounds import (
+    MAX_DEPTH,
+    ClusterRounds,
+    VertexList,
+    is_root,
+)
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
@@ -70,7 +75,7 @@ class Chains(Record):
 
 
 @kl.device
-def walked(v, depth, graph: Csr, rounds: Rounds):
+def walked(v, depth, graph: Csr, rounds: ClusterRounds):
     """Follow the proposals of own vertices from v, which this many proposals have led to."""
     u = kl.int64(v)
     hops = kl.int64(depth)
@@ -108,7 +113,7 @@ def moves_by(reached, global_ids, at, seed):
 
 
 @kl.kernel
-def follow_wish(i, listed: VertexList, graph: Csr, rounds: Rounds, waiting: Waiting):
+def follow_wish(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, waiting: Waiting):
     """Mark v if it moves; list it if its chain leaves the rank.  Atomic, in any order."""
     v = listed.active[i]
     chain = walked(v, 0, graph, rounds)
@@ -135,8 +140,8 @@ def mark_open(i, chains: Chains, are_open):
 
 
 @kl.kernel
-def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Rounds, chains: Chains,
-                slots):
+def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: ClusterRounds,
+                chains: Chains, slots):
     """Chain i is that of a vertex that waits, from the exit on; to that of an exit a slot leads."""
     w = ids[i]
     last = waiting.exits[w]
@@ -148,7 +153,8 @@ def begin_chain(i, ids, waiting: Waiting, identities: Identities, rounds: Rounds
 
 
 @kl.kernel
-def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: Rounds, chains: Chains, slots):
+def follow_on(i, asked, answers: Chains, graph: Csr, names, rounds: ClusterRounds, chains: Chains,
+              slots):
     """Follow a chain that comes from another rank, and is answered in place.
 
     Two vertices that propose each other end it: the root is the one, or the other.
@@ -198,7 +204,7 @@ def extend_chain(i, ids, answers: Chains, chains: Chains):
 
 
 @kl.kernel
-def end_chain(i, waiting: Waiting, rounds: Rounds, chains: Chains, slots, longer):
+def end_chain(i, waiting: Waiting, rounds: ClusterRounds, chains: Chains, slots, longer):
     """Mark v if it moves; longer[i] = whether its chain has to be followed by itself.
 
     That of the exit then goes on behind the last proposal that counts.
@@ -215,7 +221,7 @@ def end_chain(i, waiting: Waiting, rounds: Rounds, chains: Chains, slots, longer
 
 
 @kl.kernel
-def end_long_chain(i, ids, waiting: Waiting, rounds: Rounds, chains: Chains):
+def end_long_chain(i, ids, waiting: Waiting, rounds: ClusterRounds, chains: Chains):
     """Mark a vertex whose chain has been followed by itself, if it moves."""
     rounds.moves[waiting.vertices[ids[i]]] = moves_by(chains.reached[i], chains.last, i,
                                                       rounds.seed)

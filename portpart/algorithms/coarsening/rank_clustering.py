@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.cluster_rounds import list_rest, list_single
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_capacity import ClusterCapacity
 from portpart.algorithms.coarsening.rank_groups import group_leftovers
-from portpart.algorithms.coarsening.rank_moves import Moves
+from portpart.algorithms.coarsening.rank_moves import ProposalChains
 from portpart.algorithms.coarsening.rank_numbers import RankClusters, numbered
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.backends.interface import Array
@@ -59,7 +59,7 @@ def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
             state.propose_among_single()
         else:
             state.propose_among_clusters(state.rounds)
-        moves, capacity = Moves(state), ClusterCapacity(state, turn)
+        moves, capacity = ProposalChains(state), ClusterCapacity(state, turn)
         arrived = yield from moves.settled(capacity.requests)
         yield from capacity.admitted(arrived)
         last = turn + 1 == options.join_rounds

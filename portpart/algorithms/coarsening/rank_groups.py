@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_rounds import ISOLATED_KEYS, Rounds, VertexList
+from portpart.algorithms.coarsening.cluster_rounds import ISOLATED_KEYS, ClusterRounds, VertexList
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.algorithms.coarsening.two_hop_clusters import FILL
 from portpart.backends import language as kl
@@ -124,7 +124,7 @@ def _columns(rows: Leftovers) -> list[Array]:
     return columns if rows.names is rows.ids else [*columns, rows.names]
 
 
-def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: Rounds) -> list[Array]:
+def _leaders(space: ExecutionSpace, rows: Leftovers, rounds: ClusterRounds) -> list[Array]:
     """The name of the leader of each vertex's group, and its global id where that is another.
 
     They are -1 for vertices that stay single.
@@ -163,7 +163,7 @@ def _numbered(space: ExecutionSpace, keys: Array) -> Dealt:
 
 
 @kl.kernel
-def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: Rounds, rows: Leftovers,
+def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: ClusterRounds, rows: Leftovers,
                    num_vertices):
     """The preferred cluster, the id, the name and the weight of a vertex.
 
@@ -203,7 +203,7 @@ def count_leftover(i, rows: Leftovers, preferred_clusters: Dealt):
 
 
 @kl.kernel
-def deal(i, rows: Leftovers, preferred_clusters: Dealt, rounds: Rounds, groups):
+def deal(i, rows: Leftovers, preferred_clusters: Dealt, rounds: ClusterRounds, groups):
     """groups[i] = the group, of its preferred cluster, that a vertex is dealt into by a hash."""
     place = place_in(rows.keys[i], preferred_clusters)
     wanted = FILL * (preferred_clusters.weights[place] // max(1, rounds.max_weight)) + FILL
@@ -228,7 +228,7 @@ def label_dealt(i, rows: Leftovers, groups, dealt: Dealt):
 
 
 @kl.kernel
-def grant_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: Rounds, granted):
+def grant_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: ClusterRounds, granted):
     """Choose the leader of a group, and of the others about as many as fit; atomic, independent of
     order.
     """
@@ -252,7 +252,7 @@ def name_leader(i, rows: Leftovers, groups, dealt: Dealt):
 
 
 @kl.kernel
-def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: Rounds, granted,
+def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: ClusterRounds, granted,
                  answers):
     """answers[i] = the leader of the group if all that are chosen fit and this one is, else -1.
 
@@ -267,6 +267,6 @@ def answer_dealt(i, rows: Leftovers, groups, dealt: Dealt, leaders, rounds: Roun
 
 
 @kl.kernel
-def take_leader(i, listed: VertexList, places, handles, rounds: Rounds):
+def take_leader(i, listed: VertexList, places, handles, rounds: ClusterRounds):
     """Put a vertex into the cluster of its group's leader."""
     rounds.cluster[listed.active[places[i]]] = handles[i]

@@ -27,7 +27,7 @@ from portpart.primitives.ranks import grouped
 from portpart.primitives.select import positions_of
 
 
-class Moves:
+class ProposalChains:
     """The chains of proposals of a rank, followed until all of them have ended.
 
     Parameters

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_rounds import Rounds
+from portpart.algorithms.coarsening.cluster_rounds import ClusterRounds
 from portpart.algorithms.coarsening.rank_merging import mark_outside
 from portpart.algorithms.coarsening.rank_state import State
 from portpart.backends import language as kl
@@ -117,7 +117,7 @@ def _foreign(space: ExecutionSpace, cluster: Array, low: int, high: int) -> Arra
 
 
 @kl.kernel
-def mark_leader(v, rounds: Rounds, leads):
+def mark_leader(v, rounds: ClusterRounds, leads):
     """leads[v] = whether own vertex v leads a cluster."""
     leads[v] = kl.int8(rounds.cluster[v] == v)
 
@@ -129,14 +129,14 @@ def number_leader(i, leaders, before, low, numbers):
 
 
 @kl.kernel
-def mark_foreign(v, rounds: Rounds, marks):
+def mark_foreign(v, rounds: ClusterRounds, marks):
     """Mark the cluster of v if another rank has its leader; all threads store the same value."""
     if rounds.cluster[v] >= rounds.vertices:
         marks[rounds.cluster[v] - rounds.vertices] = kl.int8(1)
 
 
 @kl.kernel
-def write_number(v, rounds: Rounds, before, low, numbers, cluster):
+def write_number(v, rounds: ClusterRounds, before, low, numbers, cluster):
     """cluster[v] = the number of v's cluster."""
     leader = kl.int64(rounds.cluster[v])
     if leader < rounds.vertices:

@@ -14,7 +14,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     CHANCE,
     IS_GRANTED,
     IS_REQUESTED,
-    Rounds,
+    ClusterRounds,
     VertexList,
 )
 from portpart.backends import language as kl
@@ -130,7 +130,7 @@ class GhostItems(Record):
 
 
 @kl.kernel
-def begin_ghost(i, graph: Csr, rounds: Rounds):
+def begin_ghost(i, graph: Csr, rounds: ClusterRounds):
     """Every ghost leads a cluster of itself."""
     v = rounds.vertices + i
     rounds.cluster[v] = kl.int32(v)
@@ -145,7 +145,8 @@ def mark_border(v, halo: Halo, marks):
 
 
 @kl.kernel
-def request_capacity(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: ForeignRequests):
+def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
+                     requested: ForeignRequests):
     """If v moves, request capacity, at once if the leader that it proposes is own and stays.
 
     Atomic, independent of order but for the list.
@@ -179,7 +180,7 @@ def write_request(i, order, known, requested: ForeignRequests, local, own, names
 
 
 @kl.kernel
-def enter_request(i, arrived: Arrived, rounds: Rounds):
+def enter_request(i, arrived: Arrived, rounds: ClusterRounds):
     """Enter a request to a leader that stays; atomic, independent of order."""
     c = arrived.leaders[i]
     if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
@@ -187,7 +188,7 @@ def enter_request(i, arrived: Arrived, rounds: Rounds):
 
 
 @kl.kernel
-def reply(i, arrived: Arrived, rounds: Rounds, totals, overfull):
+def reply(i, arrived: Arrived, rounds: ClusterRounds, totals, overfull):
     """The weight of a cluster with all requests; overfull[0] = 1 if it is too much anywhere."""
     c = arrived.leaders[i]
     total = kl.int64(REFUSED)
@@ -199,8 +200,8 @@ def reply(i, arrived: Arrived, rounds: Rounds, totals, overfull):
 
 
 @kl.kernel
-def grant_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: ForeignRequests,
-                   replies: Replies, turn):
+def grant_requests(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
+                   requested: ForeignRequests, replies: Replies, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, independent of
     order.
     """
@@ -231,20 +232,20 @@ def grant_requests(i, listed: VertexList, graph: Csr, rounds: Rounds, requested:
 
 
 @kl.kernel
-def enter_granted(i, arrived: Arrived, rounds: Rounds):
+def enter_granted(i, arrived: Arrived, rounds: ClusterRounds):
     """Enter granted requests; atomic, independent of order."""
     kl.atomic_add(rounds.granted, arrived.leaders[i], arrived.weights[i])
 
 
 @kl.kernel
-def reply_chosen(i, arrived: Arrived, rounds: Rounds, totals):
+def reply_chosen(i, arrived: Arrived, rounds: ClusterRounds, totals):
     """totals[i] = what a cluster would weigh with all that are chosen."""
     totals[i] = rounds.granted[arrived.leaders[i]]
 
 
 @kl.kernel
-def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: ForeignRequests,
-                  replies: Replies, round_number):
+def join_clusters(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
+                  requested: ForeignRequests, replies: Replies, round_number):
     """Move v if there is room for all that ask, or for all that are chosen; atomic, independent of
     order.
     """
@@ -272,7 +273,7 @@ def join_clusters(i, listed: VertexList, graph: Csr, rounds: Rounds, requested: 
 
 
 @kl.kernel
-def admit_request(i, arrived: Arrived, rounds: Rounds, of_granted, round_number):
+def admit_request(i, arrived: Arrived, rounds: ClusterRounds, of_granted, round_number):
     """Vertices of another rank join an own cluster: all that request it, or the granted ones."""
     c = arrived.leaders[i]
     fits = rounds.requested[c] <= rounds.max_weight
@@ -284,14 +285,14 @@ def admit_request(i, arrived: Arrived, rounds: Rounds, of_granted, round_number)
 
 
 @kl.kernel
-def mark_changed(i, arrived: Arrived, rounds: Rounds, round_number, changed):
+def mark_changed(i, arrived: Arrived, rounds: ClusterRounds, round_number, changed):
     """changed[i] = whether a cluster is watched and has been joined."""
     changed[i] = kl.int8(arrived.weights[i] == IS_WATCHED
                          and rounds.others[arrived.leaders[i]] == round_number)
 
 
 @kl.kernel
-def list_changed(i, border: Border, rounds: Rounds, round_number):
+def list_changed(i, border: Border, rounds: ClusterRounds, round_number):
     """List a vertex of the border if it has joined a cluster, or leads one that was joined."""
     v = border.vertices[i]
     if rounds.join_requests[v] == HAS_JOINED or rounds.others[v] == round_number:
@@ -301,7 +302,7 @@ def list_changed(i, border: Border, rounds: Rounds, round_number):
 
 
 @kl.kernel
-def settle_requests(i, arrived: Arrived, rounds: Rounds):
+def settle_requests(i, arrived: Arrived, rounds: ClusterRounds):
     """Make a cluster that other ranks have asked ready for the next round."""
     c = arrived.leaders[i]
     rounds.requested[c] = rounds.cluster_weight[c]
@@ -309,7 +310,7 @@ def settle_requests(i, arrived: Arrived, rounds: Rounds):
 
 
 @kl.kernel
-def settle_listed(i, listed: VertexList, rounds: Rounds):
+def settle_listed(i, listed: VertexList, rounds: ClusterRounds):
     """Make v, and the own cluster that it has asked, ready for the next round."""
     v = listed.active[i]
     rounds.moves[v] = kl.int8(0)
@@ -329,8 +330,8 @@ def count_items(i, border: Border, halo: Halo, counts):
 
 
 @kl.kernel
-def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: Rounds, next_item,
-                items: GhostItems, are_moved: StaticValue):
+def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: ClusterRounds,
+                next_item, items: GhostItems, are_moved: StaticValue):
     """Write the updates of a vertex's ghosts; atomic, in any order."""
     v = border.changed[i]
     leader = rounds.cluster[v]
@@ -350,7 +351,7 @@ def ghost_of_item(i, firsts, size, halo: Halo, items: GhostItems):
 
 
 @kl.kernel
-def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds: Rounds):
+def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds: ClusterRounds):
     """A ghost has joined a cluster, or leads one."""
     ghost = ghost_of_item(i, firsts, size, halo, items)
     handle = kl.int64(handles[i])
@@ -372,6 +373,6 @@ def label_leader(i, firsts, size, halo: Halo, items: GhostItems, handles, label)
 
 
 @kl.kernel
-def enter_weight(i, handles, weights, rounds: Rounds):
+def enter_weight(i, handles, weights, rounds: ClusterRounds):
     """A cluster that is watched weighs this."""
     rounds.cluster_weight[handles[i]] = weights[i]

@@ -16,7 +16,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     propose_neighbour,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
-    Rounds,
+    ClusterRounds,
     VertexList,
     begin_single,
     list_rest,
@@ -45,7 +45,7 @@ class State:
     ----------
     handles : Handles
         Of leaders.
-    rounds : Rounds
+    rounds : ClusterRounds
         By handles: clusters of own vertices and ghosts, weights of all clusters; proposals and
         requests of own vertices, and requests to them.  Labels of own vertices; ghosts have theirs
         once received.
@@ -76,8 +76,8 @@ class State:
         labels = None if label is None else space.empty(capacity, np.int32)
         if labels is not None:
             labels[:own] = label
-        self.rounds = Rounds(seed=seed, max_weight=max_weight, label=labels, total=None,
-                             **made).over(Rounds.own_words(space.zeros(3, np.int64)))
+        self.rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=labels, total=None,
+                                    **made).over(ClusterRounds.own_words(space.zeros(3, np.int64)))
         self.rounds.own_words.array[:1] = own
         self.listed, self.spare = self._list(), self._list()
         self._num_listed: Any = None
@@ -115,7 +115,7 @@ class State:
         self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,
                                 team=team_for_all(self.graph.local))
 
-    def propose_among_clusters(self, rounds: Rounds) -> None:
+    def propose_among_clusters(self, rounds: ClusterRounds) -> None:
         """Vertices on the list make their proposals."""
         space, (length, wide) = self.space, self.num_listed()
         rows = HashRows.allocate(space, self.sizes).over(

@@ -86,7 +86,7 @@ def _ends(scratch: np.ndarray) -> list[int]:
     return ends
 
 
-class Sample(NamedTuple):
+class TileSample(NamedTuple):
     """A tile of clusters: how often it counts, its first cluster, and its sizes."""
 
     weight: int
@@ -94,26 +94,26 @@ class Sample(NamedTuple):
     sizes: FineSizes
 
 
-def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[Sample]:
+def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[TileSample]:
     """Tiles at even distances among all arcs, except tiles that take too much scratch."""
     ends = np.cumsum(arcs_of_tiles)
     places = (2 * np.arange(SAMPLES) + 1) * int(ends[-1]) // (2 * SAMPLES)
     chosen = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
-    found = (Sample(weight, TILE * tile, sizes._replace(
+    found = (TileSample(weight, TILE * tile, sizes._replace(
                  arcs=arcs_of_tiles[tile], clusters=min(TILE, sizes.clusters - TILE * tile)))
              for tile, weight in zip(*map(np.ndarray.tolist, chosen), strict=True)
              if tile < len(arcs_of_tiles))  # else no tile has arcs
     return [sample for sample in found if is_one_piece(sample.sizes)]
 
 
-def expected_arcs(sizes: FineSizes, chosen: list[Sample], coarse: list[int]) -> int:
+def expected_arcs(sizes: FineSizes, chosen: list[TileSample], coarse: list[int]) -> int:
     """Room for the arcs of a coarse graph.
 
     Parameters
     ----------
     sizes : FineSizes
         Those of all clusters.
-    chosen : list of Sample
+    chosen : list of TileSample
     coarse : list of int
         The arcs of their rows.
     """

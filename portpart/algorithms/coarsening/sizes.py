@@ -38,7 +38,7 @@ class FineSizes(NamedTuple):
     slots: int | None = None
 
 
-class NetSizes(NamedTuple):
+class FineNetSizes(NamedTuple):
     """A hypergraph that is coarsened.
 
     Attributes
@@ -57,7 +57,7 @@ class NetSizes(NamedTuple):
     index_type: np.dtype[Any]
 
     @classmethod
-    def of(cls, hypergraph: Hypergraph) -> NetSizes:
+    def of(cls, hypergraph: Hypergraph) -> FineNetSizes:
         """The sizes of a hypergraph."""
         return cls(hypergraph.num_vertices, hypergraph.num_nets, hypergraph.num_pins,
                    hypergraph.weight_sum_dtype, hypergraph.net_offsets.dtype)
@@ -82,12 +82,12 @@ def of_arcs(sizes: FineSizes) -> int:
     return sizes.arcs
 
 
-def of_nets(sizes: NetSizes) -> int:
+def of_nets(sizes: FineNetSizes) -> int:
     """An element for each net."""
     return sizes.nets
 
 
-def of_pins(sizes: NetSizes) -> int:
+def of_pins(sizes: FineNetSizes) -> int:
     """An element for each pin."""
     return sizes.pins
 
@@ -107,11 +107,11 @@ def around_clusters(sizes: FineSizes) -> int:
     return sizes.clusters + 1
 
 
-def sum_type(sizes: FineSizes | NetSizes) -> np.dtype[Any]:
+def sum_type(sizes: FineSizes | FineNetSizes) -> np.dtype[Any]:
     """The type of sums of weights of arcs or nets."""
     return sizes.sum_type
 
 
-def index_type(sizes: FineSizes | NetSizes) -> np.dtype[Any]:
+def index_type(sizes: FineSizes | FineNetSizes) -> np.dtype[Any]:
     """The type of offsets."""
     return sizes.index_type

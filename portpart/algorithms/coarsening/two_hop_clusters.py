@@ -12,7 +12,7 @@ import numpy as np
 
 from portpart.algorithms.coarsening.cluster_rounds import (
     ISOLATED_KEYS,
-    Rounds,
+    ClusterRounds,
     VertexList,
     of_keys,
 )
@@ -59,7 +59,7 @@ class TwoHopGroups(WorkRecord):
 
     groups: int = kl.word()  # groups of all preferred clusters
 
-    def sharing(self, rounds: Rounds, spare: VertexList) -> TwoHopGroups:
+    def sharing(self, rounds: ClusterRounds, spare: VertexList) -> TwoHopGroups:
         """The same with arrays of the rounds, and of the list that no vertex is on."""
         return self.replaced(
             count=rounds.others, weight=rounds.requested, group_leader=spare.active,
@@ -68,7 +68,7 @@ class TwoHopGroups(WorkRecord):
 
 
 @kl.device
-def majority_block(v, rounds: Rounds):
+def majority_block(v, rounds: ClusterRounds):
     """The cluster that v rates highest, or a key behind all clusters."""
     key = kl.int64(rounds.proposal[v])
     if key == NO_VERTEX:
@@ -95,7 +95,7 @@ def clear_preferred(key, groups: TwoHopGroups):
 
 
 @kl.kernel
-def count_preferred(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
+def count_preferred(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
     """Count v for its preferred cluster; atomic, independent of order."""
     v = listed.active[i]
     key = majority_block(v, rounds)
@@ -105,7 +105,7 @@ def count_preferred(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: T
 
 
 @kl.kernel
-def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
+def place_groups(i, listed: VertexList, rounds: ClusterRounds, groups: TwoHopGroups):
     """Number the groups of a preferred cluster consecutively; clusters come in any order.
 
     The number, made negative, takes the place of the first vertex, which compares with no vertex.
@@ -119,7 +119,7 @@ def place_groups(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
 
 
 @kl.kernel
-def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
+def enter_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
     """Deal v into a group of its preferred cluster, led by its smallest vertex; atomic, independent
     of order.
 
@@ -139,7 +139,7 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHo
 
 
 @kl.kernel
-def grant_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: TwoHopGroups):
+def grant_in_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
     """Grant the leader of a group, and about as many of the others as fit; atomic, independent of
     order.
     """
@@ -156,7 +156,7 @@ def grant_in_group(i, listed: VertexList, graph: Csr, rounds: Rounds, groups: Tw
 
 
 @kl.kernel
-def join_group(i, listed: VertexList, rounds: Rounds, groups: TwoHopGroups):
+def join_group(i, listed: VertexList, rounds: ClusterRounds, groups: TwoHopGroups):
     """Put v into the cluster of its group's leader if all granted members fit."""
     v = listed.active[i]
     if rounds.join_requests[v] != 0:

@@ -15,7 +15,7 @@ from portpart.algorithms.edits.id_table import delete_ids, restore_ids, unmark_d
 from portpart.algorithms.edits.operations import Changes, inverted
 from portpart.algorithms.edits.plan import BatchPlan, PredictedOutcome
 from portpart.algorithms.edits.rewrite import apply_rows, planned, reserve
-from portpart.algorithms.edits.update import Totals, Update
+from portpart.algorithms.edits.update import TotalChanges, Update
 from portpart.graphs.weights import exact_total
 
 OF_IDS = {"vertices": "vertex weights", "nets": "net weights"}
@@ -140,7 +140,7 @@ def _are_written(changes: Sequence[Changes], counts: Sequence[EditCounters]) -> 
     return bool(changes) and all(counters.written for counters in counts[: len(changes)])
 
 
-def _check_totals(edited: Edited, totals: Totals) -> None:
+def _check_totals(edited: Edited, totals: TotalChanges) -> None:
     """Refuse sums that grow beyond the limit."""
     if totals.pair_weight > 0:
         exact_total(0, edited.pair_weight + totals.pair_weight,
@@ -150,7 +150,7 @@ def _check_totals(edited: Edited, totals: Totals) -> None:
             exact_total(0, table.total_weight + weight, OF_IDS[table.name])
 
 
-def _count(edited: Edited, totals: Totals, sign: int) -> None:
+def _count(edited: Edited, totals: TotalChanges, sign: int) -> None:
     edited.num_pairs += sign * totals.pairs
     edited.pair_weight += sign * totals.pair_weight
     for table, number, weight in totals.ids:

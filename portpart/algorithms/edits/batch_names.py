@@ -10,8 +10,8 @@ import numpy as np
 from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.names import (
     SINGULAR,
+    IdNames,
     Named,
-    Names,
     checked_names,
     elements,
     is_name,
@@ -139,7 +139,7 @@ class BatchNames:
         for new in self.new:
             self._refuse_taken(new, {})
 
-    def give(self) -> list[tuple[Names, Named]]:
+    def give(self) -> list[tuple[IdNames, Named]]:
         """Give the new names now that the batch is applied; what takes them back."""
         return [(new.table.names, new.table.names.add(new.first, new.names))
                 for new in self.new if new.table.names is not None]

@@ -6,11 +6,11 @@ from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record
-from portpart.graphs.row_store import Rows
+from portpart.graphs.row_store import EditableRows
 from portpart.primitives.bisection import lower_bound
 
 
-class BlockPlaces(Record):
+class ChangedRowPlaces(Record):
     """Where rows go that change.
 
     Attributes
@@ -62,13 +62,13 @@ def removed(deltas):
 
 
 @kl.device
-def moving_from(i, room, changes: Changes, rows: Rows):
+def moving_from(i, room, changes: Changes, rows: EditableRows):
     """The first element that a row's changes may move: all do if the row does."""
     return kl.int64(0) if room > 0 else kl.int64(changes.ranks[i])
 
 
 @kl.device
-def is_wide(i, stop, changes: Changes, places: BlockPlaces, rows: Rows):
+def is_wide(i, stop, changes: Changes, places: ChangedRowPlaces, rows: EditableRows):
     """Whether many elements move in a row."""
     row = kl.int64(changes.keys[i]) >> 32
     room = places.begin[i + 1] - places.begin[i]

@@ -13,7 +13,7 @@ from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Slice
-from portpart.graphs.row_store import TEAM, Rows, extended
+from portpart.graphs.row_store import TEAM, EditableRows, extended
 from portpart.primitives.scan import offsets_from_counts
 
 
@@ -87,7 +87,7 @@ def copy_operation(i, operations: Operations, begin, longer: Operations):
 
 
 @kl.kernel
-def count_pairs(j, deleted, rows: Rows, degrees):
+def count_pairs(j, deleted, rows: EditableRows, degrees):
     """degrees[j] = elements of the deleted row."""
     degrees[j] = 0
     if deleted[j] >= 0:
@@ -95,7 +95,7 @@ def count_pairs(j, deleted, rows: Rows, degrees):
 
 
 @kl.kernel
-def list_pairs(j, deleted, rows: Rows, places, begin, mine, other):
+def list_pairs(j, deleted, rows: EditableRows, places, begin, mine, other):
     """Write the pairs of the deleted row."""
     if deleted[j] >= 0:
         place = begin + places[j] - kl.int64(rows.begin[deleted[j]])

@@ -21,7 +21,7 @@ from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError
 from portpart.graphs.csr import directed_rows, narrowed, tails
 from portpart.graphs.graph import Graph, read_only
-from portpart.graphs.row_store import HALF_MORE, TEAM, Growth, RowStore
+from portpart.graphs.row_store import HALF_MORE, TEAM, RowGrowth, RowStore
 from portpart.graphs.rows import Csr
 
 
@@ -135,7 +135,7 @@ class EditableGraph(Editable):
     ----------
     graph : Graph
         Parallel edges become one.
-    growth : Growth
+    growth : RowGrowth
         How much room rows get.
 
     Examples
@@ -146,7 +146,7 @@ class EditableGraph(Editable):
     >>> update = edited.apply(batch)  # doctest: +SKIP
     """
 
-    def __init__(self, graph: Graph, growth: Growth = HALF_MORE) -> None:
+    def __init__(self, graph: Graph, growth: RowGrowth = HALF_MORE) -> None:
         graph = with_ascending_rows(graph)
         vertices = IdTable("vertices", graph.space, graph.num_vertices, graph.vertex_weights,
                            graph.total_vertex_weight, graph.names)

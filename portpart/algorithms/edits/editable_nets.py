@@ -13,7 +13,7 @@ from portpart.algorithms.edits.operations import Side
 from portpart.graphs.csr import narrowed
 from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.row_store import HALF_MORE, Growth, RowStore
+from portpart.graphs.row_store import HALF_MORE, RowGrowth, RowStore
 from portpart.graphs.rows import Csr
 
 
@@ -23,11 +23,11 @@ class EditableHypergraph(Editable):
     Parameters
     ----------
     hypergraph : Hypergraph
-    growth : Growth
+    growth : RowGrowth
         How much room rows get.
     """
 
-    def __init__(self, hypergraph: Hypergraph, growth: Growth = HALF_MORE) -> None:
+    def __init__(self, hypergraph: Hypergraph, growth: RowGrowth = HALF_MORE) -> None:
         space = hypergraph.space
         vertices = IdTable("vertices", space, hypergraph.num_vertices, hypergraph.vertex_weights,
                            hypergraph.total_vertex_weight, hypergraph.names)

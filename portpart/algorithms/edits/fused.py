@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits.changed_rows import BlockPlaces
+from portpart.algorithms.edits.changed_rows import ChangedRowPlaces
 from portpart.algorithms.edits.counters import EditCounters
 from portpart.algorithms.edits.fused_steps import (
     Limits,
@@ -91,7 +91,7 @@ class StoreArguments(Record):
     """Further arguments of the part of a program for a store."""
 
     limits: Limits
-    places: BlockPlaces
+    places: ChangedRowPlaces
     weights: Array | None
 
 
@@ -117,7 +117,7 @@ def check_fused(space: ExecutionSpace, operations: Operations,
         length = operations.length_of("kinds") * side.directions
         changes = inputs.changes
         growth, weights = side.store.growth, side.table.weights
-        places = BlockPlaces(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
+        places = ChangedRowPlaces(ONE_MORE, ONE_MORE, side.store.used, length, growth.wide)
         own = (rows, side.deletions, growth, StoreArguments(inputs.limits, places, weights),
                changes, inputs.counters,
                inputs.of_ids, inputs.deleted)

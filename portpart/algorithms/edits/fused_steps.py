@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.edits.changed_rows import BlockPlaces, added, removed
+from portpart.algorithms.edits.changed_rows import ChangedRowPlaces, added, removed
 from portpart.algorithms.edits.counters import NONE, EditCounters
 from portpart.algorithms.edits.id_table import ALIVE, DeletedIds
 from portpart.algorithms.edits.operations import CLEAR, Changes, Deletions, Directed, Operations
 from portpart.backends import language as kl
 from portpart.backends.language import Words
-from portpart.graphs.row_store import Rows
+from portpart.graphs.row_store import EditableRows
 
 
 class Limits(Words):
@@ -61,8 +61,8 @@ def set_unit_weight(i, limits: Limits, weights):
 
 
 @kl.kernel
-def clear_row(j, deleted: DeletedIds, rows: Rows, operations: Operations, directed: Directed,
-              limits: Limits, total: EditCounters):
+def clear_row(j, deleted: DeletedIds, rows: EditableRows, operations: Operations,
+              directed: Directed, limits: Limits, total: EditCounters):
     """Append an operation for each pair of a deleted row, if there is space.
 
     Atomic: their places depend on the order, the result does not.
@@ -111,7 +111,8 @@ def place_key(i, keys, changes: Changes, directed: Directed, limits: Limits):
 
 
 @kl.kernel
-def decide(_, places: BlockPlaces, counters: EditCounters, of_ids: EditCounters, limits: Limits):
+def decide(_, places: ChangedRowPlaces, counters: EditCounters, of_ids: EditCounters,
+           limits: Limits):
     """Write the batch if no operation is refused, and there is memory for it as it is."""
     room = places.begin[limits.length]
     deltas = places.before[limits.length]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.edits.counters import MISSING, MISSING_FIRST, EditCounters, refuse
-from portpart.algorithms.edits.names import Names
+from portpart.algorithms.edits.names import IdNames
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record
@@ -38,7 +38,7 @@ class IdTable:
 
     Attributes
     ----------
-    names : Names or None
+    names : IdNames or None
     weights : array or None
         Of all ids; 0 for deleted ones where there is an array.
     deletions : array of int32
@@ -57,7 +57,7 @@ class IdTable:
         self.total_weight = total_weight
         self.lent = True
         self.weigh_one = weights is None
-        self.names = None if names is None else Names(name, names)
+        self.names = None if names is None else IdNames(name, names)
 
     def give(self, count: int) -> int:
         """Give out `count` ids and return the first; none of them exists yet."""

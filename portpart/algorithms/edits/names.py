@@ -26,7 +26,7 @@ class Named(NamedTuple):
     before: list[int]
 
 
-class Names:
+class IdNames:
     """The names of ids 0, 1 ..., some of which may have none.
 
     Parameters

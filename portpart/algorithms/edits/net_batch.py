@@ -11,10 +11,10 @@ from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.operations import INSERT
 from portpart.graphs.arrays import space_of
-from portpart.graphs.checks import Words, check_offsets
+from portpart.graphs.checks import RowTerms, check_offsets
 from portpart.graphs.csr import tails
 
-WORDS = Words("offsets", "pins", "pins", "insert_nets")
+WORDS = RowTerms("offsets", "pins", "pins", "insert_nets")
 
 
 class NetBatch(Batch):

@@ -23,7 +23,7 @@ from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Slice
-from portpart.graphs.row_store import Rows, RowStore
+from portpart.graphs.row_store import EditableRows, RowStore
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.sort import sort_keys
 
@@ -202,14 +202,14 @@ def inverted(store: RowStore, changes: Changes, counters: EditCounters) -> Chang
 
 
 @kl.device
-def rank_of(row, element, rows: Rows):
+def rank_of(row, element, rows: EditableRows):
     """How many elements of the row are smaller."""
     begin = kl.int64(rows.begin[row])
     return lower_bound(rows.elements, begin, kl.int64(rows.end[row]), element) - begin
 
 
 @kl.device
-def weight_at(rank, row, element, rows: Rows):
+def weight_at(rank, row, element, rows: EditableRows):
     """Weight of the element if it stands at that rank of the row, else -1."""
     place = kl.int64(rows.begin[row]) + rank
     found = kl.int64(-1)
@@ -309,7 +309,7 @@ def write_key(i, operations: Operations, directed: Directed, keys):
 
 
 @kl.kernel
-def find_combined_change(i, directed: Directed, operations: Operations, rows: Rows,
+def find_combined_change(i, directed: Directed, operations: Operations, rows: EditableRows,
                          deletions: Deletions,
                          changes: Changes, counters: EditCounters):
     """Write the change of a pair where its key stands first, and none elsewhere."""
@@ -332,7 +332,7 @@ def find_combined_change(i, directed: Directed, operations: Operations, rows: Ro
 
 
 @kl.kernel
-def invert(i, changes: Changes, rows: Rows, back: Changes, counters: EditCounters):
+def invert(i, changes: Changes, rows: EditableRows, back: Changes, counters: EditCounters):
     """Write the change that undoes another, and its place in the row as it is now."""
     key = kl.int64(changes.keys[i])
     back.ranks[i] = rank_of(key >> 32, key & LOW_HALF, rows)

@@ -42,7 +42,7 @@ from portpart.algorithms.edits.id_table import (
 )
 from portpart.algorithms.edits.operations import Changes, Operations, combined_changes
 from portpart.algorithms.edits.rewrite import RowRewrite, planned, reserve
-from portpart.algorithms.edits.update import Totals, Update
+from portpart.algorithms.edits.update import TotalChanges, Update
 from portpart.algorithms.edits.upload import operations_of, upload, weights_of
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 
@@ -244,7 +244,7 @@ class BatchPlan:
         return counts
 
     def reserved(self, counts: Sequence[EditCounters],
-                 totals: Totals) -> list[tuple[RowRewrite, int]]:
+                 totals: TotalChanges) -> list[tuple[RowRewrite, int]]:
         """The rewrites that are left to apply, and the space that each needs."""
         if self.changes and not self.rewrites:
             numbers, counted = new_counters(self.space, len(self.edited.sides))
@@ -271,7 +271,7 @@ class BatchPlan:
             self.changes, self.batch.insertions,
             self.deleted, self.weighed,
             first.loops, first.merged, sum(counters.missing for counters in (first, *counts[2:])),
-            Totals(pairs, pairs + first.extra, ids))
+            TotalChanges(pairs, pairs + first.extra, ids))
 
 
 def _weight_of(insertion: InsertedIds) -> int:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.changed_rows import (
-    BlockPlaces,
+    ChangedRowPlaces,
     added,
     begins_row,
     end_of_row,
@@ -27,8 +27,8 @@ from portpart.backends.language import StaticValue
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.row_store import (
     TEAM,
-    Growth,
-    Rows,
+    EditableRows,
+    RowGrowth,
     RowStore,
     place_row,
     put,
@@ -45,7 +45,7 @@ class RowRewrite(NamedTuple):
 
     store: RowStore
     changes: Changes
-    places: BlockPlaces
+    places: ChangedRowPlaces
     wide: Wide | None = None
 
 
@@ -58,7 +58,7 @@ def planned(store: RowStore, changes: Changes, counters: EditCounters) -> RowRew
                        counters)
     begin = offsets_from_counts(space, rooms)
     space.parallel_for(1, write_totals, begin, before, length, counters)
-    return RowRewrite(store, changes, BlockPlaces(before, begin, 0, length, store.growth.wide))
+    return RowRewrite(store, changes, ChangedRowPlaces(before, begin, 0, length, store.growth.wide))
 
 
 def reserve(row_rewrite: RowRewrite, counters: EditCounters,
@@ -100,7 +100,7 @@ def apply_rows(row_rewrite: RowRewrite, room: int) -> None:
 
 
 @kl.kernel
-def find_room(i, changes: Changes, before, length, rows: Rows, growth: Growth, rooms,
+def find_room(i, changes: Changes, before, length, rows: EditableRows, growth: RowGrowth, rooms,
               counters: EditCounters):
     """rooms[i] = the room of the new place that a row needs, where its changes begin; else 0."""
     room = kl.int64(0)
@@ -125,7 +125,8 @@ def write_totals(_, begin, before, length, counters: EditCounters):
 
 
 @kl.kernel
-def rewrite_row(i, changes: Changes, places: BlockPlaces, rows: Rows, weighted: StaticValue):
+def rewrite_row(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
+                weighted: StaticValue):
     """Change a row, where its changes begin."""
     if begins_row(i, changes.keys):
         row = kl.int64(changes.keys[i]) >> 32
@@ -154,7 +155,7 @@ def rewrite_row(i, changes: Changes, places: BlockPlaces, rows: Rows, weighted: 
 
 
 @kl.device
-def weigh_elements(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValue):
+def weigh_elements(i, stop, row, changes: Changes, rows: EditableRows, weighted: StaticValue):
     """Set the weights of elements that all stay, if they have weights, and count them."""
     if weighted:
         for change in range(i + kl.lane(), stop, kl.team_size()):
@@ -165,7 +166,7 @@ def weigh_elements(i, stop, row, changes: Changes, rows: Rows, weighted: StaticV
 
 
 @kl.device
-def kept_in_row(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValue):
+def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: StaticValue):
     """Set the weights of elements that stay, close the gaps of those that go, count the rest.
 
     No element moves backwards, so that a team reads a stretch of the row and then writes it.
@@ -193,7 +194,7 @@ def kept_in_row(i, stop, row, changes: Changes, rows: Rows, weighted: StaticValu
 
 
 @kl.device
-def spread_row(i, stop, count, new, changes: Changes, places: BlockPlaces, rows: Rows,
+def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
                weighted: StaticValue):
     """Move elements, the last ones first, so that there are gaps for those that come."""
     row = kl.int64(changes.keys[i]) >> 32
@@ -217,7 +218,7 @@ def spread_row(i, stop, count, new, changes: Changes, places: BlockPlaces, rows:
 
 
 @kl.device
-def added_to_row(i, stop, new, changes: Changes, places: BlockPlaces, rows: Rows,
+def added_to_row(i, stop, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
                  weighted: StaticValue):
     """Write those that come into the gaps, and count them."""
     for change in range(i + kl.lane(), stop, kl.team_size()):

@@ -21,7 +21,7 @@ from portpart.graphs.from_arrays import csr_graph
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.row_store import Growth
+from portpart.graphs.row_store import RowGrowth
 from portpart.options import shown
 
 OF_GRAPH = {"indptr": "offsets", "indices": "targets", "edge_weights": "weights",
@@ -82,7 +82,7 @@ def existing_graph(arrays: Saved, space: ExecutionSpace) -> EitherGraph:
 
 
 def edited_of(existing: EitherGraph, arrays: Saved,
-              growth: Growth) -> EditableGraph | EditableHypergraph:
+              growth: RowGrowth) -> EditableGraph | EditableHypergraph:
     """The existing graph with the ids that the file gives.
 
     Parameters
@@ -90,7 +90,7 @@ def edited_of(existing: EitherGraph, arrays: Saved,
     existing : Graph or Hypergraph
         What `existing_graph` has found.
     arrays : Saved
-    growth : Growth
+    growth : RowGrowth
         How much room rows get.
 
     Raises

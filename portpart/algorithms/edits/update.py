@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from portpart.algorithms.edits.batch import InsertedIds
 from portpart.algorithms.edits.id_table import DeletedIds, IdTable, WeightChanges
-from portpart.algorithms.edits.names import Named, Names
+from portpart.algorithms.edits.names import IdNames, Named
 from portpart.algorithms.edits.operations import Changes
 
 
-class Totals(NamedTuple):
+class TotalChanges(NamedTuple):
     """By how much pairs, their weight, and for each kind of ids number and weight change."""
 
     pairs: int
@@ -20,7 +20,7 @@ class Totals(NamedTuple):
     ids: Sequence[tuple[IdTable, int, int]]
 
 
-NO_CHANGE = Totals(0, 0, ())
+NO_CHANGE = TotalChanges(0, 0, ())
 
 
 @dataclass(eq=False)  # a frozen one takes longer to make
@@ -42,7 +42,7 @@ class Update:
         Deleted ids.
     weighed : list of (IdTable, WeightChanges)
         Ids with new weights.
-    named : list of (Names, Named)
+    named : list of (IdNames, Named)
         New names, in order.
     loops, merged, missing : int
         Self loops that were dropped, pairs that were there already, deletions of what was not
@@ -56,8 +56,8 @@ class Update:
     loops: int = 0
     merged: int = 0
     missing: int = 0
-    totals: Totals = NO_CHANGE
-    named: Sequence[tuple[Names, Named]] = ()
+    totals: TotalChanges = NO_CHANGE
+    named: Sequence[tuple[IdNames, Named]] = ()
 
     @property
     def num_changes(self) -> int:

@@ -87,7 +87,7 @@ def operations_of(space: ExecutionSpace, calls: Sequence[BatchCall], timed: bool
     return _operations(memory, layout_of(0, (), length, weighted, timed, ()))
 
 
-class Layout(NamedTuple):
+class BatchLayout(NamedTuple):
     """Where the arrays of a batch stand in one memory, and which of operations are absent.
 
     Attributes
@@ -105,7 +105,7 @@ class Layout(NamedTuple):
 
 @lru_cache(maxsize=256)
 def layout_of(num_counters: int, deletions: tuple[int, ...], length: int, weighted: bool,
-              timed: bool, directions: tuple[int, ...]) -> Layout:
+              timed: bool, directions: tuple[int, ...]) -> BatchLayout:
     """Return the layout behind the counters, for these numbers of deletions and operations."""
     cutter = Cutter()
     cutter.next(WIDE, num_counters * len(EditCounters.indices))
@@ -117,10 +117,11 @@ def layout_of(num_counters: int, deletions: tuple[int, ...], length: int, weight
     absent = {name: None for name in ("weights", "times") if name not in operations}
     brought = cutter.end
     changes = [slices_of_changes(length * each, cutter) for each in directions]
-    return Layout(deleted, operations, absent, changes, (cutter.end - brought) // NARROW.itemsize)
+    return BatchLayout(deleted, operations, absent, changes,
+                       (cutter.end - brought) // NARROW.itemsize)
 
 
-def _operations(memory: Array, layout: Layout) -> Operations:
+def _operations(memory: Array, layout: BatchLayout) -> Operations:
     return Operations.sliced(memory, layout.operations, **layout.absent)
 
 

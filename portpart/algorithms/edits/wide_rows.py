@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.edits.changed_rows import (
-    BlockPlaces,
+    ChangedRowPlaces,
     added,
     begins_row,
     end_of_row,
@@ -17,7 +17,7 @@ from portpart.algorithms.edits.operations import LOW_HALF, Changes
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
 from portpart.backends.language import Record, StaticValue
-from portpart.graphs.row_store import Rows, RowStore, put
+from portpart.graphs.row_store import EditableRows, RowStore, put
 from portpart.primitives.bisection import lower_bound
 from portpart.primitives.scan import offsets_from_counts
 
@@ -40,7 +40,7 @@ class Wide(Record):
     number: int
 
 
-def wide_rows(store: RowStore, changes: Changes, places: BlockPlaces) -> Wide:
+def wide_rows(store: RowStore, changes: Changes, places: ChangedRowPlaces) -> Wide:
     """Memory for the elements that move in wide rows."""
     space, length = store.space, places.length
     counts = space.empty(length, np.int64)
@@ -52,7 +52,7 @@ def wide_rows(store: RowStore, changes: Changes, places: BlockPlaces) -> Wide:
                 None if weights is None else space.zeros(number, weights.dtype), number)
 
 
-def move_wide(store: RowStore, changes: Changes, places: BlockPlaces, wide: Wide) -> None:
+def move_wide(store: RowStore, changes: Changes, places: ChangedRowPlaces, wide: Wide) -> None:
     """Move the elements of wide rows, each on its own; takes no memory."""
     for move in (gather_wide, scatter_wide):
         kernel = move.bound(weighted=store.rows.weights is not None)
@@ -60,7 +60,7 @@ def move_wide(store: RowStore, changes: Changes, places: BlockPlaces, wide: Wide
 
 
 @kl.kernel
-def count_wide(i, changes: Changes, places: BlockPlaces, rows: Rows, counts):
+def count_wide(i, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, counts):
     """counts[i] = room for what moves in a row, where the changes of a wide one begin; else 0."""
     counts[i] = 0
     if begins_row(i, changes.keys):
@@ -73,7 +73,7 @@ def count_wide(i, changes: Changes, places: BlockPlaces, rows: Rows, counts):
 
 
 @kl.kernel
-def gather_wide(j, changes: Changes, places: BlockPlaces, rows: Rows, wide: Wide,
+def gather_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, wide: Wide,
                 weighted: StaticValue):
     """Lay element j of the wide rows where it has its new place, unless it goes."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1
@@ -95,7 +95,7 @@ def gather_wide(j, changes: Changes, places: BlockPlaces, rows: Rows, wide: Wide
 
 
 @kl.kernel
-def scatter_wide(j, changes: Changes, places: BlockPlaces, rows: Rows, wide: Wide,
+def scatter_wide(j, changes: Changes, places: ChangedRowPlaces, rows: EditableRows, wide: Wide,
                  weighted: StaticValue):
     """Put what has been laid at j into its row; what comes is written there later."""
     i = lower_bound(wide.begin, 0, places.length, j + 1) - 1

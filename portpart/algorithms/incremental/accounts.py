@@ -6,7 +6,7 @@ from typing import Any
 
 from portpart.algorithms.edits.id_table import ALIVE, DeletedIds, WeightChanges
 from portpart.algorithms.edits.operations import Changes
-from portpart.algorithms.incremental.edits import Counts, NewLimits, NewVertices, new_vertex
+from portpart.algorithms.incremental.edits import EditCounts, NewLimits, NewVertices, new_vertex
 from portpart.algorithms.refinement.blocks.block_weights import set_limits
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
@@ -47,7 +47,7 @@ def limit_block(b, new_limits: NewLimits, blocks: Blocks):
 
 
 @kl.kernel
-def account_inserted(i, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves,
+def account_inserted(i, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                      incumbent: Incumbent):
     """Count a new vertex in its block, with what it weighs after the batch."""
     v = new_vertex(i, inserted, counts)
@@ -56,7 +56,7 @@ def account_inserted(i, inserted: NewVertices, counts: Counts, graph: Csr, moves
 
 
 @kl.kernel
-def activate_inserted(i, inserted: NewVertices, counts: Counts, cache: GainCache):
+def activate_inserted(i, inserted: NewVertices, counts: EditCounts, cache: GainCache):
     """A new vertex is to be examined."""
     mark_dirty(kl.int32(new_vertex(i, inserted, counts)), cache)
 

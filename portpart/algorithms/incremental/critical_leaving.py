@@ -11,8 +11,8 @@ from typing import Any
 
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.rewrite import begins_row
-from portpart.algorithms.incremental.edits import Counts
-from portpart.algorithms.incremental.net_changes import NET_TEAM, NetCounts
+from portpart.algorithms.incremental.edits import EditCounts
+from portpart.algorithms.incremental.net_changes import NET_TEAM, NetEditCounts
 from portpart.algorithms.incremental.pseudo import BLOCKS_TEAM
 from portpart.algorithms.incremental.pseudo_rounds import lay_out_entry
 from portpart.algorithms.incremental.pseudo_state import (
@@ -111,7 +111,8 @@ def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Bloc
 
 
 @kl.kernel
-def find_overloaded(_, net_counts: NetCounts, blocks: Blocks, figures: Figures, sequence: Pseudo):
+def find_overloaded(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures,
+                    sequence: Pseudo):
     """Whether a block is too heavy, if somebody may move.  Called by one team."""
     heavy = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
@@ -226,8 +227,8 @@ def has_changed(i, number, pins: Changes):
 
 
 @kl.kernel
-def evict_if_critical(i, pins: Changes, counts: Counts, net_counts: NetCounts, graph: NetRows,
-                      moves: Moves, blocks: Blocks, sequence: Pseudo):
+def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditCounts,
+                      graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
     """The pins of a net that are alone in their block leave, where the net's changes begin.
 
     Nobody does where refinement is to examine none.

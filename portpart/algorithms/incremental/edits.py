@@ -29,7 +29,7 @@ class NotReady(Exception):
     """Raised if a batch must be complete before it can be followed."""
 
 
-class Counts(Words):
+class EditCounts(Words):
     """How much there is of each kind.
 
     Attributes
@@ -106,13 +106,13 @@ class NewVertices(Record):
 
 
 @kl.device
-def new_vertex(i, inserted: NewVertices, counts: Counts):
+def new_vertex(i, inserted: NewVertices, counts: EditCounts):
     """The i-th new vertex."""
     return kl.value_or(inserted.ids, i, counts.first + i)
 
 
 @kl.kernel
-def learn_outcome(_, outcome: BatchCounters, counts: Counts):
+def learn_outcome(_, outcome: BatchCounters, counts: EditCounts):
     """Learn how many pairs have changed; go on if the batch has come to what is expected."""
     counts.changed += counts.directions * outcome[EditCounters.cleared]
     counts.active_pairs = counts.activates * counts.changed
@@ -162,7 +162,7 @@ def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool
         else NewVertices(ids, vertices.deletions),
         "deleted": deleted, "weighed": weighed, "changes": changes,
         "outcome": nothing.outcome if expected is None else expected.outcome,
-        "counts": Counts.of(
+        "counts": EditCounts.of(
             inserted=inserted, first=insertions[0].first if insertions else 0,
             few=int(0 < inserted <= FEW),
             many=int(inserted > FEW), deleted=deleted.length_of("effective"),

@@ -19,7 +19,7 @@ from portpart.algorithms.edits.update import Update
 from portpart.algorithms.incremental.edits import Nothing, NotReady, records_of, touched
 from portpart.algorithms.incremental.move_log import (
     LivePartition,
-    Moves,
+    MoveLog,
     RoundResult,
     write_existing_block,
     write_left,
@@ -31,7 +31,7 @@ from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.local.local import (
     SUM_TEAM,
     LocalRefinement,
-    Report,
+    LocalReport,
     begin_report,
     journal_for,
     return_vertex,
@@ -122,7 +122,7 @@ class IncrementalRefiner:
         refiner.run.moves.part[:] = 0
         sizes = self.sizes = self._with_room(self.sizes, 1)
         self.fixed = self._with_room(self.fixed, -1)
-        self._numbers = space.zeros(len(Report.indices) + refiner.sizes.blocks, np.int64)
+        self._numbers = space.zeros(len(LocalReport.indices) + refiner.sizes.blocks, np.int64)
         self.journal = journal_for(space, refiner.sizes, self.price, sizes, self._numbers)
         connections = space.full(self.room, self.price,
                                  np.int64) if sizes is None else sizes * self.price
@@ -307,12 +307,12 @@ class IncrementalRefiner:
         number = int(moved.sum())
         return number, number if self.sizes is None else int(self.sizes[: len(old)][moved].sum())
 
-    def moves(self, last: RoundResult) -> Moves:
+    def moves(self, last: RoundResult) -> MoveLog:
         """What the last round has moved, to take it back; as long as there is no other round."""
         count = last.journaled
-        return Moves(self.journal.listed[:count], self.journal.left[:count])
+        return MoveLog(self.journal.listed[:count], self.journal.left[:count])
 
-    def undo(self, moves: Moves, undoing: bool = False) -> None:
+    def undo(self, moves: MoveLog, undoing: bool = False) -> None:
         """Take back the moves of the last round that has not been taken back.
 
         `undoing` says that its edits are undone next.
@@ -371,8 +371,8 @@ class IncrementalRefiner:
         return self.balance_of(total)
 
     def _read(self) -> RoundResult:
-        words = len(Report.indices)
+        words = len(LocalReport.indices)
         numbers = self.graph.space.to_host(self._numbers)
-        report = Report(numbers[:words].tolist())
+        report = LocalReport(numbers[:words].tolist())
         return RoundResult(report.cost, report.iterations, report.affected, report.moved,
                            report.migration, report.journaled, numbers[words:].copy())

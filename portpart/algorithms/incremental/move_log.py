@@ -53,7 +53,7 @@ class LivePartition(NamedTuple):
     fixed: Array | None
 
 
-class Moves(NamedTuple):
+class MoveLog(NamedTuple):
     """What takes a partition back to where it was.
 
     Attributes
@@ -65,9 +65,9 @@ class Moves(NamedTuple):
     listed: Array
     left: Array
 
-    def kept(self, space: ExecutionSpace) -> Moves:
+    def kept(self, space: ExecutionSpace) -> MoveLog:
         """A copy that stays."""
-        return Moves(space.copy(self.listed), space.copy(self.left))
+        return MoveLog(space.copy(self.listed), space.copy(self.left))
 
 
 @kl.kernel

@@ -44,7 +44,7 @@ NET_TEAM = 32
 """Lanes for a net that was edited, of any size."""
 
 
-class NetCounts(Words):
+class NetEditCounts(Words):
     """How many nets there are of each kind; pins that have changed are as many as pairs.
 
     Attributes
@@ -87,7 +87,7 @@ def record_nets(this: Recording) -> None:
 
 
 @kl.kernel
-def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetCounts,
+def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetEditCounts,
               graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
@@ -121,7 +121,7 @@ def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves
 
 
 @kl.kernel
-def update_edited_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows,
+def update_edited_pin(i, pins: Changes, net_counts: NetEditCounts, graph: NetRows,
                       pin_counts: PinCounts,
                       moves: Moves, cache: GainCache):
     """Count a vertex that is a pin now or no longer, and wake it; atomic, independent of order."""
@@ -134,7 +134,7 @@ def update_edited_pin(i, pins: Changes, net_counts: NetCounts, graph: NetRows,
 
 
 @kl.kernel
-def update_edited_net(i, pins: Changes, net_counts: NetCounts, graph: NetRows, state: NetUpdate,
+def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRows, state: NetUpdate,
                       price: StaticValue):
     """Make the sets of a net again, where its changes begin, and account for what it costs.
 

@@ -12,12 +12,12 @@ import numpy as np
 from portpart.algorithms.edits.operations import Changes
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.incremental.edits import Nothing, NotReady, edits_of
-from portpart.algorithms.incremental.move_log import Moves
+from portpart.algorithms.incremental.move_log import MoveLog
 from portpart.algorithms.incremental.neighbours import TEAM, flag_pins
 from portpart.algorithms.incremental.net_changes import (
     NET_TEAM,
-    NetCounts,
     NetDeletions,
+    NetEditCounts,
     find_newly_large,
     relist_net,
 )
@@ -26,9 +26,9 @@ from portpart.algorithms.incremental.rows import EditedRows
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
     SMALL_TEAM,
-    NetSizes,
     NetWords,
     PinSets,
+    PinStateSizes,
     net_words,
     words_for,
 )
@@ -105,7 +105,7 @@ class NetsFollowed:
         self.graph.nets.reserve(weighted=True)
         rows = self.graph.net_rows
         self.max_rows = int((rows.end - rows.begin > MAX_SMALL).sum())
-        sizes = self.sizes = NetSizes(
+        sizes = self.sizes = PinStateSizes(
             edited.num_vertices, len(self.graph.nets.deletions), self.graph.pins.pool_length,
             self.max_rows + spare_rows(num_blocks), num_blocks)
         self.words, self.listed = net_words(space, 0, num_blocks), list_words(space)
@@ -157,12 +157,12 @@ class NetsFollowed:
         return {
             "pins": pins, "net_deleted": deleted, "net_weighed": weighed,
             "net_deletions": self._deletions,
-            "net_counts": NetCounts.of(deleted=deleted.length_of("effective"),
-                                       weighed=weighed.length,
-                                       relisted=relisted, activates=int(refine)),
+            "net_counts": NetEditCounts.of(deleted=deleted.length_of("effective"),
+                                           weighed=weighed.length,
+                                           relisted=relisted, activates=int(refine)),
         }
 
-    def undo(self, edited: EditedNets, moves: Moves, where: state.Moves) -> None:
+    def undo(self, edited: EditedNets, moves: MoveLog, where: state.Moves) -> None:
         """Let counters follow vertices that are about to move back, and note their nets."""
         rows = self(edited)
         self.space.parallel_for(len(moves.listed), return_pins, moves.listed, moves.left, rows,
@@ -235,7 +235,7 @@ def spare_rows(num_blocks: int) -> int:
     return max(1, min(MAX_SPARE_ROWS, MAX_SPARE_COUNTERS // num_blocks))
 
 
-def grown(space: ExecutionSpace, piece: WorkRecord, sizes: NetSizes) -> WorkRecord:
+def grown(space: ExecutionSpace, piece: WorkRecord, sizes: PinStateSizes) -> WorkRecord:
     """A record of the state with room for more; nets that are new have no pins."""
     longer = {}
     for name, array in piece.declared.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.incremental.edits import Counts, NewVertices, new_vertex
+from portpart.algorithms.incremental.edits import EditCounts, NewVertices, new_vertex
 from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, set_move_cost
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
@@ -95,7 +95,7 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def place_in_lightest(inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves,
+def place_in_lightest(inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                       blocks: Blocks,
                       figures: Figures):
     """Put those that are nowhere into the lightest blocks, one by one.  Called by one team."""
@@ -107,7 +107,7 @@ def place_in_lightest(inserted: NewVertices, counts: Counts, graph: Csr, moves: 
 
 
 @kl.kernel
-def begin_inserted(i, inserted: NewVertices, counts: Counts, moves: Moves, journal: Journal):
+def begin_inserted(i, inserted: NewVertices, counts: EditCounts, moves: Moves, journal: Journal):
     """A new vertex is in no block, and was in none."""
     v = new_vertex(i, inserted, counts)
     join_block(v, NONE, moves)
@@ -115,13 +115,13 @@ def begin_inserted(i, inserted: NewVertices, counts: Counts, moves: Moves, journ
 
 
 @kl.kernel
-def connect_inserted(i, inserted: NewVertices, counts: Counts, blocks: Blocks, price):
+def connect_inserted(i, inserted: NewVertices, counts: EditCounts, blocks: Blocks, price):
     """Moving a new vertex costs so much."""
     set_move_cost(new_vertex(i, inserted, counts), price, blocks)
 
 
 @kl.kernel
-def finish_inserted(i, inserted: NewVertices, counts: Counts, incumbent: Incumbent,
+def finish_inserted(i, inserted: NewVertices, counts: EditCounts, incumbent: Incumbent,
                     journal: Journal):
     """A new vertex is at home where it is."""
     v = new_vertex(i, inserted, counts)
@@ -139,15 +139,15 @@ def choose_for(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
 
 
 @kl.kernel
-def choose_block(i, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
-                 figures: Figures, most_connected: StaticValue):
+def choose_block(i, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
+                 blocks: Blocks, figures: Figures, most_connected: StaticValue):
     """Choose a block for a new vertex that has none."""
     choose_for(new_vertex(i, inserted, counts), graph, moves, blocks, figures, most_connected)
 
 
 @kl.kernel
-def place_few(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
-              figures: Figures, most_connected: StaticValue):
+def place_few(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
+              blocks: Blocks, figures: Figures, most_connected: StaticValue):
     """All rounds for a few new vertices.  Called by one team."""
     for _round in range(ROUNDS):
         for i in range(kl.lane(), counts.inserted, kl.team_size()):
@@ -161,14 +161,14 @@ def place_few(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves
 
 
 @kl.kernel
-def take_block(i, inserted: NewVertices, counts: Counts, moves: Moves):
+def take_block(i, inserted: NewVertices, counts: EditCounts, moves: Moves):
     """Place a new vertex where it has chosen."""
     join_target(new_vertex(i, inserted, counts), moves)
 
 
 @kl.kernel
-def place_rest(_, inserted: NewVertices, counts: Counts, graph: Csr, moves: Moves, blocks: Blocks,
-               figures: Figures):
+def place_rest(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
+               blocks: Blocks, figures: Figures):
     """Put those that are nowhere into the lightest blocks.  Called by one team."""
     place_in_lightest(inserted, counts, graph, moves, blocks, figures)
 

@@ -57,7 +57,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     record_order,
     sequence_of,
 )
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Scope
@@ -83,7 +83,8 @@ class PseudoBlock(Piece):
 
     list_first: ClassVar[Kernel] = list_first
 
-    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
+                run: Run) -> dict[str, WorkRecord]:
         """The pseudo block."""
         return {"sequence": pseudo_for(space, sizes, run)}
 

@@ -12,7 +12,7 @@ from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, PrefixWords
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -91,7 +91,7 @@ class Pseudo(MoveSequence):
     members: Array = work(np.int32, lambda size: size.vertices)
 
 
-def pseudo_for(space: ExecutionSpace, sizes: Sizes, run: Run) -> Pseudo:
+def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseudo:
     """Allocate what a run needs; a list of rebalancing is free before."""
     return Pseudo.allocate(
         space, sizes, other_list=run.rebalancing.listed,

@@ -9,7 +9,7 @@ from portpart.algorithms.edits.editable import Editable
 from portpart.algorithms.edits.editable_nets import EditableHypergraph
 from portpart.algorithms.edits.update import Update
 from portpart.algorithms.incremental.accounts import record_pairs
-from portpart.algorithms.incremental.move_log import Moves
+from portpart.algorithms.incremental.move_log import MoveLog
 from portpart.algorithms.incremental.neighbours import TEAM, flag_neighbours
 from portpart.algorithms.incremental.net_changes import record_nets, record_pins
 from portpart.algorithms.incremental.net_placing import most_connected_by_nets
@@ -65,7 +65,7 @@ class GraphUpdates:
     def activate(self, this: Recording) -> None:
         """Record which vertices are examined when all of that is known."""
 
-    def undo(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
+    def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
         """Be told before vertices move back as edits are undone."""
 
     def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
@@ -100,7 +100,7 @@ class NetUpdates(GraphUpdates):
         """Record which vertices nets ask to examine."""
         record_nets(this)
 
-    def undo(self, refiner: Refiner, rows: Any, moves: Moves) -> None:
+    def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
         """Let nets know of vertices that are about to move back."""
         _nets(refiner).undo(rows, moves, refiner.run.moves)
 

@@ -12,14 +12,14 @@ from itertools import pairwise
 import numpy as np
 
 from portpart.algorithms.initial.bisection_state import (
+    BisectionSizes,
+    BisectionWords,
     Candidates,
     Keyed,
     ProjectedState,
     Recursion,
-    Sizes,
     Splits,
     Splitting,
-    Start,
 )
 from portpart.algorithms.initial.fm_gains import (
     NUM_TOTALS,
@@ -95,7 +95,7 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
     `ordered` already, by blocks that they are to be bisected within, all begin in one block.
     """
     program = Program("recursive bisection")
-    run: Start = program.declare(records)["start"]
+    run: BisectionWords = program.declare(records)["start"]
     if not ordered:
         program.launch(run.vertices_of_all, shuffle)
     program.launch(1, begin_level)
@@ -109,7 +109,7 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
     return program
 
 
-def _bisect(program: Program, run: Start, rule: GainRule, team: int) -> None:
+def _bisect(program: Program, run: BisectionWords, rule: GainRule, team: int) -> None:
     """One level."""
     with program.if_nonzero(run.inherited):
         program.launch(run.attempts, project_side, team=256)
@@ -122,7 +122,7 @@ def _bisect(program: Program, run: Start, rule: GainRule, team: int) -> None:
     program.launch(run.splits_of_all, split_sides, team=256)
 
 
-def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None:
+def _begin_keys(program: Program, run: BisectionWords, rule: GainRule, team: int) -> None:
     """First keys, of vertices or net by net."""
     if rule.add_gains is None:
         program.launch(run.vertices_of_all, rule.begin_key, team=team)
@@ -134,7 +134,8 @@ def _begin_keys(program: Program, run: Start, rule: GainRule, team: int) -> None
             program.launch(run.net_groups, of_large, team=LARGE_NET_TEAM)
 
 
-def _go_step_by_step(program: Program, run: Start, work: DeviceFunction, rule: GainRule) -> None:
+def _go_step_by_step(program: Program, run: BisectionWords, work: DeviceFunction,
+                     rule: GainRule) -> None:
     """Attempts at all bisections, each by a block or by a warp."""
     def launch(team: int) -> None:
         stage = Stage(work, rule, team if rule.shares else 1)
@@ -184,7 +185,7 @@ def shuffle(i, candidates: Candidates, state: Keyed):
 
 
 @kl.kernel
-def begin_level(_, splits: Splits, sizes: Sizes, recursion: Recursion):
+def begin_level(_, splits: Splits, sizes: BisectionSizes, recursion: Recursion):
     """Set the work sizes of the next level."""
     level = recursion.level + 1
     recursion.level = level
@@ -279,7 +280,7 @@ def rate_candidate(c, splits: Splits, candidates: Candidates, state: Splitting):
 
 
 @kl.kernel
-def rank_candidate(c, candidates: Candidates, sizes: Sizes):
+def rank_candidate(c, candidates: Candidates, sizes: BisectionSizes):
     """The best candidates are kept, best first: least overload, cut, number."""
     rank = kl.int64(0)
     for other in range(sizes.candidates):
@@ -294,7 +295,7 @@ def rank_candidate(c, candidates: Candidates, sizes: Sizes):
 
 
 @kl.kernel
-def keep_candidate(i, candidates: Candidates, handover: ProjectedState, sizes: Sizes):
+def keep_candidate(i, candidates: Candidates, handover: ProjectedState, sizes: BisectionSizes):
     """Copy the partitions that are kept."""
     n = sizes.vertices
     handover.kept_part[i] = candidates.part[candidates.survivor[i // n] * n + i % n]

@@ -12,7 +12,7 @@ from portpart.backends.language import Record, Scope, Words
 from portpart.backends.work import WorkRecord
 
 
-class Sizes(Words):
+class BisectionSizes(Words):
     """What a graph and its candidates are made of."""
 
     vertices: int
@@ -63,28 +63,28 @@ class Passes(Words):
     refined_trials: int  # attempts at a bisection that are refined
 
 
-class Start(Sizes, Recursion, Keys, Passes):
+class BisectionWords(BisectionSizes, Recursion, Keys, Passes):
     """The words of a run on one graph; the host writes limits before it."""
 
 
 class Keyed(Scope):
     """What keys of vertices follow from."""
 
-    sizes: Sizes
+    sizes: BisectionSizes
     keys: Keys
 
 
 class Splitting(Scope):
     """What bisections follow from."""
 
-    sizes: Sizes
+    sizes: BisectionSizes
     recursion: Recursion
 
 
 class Attempting(Scope):
     """What attempts at bisections follow from."""
 
-    sizes: Sizes
+    sizes: BisectionSizes
     recursion: Recursion
     keys: Keys
     passes: Passes

@@ -16,10 +16,10 @@ import numpy as np
 from portpart.algorithms.initial.arc_gains import ARCS
 from portpart.algorithms.initial.bisection import record_bisection, splits_of
 from portpart.algorithms.initial.bisection_state import (
+    BisectionWords,
     Candidates,
     ProjectedState,
     Splits,
-    Start,
     StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
@@ -98,7 +98,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
             order_by_section(space, labels[depth], int(run.candidates), len(goals), seed,
                              candidates)
         size = len(run.array)
-        state = Start(words[depth * size : (depth + 1) * size])
+        state = BisectionWords(words[depth * size : (depth + 1) * size])
         _bisect(graphs[depth], int(run.vertices_of_all), team, labels is not None,
                 {**records, "handover": handover, "start": state})
         part = handover.kept_part
@@ -106,7 +106,7 @@ def grown_partitions(graphs: Graphs, clusters: list[Array], goals: np.ndarray,
 
 
 def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
-          options: GrowingOptions, num_labels: int) -> list[Start]:
+          options: GrowingOptions, num_labels: int) -> list[BisectionWords]:
     """The words that depend on the graphs and the options only, for each graph."""
     runs = [_run_on(graph) for graph in graphs]
     inherited = 0
@@ -130,9 +130,9 @@ def _runs(graphs: Graphs, num_blocks: int, all_levels: int, seed: int,
     return runs
 
 
-def _run_on(graph: Graph | Hypergraph) -> Start:
+def _run_on(graph: Graph | Hypergraph) -> BisectionWords:
     """The words that depend on the graph only."""
-    run = Start.zeros()
+    run = BisectionWords.zeros()
     run.vertices, run.degree = graph.num_vertices, int(seen_by_vertex(graph))
     run.nets = graph.num_nets if isinstance(graph, Hypergraph) else 0
     total = (graph.total_arc_weight if isinstance(graph, Graph) else

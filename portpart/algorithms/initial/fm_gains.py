@@ -18,9 +18,9 @@ import numpy as np
 
 from portpart.algorithms.initial.bisection_state import (
     Attempting,
+    BisectionSizes,
     Candidates,
     Keys,
-    Sizes,
     Splits,
     StartSizes,
 )
@@ -210,7 +210,7 @@ def group_words(n, k):
 
 
 @kl.device
-def first_group(attempt, lower, block, sizes: Sizes):
+def first_group(attempt, lower, block, sizes: BisectionSizes):
     """Where the groups of an attempt begin whose bisection is the one of `block` and others.
 
     Two sides of groups fit between it and the next: their numbers round up by less than 2.

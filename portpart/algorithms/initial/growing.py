@@ -42,7 +42,7 @@ UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""
 
 
-class Growth(Record):
+class SideGrowth(Record):
     """How side 0 grows.
 
     Attributes
@@ -65,7 +65,7 @@ class Growth(Record):
 
 
 @kl.device
-def next_untouched(turn, growth: Growth, bisection: Bisection, side):
+def next_untouched(turn, growth: SideGrowth, bisection: Bisection, side):
     """First turn from `turn` on, going round from the start, at an untouched position; else -1."""
     lower = bisection.lower
     size = bisection.upper - lower
@@ -104,7 +104,7 @@ def switch_to_gains(bisection: Bisection, candidates: Candidates, attempts: Atte
 
 
 @kl.device
-def grow(growth: Growth, bisection: Bisection, graph: Csr, candidates: Candidates,
+def grow(growth: SideGrowth, bisection: Bisection, graph: Csr, candidates: Candidates,
          attempts: AttemptScratch, rule: GainRule):
     """Let side 0 take vertices until it weighs what it should."""
     goal = growth.goal
@@ -176,6 +176,6 @@ def grow_attempt(bisection: Bisection, splits: Splits, graph: Csr,
     max_count = size - min_vertices(splits.last[bisection.split] - middle, state.recursion)
     start = lower + drawn % max(kl.int64(1), size)
     by_connection = uses_connectivity(bisection.attempt, state.recursion)
-    growth = Growth(goal, min_count, max_count, start, by_connection)
+    growth = SideGrowth(goal, min_count, max_count, start, by_connection)
     grow(growth, bisection, graph, candidates, attempts, rule)
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import (
+    BisectionSizes,
     Candidates,
     Keyed,
-    Sizes,
 )
 from portpart.algorithms.initial.fm_gains import Attempts, AttemptScratch, Bisection, turned
 from portpart.algorithms.initial.gain_rule import GainRule
@@ -15,12 +15,12 @@ from portpart.algorithms.initial.net_keys import (
     begin_net_key,
 )
 from portpart.algorithms.initial.net_moves import update_keys_of_nets
-from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of
+from portpart.algorithms.initial.net_prices import VertexNets, cost_of, gain_of
 from portpart.backends import language as kl
 
 
 @kl.device
-def others_inside(net, i, graph: Incidence, candidates: Candidates, sizes: Sizes):
+def others_inside(net, i, graph: VertexNets, candidates: Candidates, sizes: BisectionSizes):
     """How many other pins a net of vertex i has in the same bisection."""
     base = i // sizes.vertices * sizes.vertices
     found = kl.int64(0)
@@ -32,7 +32,7 @@ def others_inside(net, i, graph: Incidence, candidates: Candidates, sizes: Sizes
 
 
 @kl.device
-def nets_inside(i, graph: Incidence, candidates: Candidates, state: Keyed):
+def nets_inside(i, graph: VertexNets, candidates: Candidates, state: Keyed):
     """What its nets with other pins in the bisection would cost."""
     v = i % state.sizes.vertices
     total = kl.int64(0)
@@ -45,7 +45,7 @@ def nets_inside(i, graph: Incidence, candidates: Candidates, state: Keyed):
 
 
 @kl.device
-def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts, state: Keyed):
+def pull_of_nets(i, graph: VertexNets, candidates: Candidates, attempts: Attempts, state: Keyed):
     """What its nets gain if it changes from side 0 to side 1."""
     base = i // state.sizes.vertices * state.sizes.vertices
     pull = kl.int64(0)
@@ -66,7 +66,7 @@ def pull_of_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts
 
 
 @kl.device
-def undo_net_moves(made, kept, again, bisection: Bisection, graph: Incidence,
+def undo_net_moves(made, kept, again, bisection: Bisection, graph: VertexNets,
                    candidates: Candidates, attempts: AttemptScratch):
     """Go back move by move, the last one first."""
     own = bisection.own

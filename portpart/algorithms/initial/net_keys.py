@@ -12,7 +12,7 @@ from portpart.algorithms.initial.bisection_state import (
     Keys,
 )
 from portpart.algorithms.initial.fm_gains import NUM_TOTALS, Attempts, BisectionTotals
-from portpart.algorithms.initial.net_prices import Incidence, cost_of, gain_of, size_of
+from portpart.algorithms.initial.net_prices import VertexNets, cost_of, gain_of, size_of
 from portpart.algorithms.initial.project_bisection import side_at, store_key
 from portpart.backends import language as kl
 from portpart.backends.interface import Array
@@ -31,7 +31,7 @@ CODES = 2 * COUNTED
 """What `code_of` may say of pins there."""
 
 
-class Known(Record):
+class PinCodes(Record):
     """What a team knows of a net, in scratch memory: `code_of` of each pin, or pins by code."""
 
     codes: Array
@@ -47,7 +47,7 @@ def begin_net_key(i, candidates: Candidates, attempts: Attempts, state: Keyed):
 
 
 @kl.device
-def code_of(place, base, graph: Incidence, candidates: Candidates, attempts: Attempts):
+def code_of(place, base, graph: VertexNets, candidates: Candidates, attempts: Attempts):
     """Twice the first block of the bisection that a pin is in, and its side; marks do not count.
 
     Blocks that are bisected no more keep the marks of the last time.
@@ -57,7 +57,7 @@ def code_of(place, base, graph: Incidence, candidates: Candidates, attempts: Att
 
 
 @kl.device
-def update_key(place, base, gain, graph: Incidence, candidates: Candidates, attempts: Attempts,
+def update_key(place, base, gain, graph: VertexNets, candidates: Candidates, attempts: Attempts,
                keys: Keys):
     """Add what a net gains by a pin to the pin's key."""
     if gain != 0:
@@ -68,7 +68,7 @@ def update_key(place, base, gain, graph: Incidence, candidates: Candidates, atte
 
 
 @kl.device
-def add_cut(block, beside, across, net, base, graph: Incidence, attempts: Attempts, state: Keyed):
+def add_cut(block, beside, across, net, base, graph: VertexNets, attempts: Attempts, state: Keyed):
     """Add what a net is cut to the bisection of a block and others, if it is."""
     cut = cost_of(beside, across, net, state.keys.weight_shift, graph)
     if cut > 0:
@@ -78,7 +78,7 @@ def add_cut(block, beside, across, net, base, graph: Incidence, attempts: Attemp
 
 
 @kl.kernel
-def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
+def add_gains_of_small_net(i, graph: VertexNets, candidates: Candidates, attempts: Attempts,
                            state: Keyed):
     """Add what net i of all candidates gains by its few pins to their keys, and what it is cut.
 
@@ -110,7 +110,7 @@ def add_gains_of_small_net(i, graph: Incidence, candidates: Candidates, attempts
 
 
 @kl.device
-def copy_blocks(low, net, base, known: Known, graph: Incidence, candidates: Candidates,
+def copy_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: Candidates,
                 attempts: Attempts, state: Keyed):
     """Tell the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
     begin = kl.int64(graph.nets.begin[net])
@@ -140,10 +140,10 @@ def copy_blocks(low, net, base, known: Known, graph: Incidence, candidates: Cand
 
 
 @kl.kernel
-def add_gains_of_large_nets(i, graph: Incidence, candidates: Candidates, attempts: Attempts,
+def add_gains_of_large_nets(i, graph: VertexNets, candidates: Candidates, attempts: Attempts,
                             state: Keyed):
     """The same for the nets of many pins in group i, which a team takes in turn."""
-    known = Known(codes=kl.team_array(kl.int32, CODES))
+    known = PinCodes(codes=kl.team_array(kl.int32, CODES))
     first = i * GROUP_OF_NETS
     large = kl.int64(0)
     for j in range(kl.lane(), min(GROUP_OF_NETS, state.sizes.nets_of_all - first), kl.team_size()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.fm_gains import AttemptScratch, Bisection, keep_best
-from portpart.algorithms.initial.net_prices import Incidence, scaled_cost, size_of
+from portpart.algorithms.initial.net_prices import VertexNets, scaled_cost, size_of
 from portpart.backends import language as kl
 from portpart.backends.language import Record
 
@@ -33,7 +33,7 @@ class MovedVertex(Record):
 
 
 @kl.device
-def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: Incidence,
+def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
                 candidates: Candidates):
     """Where a pin stands, if it is another one of the bisection; else NOWHERE."""
     q = kl.int64(candidates.place[bisection.base + graph.nets.pins[pin]])
@@ -42,13 +42,13 @@ def position_of(pin, moved: MovedVertex, bisection: Bisection, graph: Incidence,
 
 
 @kl.device
-def unit_of(net, bisection: Bisection, graph: Incidence):
+def unit_of(net, bisection: Bisection, graph: VertexNets):
     """What cutting a net costs, pairs of pins aside, as keys count it."""
     return scaled_cost(net, bisection.shift, graph) * (kl.int64(1) << bisection.bits)
 
 
 @kl.device
-def shares_of(net, bisection: Bisection, graph: Incidence):
+def shares_of(net, bisection: Bisection, graph: VertexNets):
     """Twice what each pair of pins on two sides adds to that."""
     share = scaled_cost(net, bisection.shift, graph) // max(kl.int64(1), size_of(net, graph) - 1)
     return 2 * share * (kl.int64(1) << bisection.bits)
@@ -85,7 +85,7 @@ def tell(q, change_beside, change_across, moved: MovedVertex, bisection: Bisecti
 
 
 @kl.device
-def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Incidence,
+def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
                     candidates: Candidates,
                     attempts: AttemptScratch):
     """Let gains of a net's pins follow a move; a lane alone."""
@@ -124,7 +124,7 @@ def turn_of(position, nets, attempts: AttemptScratch):
 
 
 @kl.device
-def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: Incidence,
+def pin_at(position, nets, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
            candidates: Candidates, attempts: AttemptScratch):
     """Where the pin at a position of a team's nets stands, below its net's turn; or NOWHERE."""
     result = kl.int64(NOWHERE)
@@ -167,7 +167,7 @@ def update_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptS
 
 
 @kl.device
-def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph: Incidence,
+def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph: VertexNets,
                     candidates: Candidates, attempts: AttemptScratch):
     """Let gains follow in the nets from a place on, as many as lanes; all lanes of a team."""
     size = kl.int32(0)
@@ -211,7 +211,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
 
 
 @kl.device
-def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: Incidence,
+def update_keys_of_nets(p, here, opening, bisection: Bisection, graph: VertexNets,
                         candidates: Candidates,
                         attempts: AttemptScratch):
     """Let gains follow when the vertex at p, which is returned, leaves side `here`."""

@@ -19,31 +19,31 @@ PRICE = 840
 """What a cut net of weight 1 costs: a multiple of 1 ... 8, so that shares are exact for most."""
 
 
-class Incidence(Csr):
+class VertexNets(Csr):
     """The nets of each vertex, and their pins."""
 
     nets: Nets
 
 
-def incidence_of(hypergraph: Hypergraph) -> Incidence:
+def incidence_of(hypergraph: Hypergraph) -> VertexNets:
     """The rows of a hypergraph in both directions."""
-    return Incidence(**dict(hypergraph.csr.named()), nets=hypergraph.nets)
+    return VertexNets(**dict(hypergraph.csr.named()), nets=hypergraph.nets)
 
 
 @kl.device
-def size_of(net, graph: Incidence):
+def size_of(net, graph: VertexNets):
     """Number of pins of a net."""
     return kl.int64(graph.nets.end[net]) - kl.int64(graph.nets.begin[net])
 
 
 @kl.device
-def scaled_cost(net, shift, graph: Incidence):
+def scaled_cost(net, shift, graph: VertexNets):
     """What it costs to cut a net, pairs of pins aside."""
     return PRICE * (kl.value_or(graph.nets.weights, net, 1) >> shift)
 
 
 @kl.device
-def cost_of(beside, across, net, shift, graph: Incidence):
+def cost_of(beside, across, net, shift, graph: VertexNets):
     """What a net costs with a pin here, this many others beside it, and this many across."""
     result = kl.int64(0)
     if across > 0:
@@ -53,7 +53,7 @@ def cost_of(beside, across, net, shift, graph: Incidence):
 
 
 @kl.device
-def gain_of(beside, across, net, shift, graph: Incidence):
+def gain_of(beside, across, net, shift, graph: VertexNets):
     """What a net gains if one pin changes sides, with this many others beside it and across."""
     price = scaled_cost(net, shift, graph)
     share = price // max(kl.int64(1), size_of(net, graph) - 1)

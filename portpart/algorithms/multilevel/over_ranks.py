@@ -16,10 +16,10 @@ from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.coarsening.rank_hierarchy import fold_coarsest, projected
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import LevelRefiner
 from portpart.algorithms.multilevel.walk import Recipe, Start, refine_upwards, refined_from
 from portpart.algorithms.refinement import refiner as of_one_device
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
 from portpart.algorithms.refinement.ranks.refiner import RankRefiner
 from portpart.backends.communication.alike import once
 from portpart.backends.communication.plan import planned
@@ -63,27 +63,27 @@ class OverRanks:
         assert fine.cluster is not None
         return projected(self.graph.comm, fine.graph, fine.cluster, values, coarse.graph)
 
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
         """One that refines levels over ranks, too, if there are any."""
         graphs: list[Any] = [level.graph for level in levels]
         finest: Any = self.graph
         options = self.balance, self.passes.coarse, seed, self.passes.of_finest(finest)
 
-        def made() -> Refiner:
+        def made() -> LevelRefiner:
             if isinstance(graphs[0], Graph):
                 return of_one_device.Refiner(self.graph.space, graphs[0], *options)
             return RankRefiner(graphs, *options)
 
         return planned(self.graph.comm, made)
 
-    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
-                fixed: list[Array | None], start: Start) -> tuple[Array, Outcome]:
+    def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+                fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """Ranks in the same memory refine once what they have as a whole; then all go on."""
         comm, space, own = self.graph.comm, self.graph.space, self.graph.local.num_vertices
         divided = sum(isinstance(level.graph, DistributedGraph) for level in levels)
         coarse = levels[divided].graph.num_vertices
 
-        def of_whole_levels() -> tuple[Refiner, Outcome]:
+        def of_whole_levels() -> tuple[LevelRefiner, RefinementOutcome]:
             return refiner, refined_from(start, problem, recipe, refiner, levels, fixed, divided)
 
         other, outcome = once(comm, space, of_whole_levels)

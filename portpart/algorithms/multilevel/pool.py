@@ -14,9 +14,9 @@ from portpart.algorithms.initial.fixed_vertices import start_partition
 from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import LevelRefiner
 from portpart.algorithms.objectives.candidates import CandidateParts, costs_and_weights
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
@@ -43,7 +43,7 @@ def metis_parts(coarsest: Graph, balance: Balance, seeds: range,
                                             seed, balance.shares, anchors, recursive))
 
 
-def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], count: int,
+def start_from_best(refiner: LevelRefiner, coarsest: Graph, parts: Iterable[Array], count: int,
                     temperature: float, wanted: Constraints = UNCONSTRAINED,
                     choose: Choose | None = None) -> int:
     """Refine each of `count` partitions and start from the best, as many as time allows.
@@ -60,7 +60,7 @@ def start_from_best(refiner: Refiner, coarsest: Graph, parts: Iterable[Array], c
     int
         The passes that each has had.
     """
-    tried: list[tuple[Outcome, Array]] = []
+    tried: list[tuple[RefinementOutcome, Array]] = []
     for part in parts:
         refiner.start(coarsest, part)
         only = count == 1 and wanted.fixed is None
@@ -96,12 +96,12 @@ def best_starts(problem: Problem, graph: EitherGraph, parts: CandidateParts,
     return [parts[each] for each in sorted(range(len(parts)), key=ranks.__getitem__)[:count]]
 
 
-def _rank(outcome: Outcome) -> tuple[int, int]:
+def _rank(outcome: RefinementOutcome) -> tuple[int, int]:
     """Smaller is better."""
     return -outcome["balanced"], outcome["cut"]
 
 
-def _rank_of_anchored(coarsest: Graph) -> Callable[[Outcome], tuple[int, int]]:
+def _rank_of_anchored(coarsest: Graph) -> Callable[[RefinementOutcome], tuple[int, int]]:
     """The same for ways that differ much: what is too heavy costs its row at most to move."""
     price = _price_of_overload(coarsest)
     return lambda outcome: (0, outcome["cut"] + price * max(0, outcome["overload"]))

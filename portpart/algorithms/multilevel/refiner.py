@@ -10,14 +10,14 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement import refiner
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
 from portpart.algorithms.refinement.piece import Piece
 from portpart.algorithms.refinement.program import JET
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
 
-class Refiner(Protocol):
+class LevelRefiner(Protocol):
     """Work arrays for a hierarchy, and refinement of its levels from coarse to fine."""
 
     @property
@@ -36,12 +36,12 @@ class Refiner(Protocol):
     def restart(self, graph: Graph, /) -> None:
         """Go back to the best partition of `graph`."""
 
-    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> Outcome:
+    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> RefinementOutcome:
         """Refine the current partition of `graph` in place; fixed vertices stay."""
 
 
 def jet_refiner(problem: Problem, options: ScheduleOptions,
-                order: str = "id") -> Callable[[int], Refiner]:
+                order: str = "id") -> Callable[[int], LevelRefiner]:
     """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
     return lambda seed: refiner.Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,

@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel.greedy_start_in_groups import greedy_start_i
 from portpart.algorithms.multilevel.numbering import renumbered
 from portpart.algorithms.multilevel.pool import best_starts, metis_parts, start_from_best
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import LevelRefiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.objectives.candidates import NO_PARTS, CandidateParts
 from portpart.algorithms.placement.traffic import well_placed
@@ -36,7 +36,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
     """
     balance = problem.balance
 
-    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
+    def start(refiner: LevelRefiner, level: Level, wanted: Constraints, seed: int) -> int:
         if wanted.initial is not None and (wanted.previous_blocks is None or not wanted.grows):
             refiner.start(level.graph, wanted.initial)
             return 0

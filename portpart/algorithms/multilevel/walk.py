@@ -24,19 +24,19 @@ from portpart.algorithms.initial.trivial import trivial_partition
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import LevelRefiner
 from portpart.algorithms.multilevel.search import Partition, Walk, search
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks, previous_blocks_on
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
 
 MAX_KEPT_IN_BRIEF = 0.75
 """A brief walk coarsens no more where a level keeps more than this share of its vertices."""
 
-StartRule = Callable[[Refiner, Level, Constraints, int], int]
+StartRule = Callable[[LevelRefiner, Level, Constraints, int], int]
 """Starts a refiner on the coarsest graph, from what is wanted there and a seed.
 
 Returns the passes over that graph which the partition has had, if they count.
@@ -59,7 +59,7 @@ class Start(NamedTuple):
     seed: int
 
 
-class Ways(Protocol):
+class WalkSteps(Protocol):
     """How a walk makes levels, carries values to them, and refines them."""
 
     def coarsen(self, problem: Problem, recipe: Recipe, **when: Any) -> list[Level]:
@@ -71,11 +71,11 @@ class Ways(Protocol):
     def on_coarser(self, fine: Level, values: Array, coarse: Level) -> Array:
         """The value of each cluster, which all of its vertices have."""
 
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
         """What refines the levels."""
 
-    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
-                fixed: list[Array | None], start: Start) -> tuple[Array, Outcome]:
+    def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+                fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """The best partition that a refiner finds from the coarsest level on."""
 
 
@@ -96,12 +96,12 @@ class ByOneDevice:
         assert fine.cluster is not None
         return value_of_clusters(fine.graph, fine.cluster, values, coarse.graph)
 
-    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> Refiner:
+    def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
         """That of the recipe."""
         return recipe.refiner(seed)
 
-    def refined(self, problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
-                fixed: list[Array | None], start: Start) -> tuple[Array, Outcome]:
+    def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+                fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """Level by level."""
         outcome = refined_from(start, problem, recipe, refiner, levels, fixed)
         return refiner.best, outcome
@@ -138,14 +138,14 @@ class Recipe:
         The best of a partition and of what a walk has made of it; by default the latter.
     swaps : bool
         Whether blocks are swapped at the end of each walk.
-    ways : Ways
+    ways : WalkSteps
         Those of one device, or of several ranks, which then have what is not for one device alone.
     """
 
     coarsening: CoarseningOptions
     find_clusters: ClusterRule
     start: StartRule
-    refiner: Callable[[int], Refiner]
+    refiner: Callable[[int], LevelRefiner]
     passes: Passes = one_pass
     search: SearchOptions = ONE_WALK
     contraction: Contraction = BY_HASHING
@@ -154,7 +154,7 @@ class Recipe:
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
-    ways: Ways = BY_ONE_DEVICE
+    ways: WalkSteps = BY_ONE_DEVICE
 
 
 def partition_multilevel(problem: Problem, recipe: Recipe) -> Array:
@@ -210,7 +210,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
     return walk
 
 
-def _settled(refiner: Refiner, levels: list[Level],
+def _settled(refiner: LevelRefiner, levels: list[Level],
              previous_blocks: PreviousBlocks) -> PreviousBlocks:
     """Give the vertices of all levels homes, and return those of the coarsest graph."""
     of_levels = previous_blocks_on(levels, previous_blocks)
@@ -248,7 +248,7 @@ def levels_of(problem: Problem, recipe: Recipe, seed: int,
 
 
 def on_levels(levels: list[Level], values: Array | None,
-              ways: Ways = BY_ONE_DEVICE) -> list[Array | None]:
+              ways: WalkSteps = BY_ONE_DEVICE) -> list[Array | None]:
     """What the vertices of clusters have in common, on all levels."""
     if values is None:
         return [None] * len(levels)
@@ -258,8 +258,9 @@ def on_levels(levels: list[Level], values: Array | None,
     return result
 
 
-def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: Refiner,
-                 levels: list[Level], fixed: list[Array | None], left: int = 0) -> Outcome:
+def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: LevelRefiner,
+                 levels: list[Level], fixed: list[Array | None],
+                 left: int = 0) -> RefinementOutcome:
     """Start on the coarsest graph and refine upwards, as `refine_upwards` does."""
     with problem.trace.phase("initial"):
         done = recipe.start(refiner, levels[-1], start.wanted, start.seed)
@@ -267,8 +268,9 @@ def refined_from(start: Start, problem: Problem, recipe: Recipe, refiner: Refine
         return refine_upwards(problem, recipe, refiner, levels, fixed, done, left)
 
 
-def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: list[Level],
-                   fixed: list[Array | None], done: int | None = 0, left: int = 0) -> Outcome:
+def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
+                   fixed: list[Array | None], done: int | None = 0,
+                   left: int = 0) -> RefinementOutcome:
     """Refine the partition that the refiner holds for the coarsest graph, up to the finest.
 
     When time is over, every level gets one more pass only; of a brief walk each gets one.
@@ -287,7 +289,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: Refiner, levels: l
 
     Returns
     -------
-    Outcome
+    RefinementOutcome
         That of the last refinement.
     """
     coarsest = len(levels) - (done is not None)

@@ -37,7 +37,7 @@ TOUCHED, ALONE = 1, 2
 
 
 @dataclass(frozen=True)
-class NetSizes:
+class PinStateSizes:
     """Sizes of the largest hypergraph that is refined; coarser ones have no more large nets.
 
     `large` is at least their number, and one; `lined_up` are pins, where large nets sort theirs;
@@ -52,7 +52,7 @@ class NetSizes:
     lined_up: int = 0
     hubs: int = 0
 
-    def holds(self, other: NetSizes) -> bool:
+    def holds(self, other: PinStateSizes) -> bool:
         """Whether arrays of these sizes do for others, of as many blocks."""
         return all(here >= there for here, there in zip(astuple(self), astuple(other)))
 
@@ -73,7 +73,7 @@ class NetSizes:
         return self.large * self.blocks
 
 
-def _of_summed(size: NetSizes) -> int:
+def _of_summed(size: PinStateSizes) -> int:
     """Hubs whose ties are summed up piece by piece: where a word has all blocks."""
     return size.hubs if words_for(size.blocks) == 1 else 0
 
@@ -170,12 +170,12 @@ class NetRows(Csr):
 
 
 def net_sizes(graph: Hypergraph, num_blocks: int, lines_up: bool = False,
-              hubs: int = 0) -> NetSizes:
+              hubs: int = 0) -> PinStateSizes:
     """The sizes of a hypergraph.  Waits for the device the first time, to count its large nets."""
     large = 1 + graph.num_nets_above(MAX_SMALL)
     lined_up = graph.num_pins if lines_up and large > 1 else 0
-    return NetSizes(graph.num_vertices, graph.num_nets, graph.num_pins, large, num_blocks,
-                    lined_up, hubs)
+    return PinStateSizes(graph.num_vertices, graph.num_nets, graph.num_pins, large, num_blocks,
+                         lined_up, hubs)
 
 
 def net_words(space: ExecutionSpace, num_nets: int, num_blocks: int) -> NetWords:

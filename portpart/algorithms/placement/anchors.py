@@ -12,7 +12,7 @@ from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.greedy_start_in_groups import grown_from
 from portpart.algorithms.multilevel.mapping_problem import MappingProblem
 from portpart.algorithms.multilevel.pool import metis_parts, start_from_best
-from portpart.algorithms.multilevel.refiner import Refiner
+from portpart.algorithms.multilevel.refiner import LevelRefiner
 from portpart.algorithms.multilevel.walk import Passes, StartRule
 from portpart.backends.interface import Array
 from portpart.graphs.graph import Graph
@@ -39,7 +39,7 @@ def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Gro
         Blocks of a section: only these exchange their vertices for the sake of fixed ones.
     """
 
-    def start(refiner: Refiner, level: Level, wanted: Constraints, seed: int) -> int:
+    def start(refiner: LevelRefiner, level: Level, wanted: Constraints, seed: int) -> int:
         graph, fixed = level.graph, wanted.fixed
         if wanted.initial is not None:
             refiner.start(graph, wanted.initial)

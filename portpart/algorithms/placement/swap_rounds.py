@@ -17,7 +17,7 @@ from portpart.primitives.team_winner import LOWEST, team_winner
 NONE = -1
 
 
-class Rounds(Words):
+class SwapRounds(Words):
     """What rounds of swaps count.
 
     Attributes
@@ -87,7 +87,7 @@ class Proposals(WorkRecord):
 
 
 @kl.kernel
-def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: Rounds,
+def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: SwapRounds,
                distance: StaticValue):
     """table[a * k + p] = what block a would cost on element p."""
     a = i // rounds.blocks
@@ -125,7 +125,7 @@ def may_swap(here, there, places: BlockPlaces):
 
 @kl.kernel
 def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
-                 rounds: Rounds, distance: StaticValue):
+                 rounds: SwapRounds, distance: StaticValue):
     """Find the block whose place block a should best take in exchange for its own.
 
     By the table the arc between the two would vanish: it counts too much in both rows.
@@ -156,13 +156,13 @@ def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: 
 
 
 @kl.device
-def priority_of(a, proposals: Proposals, rounds: Rounds):
+def priority_of(a, proposals: Proposals, rounds: SwapRounds):
     """Proposals of larger gains go first; no two have the same priority."""
     return ((proposals.gain[a] >> rounds.shift) << 32) | kl.int64(a)
 
 
 @kl.kernel
-def claim_both(a, proposals: Proposals, rounds: Rounds):
+def claim_both(a, proposals: Proposals, rounds: SwapRounds):
     """lead[b] = highest priority of the proposals that would move block b; atomic, independent of
     order.
     """
@@ -181,7 +181,7 @@ def leads_around(b, priority, graph: Csr, lead):
 
 
 @kl.kernel
-def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
+def choose_swap(a, graph: Csr, proposals: Proposals, rounds: SwapRounds):
     """winner[a] = partner of a if their swap is applied; atomic, independent of order."""
     b = proposals.partner[a]
     if b != NONE:
@@ -189,12 +189,12 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: Rounds):
         if leads_around(a, priority, graph, proposals.lead):
             if leads_around(b, priority, graph, proposals.lead):
                 proposals.winner[a] = b
-                kl.atomic_add(rounds, Rounds.swaps, 1)
+                kl.atomic_add(rounds, SwapRounds.swaps, 1)
 
 
 @kl.kernel
 def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
-                 rounds: Rounds, distance: StaticValue):
+                 rounds: SwapRounds, distance: StaticValue):
     """Update the rows of all blocks that communicate with a swapped pair; independent of order."""
     k = rounds.blocks
     if proposals.winner[a] != NONE:
@@ -224,7 +224,7 @@ def apply_swap(a, proposals: Proposals, places: BlockPlaces):
 
 
 @kl.kernel
-def end_round(_, rounds: Rounds):
+def end_round(_, rounds: SwapRounds):
     """Go on while blocks swap."""
     rounds.left -= 1
     rounds.running = kl.int64(rounds.swaps > 0 and rounds.left > 0)

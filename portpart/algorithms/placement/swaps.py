@@ -15,7 +15,7 @@ from portpart.algorithms.objectives.objective import Objective, Rules
 from portpart.algorithms.placement.swap_rounds import (
     BlockPlaces,
     Proposals,
-    Rounds,
+    SwapRounds,
     apply_swap,
     choose_swap,
     claim_both,
@@ -63,8 +63,8 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
         "tables": objective.tables,
         "places": BlockPlaces(place, group),
         "proposals": Proposals(),
-        "rounds": Rounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
-                            shift=max(0, max_gain.bit_length() - 31)),
+        "rounds": SwapRounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
+                                shift=max(0, max_gain.bit_length() - 31)),
     }
     key = ("swaps", *traffic.type_key, objective.rules, group is None)
     executable = space.cached_executable(key, lambda: _record(records, objective.rules))
@@ -74,7 +74,7 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
 
 def _record(records: dict[str, Record | Words], rules: Rules) -> Program:
     program = Program("swaps")
-    rounds: Rounds = program.declare(records)["rounds"]
+    rounds: SwapRounds = program.declare(records)["rounds"]
     blocks = rounds.blocks
     program.launch(rounds.pairs, fill_table, distance=rules.distance)
     with program.while_loop(rounds.running):

@@ -19,7 +19,7 @@ from portpart.algorithms.refinement.incumbent.best import (
 )
 from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import set_touched
-from portpart.algorithms.refinement.level import SIZE, Level
+from portpart.algorithms.refinement.level import SIZE, LevelWords
 from portpart.algorithms.refinement.moves.list_moves import (
     add_weight,
     join_block,
@@ -132,14 +132,14 @@ def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, rule: Reb
 
 @kl.kernel
 def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Incumbent,
-             level: Level, rule: RebalancingRule):
+             level: LevelWords, rule: RebalancingRule):
     """Sum up weights and cost, then decide what is best so far and what to do next.  Called by one
     team.
 
     The overload is the most by which a block exceeds its limit.  The words are read and written
     as a whole: one word after the other would wait for memory each time.
     """
-    now = Level(kl.team_array(kl.int64, SIZE))
+    now = LevelWords(kl.team_array(kl.int64, SIZE))
     for word in range(kl.lane(), SIZE, kl.team_size()):
         now[word] = level[word]
     sum_copies(moves.weight_sums, blocks.weight, level, level)

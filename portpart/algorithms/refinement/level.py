@@ -11,16 +11,16 @@ from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends.work import WorkRecord
 
 
-class Level(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
-            Incumbent.own_words, Blocks.own_words, UnratedList.own_words,
-            Rebalancing.own_words):
+class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,
+                 Incumbent.own_words, Blocks.own_words, UnratedList.own_words,
+                 Rebalancing.own_words):
     """The words of all pieces, in memory of the space.
 
     The host writes them before a run and reads none during it.
     """
 
 
-SIZE = len(Level.indices)
+SIZE = len(LevelWords.indices)
 
 
 class More(WorkRecord):
@@ -37,8 +37,8 @@ class Run(WorkRecord):
     blocks: Blocks
     unrated: UnratedList
     rebalancing: Rebalancing
-    level: Level
-    before: Level
+    level: LevelWords
+    before: LevelWords
 
 
 PIECES: tuple[type[WorkRecord], ...] = (

@@ -14,7 +14,7 @@ from portpart.algorithms.objectives.cut import HUB_TEAM
 from portpart.algorithms.objectives.objective import Rules
 from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel, Word
 from portpart.backends.program import Element, Program
@@ -112,7 +112,8 @@ class Piece:
         """The piece for the options of a level."""
         return self
 
-    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
+                run: Run) -> dict[str, WorkRecord]:
         """Its own records, by the names that kernels have for them."""
         return {}
 

@@ -18,15 +18,15 @@ from portpart.algorithms.refinement import work_arrays
 from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best, start_from
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome, Outcomes
+from portpart.algorithms.refinement.incumbent.outcomes import Outcomes, RefinementOutcome
 from portpart.algorithms.refinement.lanes import Lanes
-from portpart.algorithms.refinement.level import Level, Run
+from portpart.algorithms.refinement.level import LevelWords, Run
 from portpart.algorithms.refinement.local.local import Journal, LocalRefinement, reset_each_vertex
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule, rebalancing_rule
-from portpart.algorithms.refinement.sizes import Sizes, sub_buckets_for
+from portpart.algorithms.refinement.sizes import RefinementSizes, sub_buckets_for
 from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import int32, int64
 from portpart.backends.program import Program
@@ -89,8 +89,8 @@ class Refiner:
                            any(piece.sums_hubs(balance.num_blocks) for piece in pieces))
         self._holds_heavy = (any(piece.holds_heavy for piece in pieces)
                              and has_heavy(finest, balance))
-        self.words = Level.zeros()
-        self._begun: dict[bool, Level] = {}
+        self.words = LevelWords.zeros()
+        self._begun: dict[bool, LevelWords] = {}
         self._limits_of: tuple[Any, Any] = (None, None)
         self._limits: dict[str, int] = {}
         self._outcomes = Outcomes(space)
@@ -98,12 +98,12 @@ class Refiner:
         self._one_lane = 0
         self._previous_blocks: list[PreviousBlocks] = []
         self._around: tuple[Any, Any] = (None, None)
-        self._begun_around: tuple[dict[str, int], Level] = ({}, Level.of())
+        self._begun_around: tuple[dict[str, int], LevelWords] = ({}, LevelWords.of())
         self._rules = rebalancing_rule(self.options), rebalancing_rule(self.finest_options)
         self._executables: dict[Hashable, Executable] = {}
 
-    def _sizes_for(self, finest: Structure) -> Sizes:
-        return Sizes(finest.num_vertices, finest.num_entries, self.balance.num_blocks)
+    def _sizes_for(self, finest: Structure) -> RefinementSizes:
+        return RefinementSizes(finest.num_vertices, finest.num_entries, self.balance.num_blocks)
 
     def reserve(self) -> None:
         """Have work arrays as long as the finest graph needs, which stay."""
@@ -179,7 +179,7 @@ class Refiner:
         self._at_best = True
 
     def refine(self, graph: Structure, filter_ratio: float = 0.0,
-               fixed: Array | None = None) -> Outcome:
+               fixed: Array | None = None) -> RefinementOutcome:
         """Refine the current partition of `graph` in place.  Does not synchronise.
 
         Parameters
@@ -192,7 +192,7 @@ class Refiner:
 
         Returns
         -------
-        Outcome
+        RefinementOutcome
             What it came to; whoever reads it waits for it.
         """
         self._set_limits(graph)
@@ -239,7 +239,7 @@ class Refiner:
         if filter_ratio is None:
             self._limits["iteration_limit"] = 0
         if self._begun_around[0] != self._limits:  # the same words are packed once
-            self._begun_around = self._limits, Level.of(**self._limits)
+            self._begun_around = self._limits, LevelWords.of(**self._limits)
         around.records["begun"] = self._begun_around[1]
         key = self._sub_buckets_on(graph), filter_ratio, id(fixed), id(previous_blocks)
         if self._around[0] is not self.run or self._around[1] != key:
@@ -310,16 +310,16 @@ class Refiner:
             return self.sizes.sub_buckets
         return sub_buckets_for(self.balance.num_blocks, graph.whole.num_vertices)
 
-    def _words_on_space(self) -> Level:
-        return Level(self.space.asarray(self.words.array.copy()))
+    def _words_on_space(self) -> LevelWords:
+        return LevelWords(self.space.asarray(self.words.array.copy()))
 
     def _widths(self, graph: Structure) -> Widths:
         return self.lanes.widths(graph, self._limits, self._one_lane)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> LevelWords:
         """The words of the last run, when it has ended."""
-        return Level(self.space.to_host(self.run.level.array))
+        return LevelWords(self.space.to_host(self.run.level.array))
 
     @property
     def best(self) -> Array:
@@ -357,8 +357,8 @@ class Refiner:
             k = self.balance.num_blocks
             from_pickle = {"restored_blocks": k,
                            "restored_stripes": STRIPES} if self._at_best else {}
-            begun = Level.of(**self._limits, **from_pickle)
-            self._begun[self._at_best] = Level(np.array(begun.array))
+            begun = LevelWords.of(**self._limits, **from_pickle)
+            self._begun[self._at_best] = LevelWords(np.array(begun.array))
         self.words = self._begun[self._at_best]
 
     def _limits_on(self, graph: Structure, options: RefinementOptions) -> dict[str, int]:

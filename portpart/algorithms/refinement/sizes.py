@@ -14,7 +14,7 @@ BUCKETS = 50
 
 
 @dataclass(frozen=True)
-class Sizes:
+class RefinementSizes:
     """Sizes of a graph that is refined, and of what follows from them.
 
     `finest` are the vertices of the finest graph, if that is a larger one.
@@ -40,7 +40,7 @@ class Sizes:
         """Sub-buckets of each bucket."""
         return sub_buckets_for(self.blocks, max(self.vertices, self.finest))
 
-    def with_room_for(self, vertices: int) -> Sizes:
+    def with_room_for(self, vertices: int) -> RefinementSizes:
         """Of the finest graph: the sizes of work arrays for a graph of this many vertices.
 
         What follows from the numbers of arcs and blocks is as large as that of the finest graph.
@@ -63,11 +63,11 @@ def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
     return 1 << max(0, min(8, share.bit_length() - 1))
 
 
-def of_vertices(size: Sizes) -> int:
+def of_vertices(size: RefinementSizes) -> int:
     """Length of an array with an entry for each vertex."""
     return size.vertices
 
 
-def of_blocks(size: Sizes) -> int:
+def of_blocks(size: RefinementSizes) -> int:
     """Length of an array with an entry for each block."""
     return size.blocks

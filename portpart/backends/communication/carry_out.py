@@ -10,7 +10,7 @@ from portpart.backends.communication.exchange import ReducedWords
 from portpart.backends.communication.protocol import Communicator
 from portpart.backends.interface import Array
 from portpart.backends.steps import AllReduce, Communication, Element, Parcel
-from portpart.backends.transfer import Together
+from portpart.backends.transfer import DeviceTransfers
 from portpart.errors import InputError
 
 COMM = "comm"
@@ -35,7 +35,7 @@ def communicator_of(program: str, bindings: Mapping[str, Any]) -> Communicator:
 
 Call = ReducedWords | Parcel
 
-Prepared = Callable[[], Together | None]
+Prepared = Callable[[], DeviceTransfers | None]
 """Does a step whenever it is called; returns who has to be asked whether numbers were right."""
 
 

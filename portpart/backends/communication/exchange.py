@@ -23,7 +23,7 @@ from portpart.backends.communication.protocol import (
 )
 from portpart.backends.interface import Array
 from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import Together, Wrong, publish, read, together, transfer_of
+from portpart.backends.transfer import DeviceTransfers, Wrong, publish, read, together, transfer_of
 from portpart.errors import PortpartError
 
 UFUNCS = {SUM: np.add, MIN: np.minimum, MAX: np.maximum}
@@ -85,7 +85,7 @@ def _reduce_by_host(parts: Sequence[Array], op: str) -> None:
     publish(parts)
 
 
-def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], Together | None]:
+def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], DeviceTransfers | None]:
     """What copies what each rank sends to where it arrives, when it is called.
 
     A part of more than ``max_count`` elements takes several rounds.
@@ -104,14 +104,14 @@ def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], Togeth
         return partial(_exchange_by_host, parcels, max_count)
     launch = device.exchange(parcels)
 
-    def exchange() -> Together | None:
+    def exchange() -> DeviceTransfers | None:
         launch()
         return device
 
     return exchange
 
 
-def require_right(device: Together | None) -> None:
+def require_right(device: DeviceTransfers | None) -> None:
     """Refuse what was exchanged on a device with wrong numbers; waits."""
     if device is not None:
         _, wrong = device.reading([])()

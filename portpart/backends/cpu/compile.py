@@ -17,7 +17,7 @@ from portpart.backends import cache_folder
 from portpart.backends.cpu import helper
 from portpart.backends.cpu.callbacks import call_back
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
-from portpart.backends.cpu.helper import Job
+from portpart.backends.cpu.helper import CompileJob
 from portpart.backends.cpu.instructions import COMPILE
 from portpart.backends.interrupts import late_signals
 from portpart.backends.language import Kernel
@@ -31,7 +31,7 @@ Key = tuple[int, tuple[str, ...]]
 
 _addresses: dict[Key, tuple[Kernel, int]] = {}
 _numbers: dict[Key, int] = {}
-_waiting: list[tuple[Kernel, tuple[str, ...], Job | None]] = []
+_waiting: list[tuple[Kernel, tuple[str, ...], CompileJob | None]] = []
 """Kernels that are typed and that nobody has called yet; what has been called has None there."""
 
 _compiling = threading.RLock()
@@ -116,7 +116,7 @@ def _keep(kernel: Kernel, tags: tuple[str, ...], address: int) -> int:
     return address
 
 
-def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> Job:
+def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> CompileJob:
     """What compiles a kernel, whose types fit.
 
     That they do is kept, too: a program has kernels that few runs call, and to examine the source
@@ -124,10 +124,10 @@ def _job(kernel: Kernel, tags: tuple[str, ...], file: str) -> Job:
     """
     known = cache_folder.file_of(kernel.name, f"fits {file}")
     if cache_folder.read(known) is not None:
-        return Job(file, lambda: _text(_typed(kernel, tags), file))
+        return CompileJob(file, lambda: _text(_typed(kernel, tags), file))
     typed = _typed(kernel, tags)
     cache_folder.write(known, b"")
-    job = Job(file, lambda: _text(typed, file))
+    job = CompileJob(file, lambda: _text(typed, file))
     helper.queue.offer(job, sum(len(each.types) for each in (typed, *typed.devices)))
     return job
 

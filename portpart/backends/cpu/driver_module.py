@@ -38,7 +38,7 @@ def driver_text(name: str) -> str:
     return str(module)
 
 
-class _Words(ir.IRBuilder):
+class _WordWriter(ir.IRBuilder):
     """Writes a function of words that returns one."""
 
     def __init__(self, module: Any, name: str, count: int) -> None:
@@ -74,7 +74,7 @@ class _Words(ir.IRBuilder):
 
 def _launch(module: Any) -> Any:
     """Run one kernel on the packed arguments at `row`, on one thread if there is little to do."""
-    write = _Words(module, "launch", 6)
+    write = _WordWriter(module, "launch", 6)
     write.function.linkage = "internal"
     function, row, count, weight, workers, state = write.function.args
     with write.if_then(write.icmp_signed("<=", count, _DONE)):
@@ -99,7 +99,7 @@ def _launch(module: Any) -> Any:
     return write.function
 
 
-def _run_alone(write: _Words, function: Any, row: Any, count: Any) -> None:
+def _run_alone(write: _WordWriter, function: Any, row: Any, count: Any) -> None:
     write.call_at(function, [_DONE, count, row], ir.VoidType())
     write.ret(_DONE)
 
@@ -111,7 +111,7 @@ def _launch_objects(module: Any, launch: Any, name: str) -> None:
     state, number of arguments, a word whose bit i says that argument i is such an id and stands for
     the address of its data, and the arguments.
     """
-    write = _Words(module, name, 1)
+    write = _WordWriter(module, name, 1)
     (frame,) = write.function.args
     given = [write.read(frame, index) for index in range(7)]
     function, count, weight, workers, state, length, arrays = given
@@ -142,7 +142,7 @@ def _walk(module: Any, launch: Any, name: str) -> None:
     Packed: address and length of the instructions, address of the table, workers, address of the
     state, and where to begin.
     """
-    write = _Words(module, name, 1)
+    write = _WordWriter(module, name, 1)
     (frame,) = write.function.args
     code, length, table, workers, state, begin = (write.read(frame, index) for index in range(6))
     position = write.alloca(WORD)
@@ -181,7 +181,7 @@ def _walk(module: Any, launch: Any, name: str) -> None:
     write.ret(_DONE)
 
 
-def _compiled(write: _Words, fields: Any, function: Any, count: Any, state: Any) -> Any:
+def _compiled(write: _WordWriter, fields: Any, function: Any, count: Any, state: Any) -> Any:
     """The address in an instruction, where a kernel that is called and has none yet gets one."""
     with write.goto_entry_block():
         address = write.alloca(WORD)

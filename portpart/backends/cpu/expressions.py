@@ -25,7 +25,7 @@ _FETCH = {"atomic_add": ("add", "add"), "atomic_next": ("add", "add"),
 """LLVM's operation on signed and on unsigned integers."""
 
 
-class ExpressionWriter:
+class LlvmExpressionWriter:
     """Writes the expressions of one typed function.
 
     Parameters

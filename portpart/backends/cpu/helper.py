@@ -34,7 +34,7 @@ PATIENCE = 20.0
 """Seconds for one kernel, after which it is compiled here."""
 
 
-class Job:
+class CompileJob:
     """One kernel that has to be compiled.
 
     Parameters
@@ -58,12 +58,12 @@ class Queue:
 
     def __init__(self, usable: bool) -> None:
         self._change = threading.Condition()
-        self._jobs: list[Job] = []
+        self._jobs: list[CompileJob] = []
         self._thread: threading.Thread | None = None
         self._process: Popen[bytes] | None = None
         self._usable = usable
 
-    def offer(self, job: Job, size: int) -> None:
+    def offer(self, job: CompileJob, size: int) -> None:
         """Let the process compile it, if there are more of them; larger ones come first."""
         with self._change:
             job.size = size
@@ -74,7 +74,7 @@ class Queue:
                 self._thread.start()
             self._change.notify()
 
-    def taken(self, job: Job) -> bytes | None:
+    def taken(self, job: CompileJob) -> bytes | None:
         """The code of a kernel that is called; None if the process does not compile it."""
         with self._change:
             if job in self._jobs:
@@ -109,7 +109,7 @@ class Queue:
             if job is not None:
                 job.done.set()
 
-    def _next(self) -> Job | None:
+    def _next(self) -> CompileJob | None:
         """The largest kernel, None if none has come for a while."""
         with self._change:
             if not self._jobs:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from portpart.backends.cpu.statements import StatementWriter
+from portpart.backends.cpu.statements import LlvmStatementWriter
 from portpart.backends.cpu.values import BIT, BYTE, WORD, literal, memory_type, value_type
 from portpart.backends.language.typed import TypedFunction
 from portpart.backends.language.types import ABSENT, BOOL, INT64, ArgumentType, ArrayType
@@ -69,7 +69,7 @@ def _function(module: Any, typed: TypedFunction, name: str) -> Any:
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
     devices = {callee: _written(callee).head for callee in typed.calls.values()}
-    StatementWriter(typed, function, devices).write()
+    LlvmStatementWriter(typed, function, devices).write()
     return function
 
 

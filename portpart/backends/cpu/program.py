@@ -33,7 +33,7 @@ from portpart.backends.steps import (
     While,
     slots_of,
 )
-from portpart.backends.table import Table
+from portpart.backends.table import ProgramTable
 
 TARGET = 5
 """Field of an instruction that holds a jump's target."""
@@ -46,7 +46,7 @@ class CpuExecutable:
 
     def __init__(self, space: ExecutionSpace, threads: int, program: Program) -> None:
         self.space, self.threads, self.program = space, threads, program
-        self.table = Table(program.used_slots())
+        self.table = ProgramTable(program.used_slots())
         self.code: list[list[int]] = []
         self._leaves: dict[int, Communication] = {}
         self._emit(program.steps)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from portpart.backends.cpu.expressions import ExpressionWriter
+from portpart.backends.cpu.expressions import LlvmExpressionWriter
 from portpart.backends.cpu.values import literal, memory_type, value_type
 from portpart.backends.language.typed import TypedFunction
 from portpart.backends.language.types import ABSENT, INT32, INT64
 
 
-class StatementWriter:
+class LlvmStatementWriter:
     """Writes the body of one function.
 
     Parameters
@@ -34,7 +34,7 @@ class StatementWriter:
                  devices: Mapping[TypedFunction, Any]) -> None:
         self.typed = typed
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
-        self.expressions = ExpressionWriter(typed, self.builder, devices)
+        self.expressions = LlvmExpressionWriter(typed, self.builder, devices)
         self.arithmetic = self.expressions.arithmetic
         self.loops: list[tuple[Any, Any]] = []
         """Where `continue` and `break` of each enclosing loop lead."""

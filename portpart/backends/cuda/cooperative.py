@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.backends.cuda.modes import Device
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.table import LINE, Table
+from portpart.backends.table import LINE, ProgramTable
 
 
 def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
@@ -30,14 +30,14 @@ def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
 class Given:
     """The values that a kernel is given, bound once: those of a layout."""
 
-    def __init__(self, layout: Table) -> None:
+    def __init__(self, layout: ProgramTable) -> None:
         self._values = layout.values()
         self._places = (ctypes.c_void_p * 1)(self._values.buffer_info()[0])
         self.arguments = ctypes.addressof(self._places)
 
     def set_where(self, where: tuple[int, ...]) -> None:
         """Set the addresses that differ from launch to launch."""
-        self._values[Table.WHERE] = array("q", where)
+        self._values[ProgramTable.WHERE] = array("q", where)
 
 
 class Resident:
@@ -47,7 +47,7 @@ class Resident:
     ----------
     function : cupy.cuda.Function
     space : CudaSpace
-    layout : Table
+    layout : ProgramTable
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Resident:
         the one after that.
     """
 
-    def __init__(self, function: Any, space: Device, layout: Table) -> None:
+    def __init__(self, function: Any, space: Device, layout: ProgramTable) -> None:
         from cupy_backends.cuda.api import driver
 
         self._driver = driver

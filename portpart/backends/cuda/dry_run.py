@@ -100,7 +100,7 @@ class _Unrun:
         """Do nothing."""
 
 
-class DryRuns:
+class CudaDryRuns:
     """The calls that have been rehearsed, each once for all processes that share a cache folder."""
 
     def __init__(self, modules: Modules) -> None:

@@ -93,7 +93,7 @@ class Value:
         return self.text if self.dtype == dtype else f"{dtype}({self.text})"
 
 
-class ExpressionWriter:
+class CudaExpressionWriter:
     """Writes the expressions of one typed function.
 
     Parameters

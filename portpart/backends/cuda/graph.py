@@ -60,15 +60,15 @@ def missing_for_graphs(cupy: ModuleType) -> str | None:
     return None
 
 
-def capture(executable: Recorded, small: bool) -> Graph:
+def capture(executable: Recorded, small: bool) -> CudaGraph:
     """Build the graph of a program for the small or the full grid."""
     with _capturing:
         builder = _Builder(executable, small)
         builder.steps(builder.graph, [], executable.program.steps, None)
-        return Graph(builder.graph)
+        return CudaGraph(builder.graph)
 
 
-class Graph:
+class CudaGraph:
     """An instantiated graph."""
 
     def __init__(self, graph: Any) -> None:

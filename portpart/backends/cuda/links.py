@@ -14,7 +14,7 @@ INSTEAD = f"{Mpi.__module__}.{Mpi.__name__}"
 """What exchanges arrays of GPUs through the host."""
 
 
-class Links:
+class NcclLinks:
     """Connections of NCCL between ranks, which outlive the calls that use them.
 
     Attributes

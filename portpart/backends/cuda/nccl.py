@@ -27,7 +27,7 @@ from portpart.backends.communication.protocol import (
     require_words,
     rounds_of,
 )
-from portpart.backends.cuda.links import Links, nccl_of, place_of, require_own_devices
+from portpart.backends.cuda.links import NcclLinks, nccl_of, place_of, require_own_devices
 from portpart.backends.cuda.slots import (
     LARGEST,
     SlotKernels,
@@ -62,7 +62,7 @@ class Nccl(Mpi):
     comm : mpi4py.MPI.Intracomm
     patience : float
         Seconds that a step waits without progress.
-    links : Links, optional
+    links : NcclLinks, optional
         Connections of an earlier one, which stay open when this one is freed; where one of the
         ranks has none, all make new ones.
     look : callable
@@ -77,12 +77,12 @@ class Nccl(Mpi):
     """
 
     def __init__(self, comm: MPI.Intracomm, patience: float = PATIENCE,
-                 links: Links | None = None, look: Look = nothing_new) -> None:
+                 links: NcclLinks | None = None, look: Look = nothing_new) -> None:
         super().__init__(comm, patience=patience, look=look)
         self._cupy = planned(self, import_cupy)
         device_transfer(self._cupy)
         self._nccl = planned(self, lambda: nccl_of(self._cupy))
-        self._links, self._is_owner = links or Links(), links is None
+        self._links, self._is_owner = links or NcclLinks(), links is None
         self._event = self._cupy.cuda.Event(disable_timing=True)
         self._is_waiting = self._is_unread = False
         self._slot_kernels: SlotKernels | None = None

@@ -11,7 +11,7 @@ from portpart.backends.communication.calls import each_of_ranks
 from portpart.backends.communication.mpi import Mpi, MpiCalls
 from portpart.backends.communication.processes import ProcessCalls
 from portpart.backends.communication.protocol import Communicator
-from portpart.backends.cuda.links import Links, nccl_of, place_of
+from portpart.backends.cuda.links import NcclLinks, nccl_of, place_of
 from portpart.backends.cuda.nccl import Nccl
 from portpart.backends.cuda.space import import_cupy
 from portpart.backends.interface import ExecutionSpace
@@ -35,7 +35,7 @@ class NcclCalls(MpiCalls):
 
     def __init__(self, calls: MpiCalls, space: ExecutionSpace) -> None:
         ProcessCalls.__init__(self, calls.rank, calls.size)
-        self.mpi, self._space, self._links = calls.mpi, space, Links()
+        self.mpi, self._space, self._links = calls.mpi, space, NcclLinks()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
         """See `Calls`; the GPU is CuPy's current one meanwhile."""

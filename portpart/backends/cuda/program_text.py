@@ -14,7 +14,7 @@ from portpart.backends.language.types import type_of
 from portpart.backends.packing import address_of, tag_of
 from portpart.backends.program import Program
 from portpart.backends.steps import Branch, Element, Launch, Slot, Step, While, all_steps, sides_of
-from portpart.backends.table import Table
+from portpart.backends.table import ProgramTable
 
 
 class ProgramText:
@@ -31,7 +31,7 @@ class ProgramText:
 
     Attributes
     ----------
-    layout : Table
+    layout : ProgramTable
     rows : dict
         First word of the row of each launch, by its identity.
     flags : dict
@@ -43,7 +43,7 @@ class ProgramText:
     def __init__(self, program: Program, address: Callable[[Any], int] = address_of,
                  laps: int | None = None) -> None:
         self.program = program
-        self.layout = Table(program.used_slots(), address)
+        self.layout = ProgramTable(program.used_slots(), address)
         self.rows = {id(step): self.layout.add_row(step) for step in program.launches()}
         self.flags: dict[Element, int] = {}
         for step in all_steps(program.steps):

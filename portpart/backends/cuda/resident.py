@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from portpart.backends.cuda.effects import may_set
 from portpart.backends.cuda.translate import Translation
 from portpart.backends.steps import Branch, Element, Launch, Step, While
-from portpart.backends.table import Sizes
+from portpart.backends.table import TableSizes
 
 BLOCKS, SWEEPING_BLOCKS = 3, 4
 """Blocks per multiprocessor that the compiler must leave room for, the latter for programs that
@@ -40,7 +40,7 @@ class ResidentWriter:
         First word of the row of each launch in the program's table, by its identity.
     flags : mapping
         Position of each flag's address in the table.
-    sizes : Sizes
+    sizes : TableSizes
         Of the table.
     laps : int, optional
         Position of the address where the time of each launch is added up.
@@ -49,7 +49,7 @@ class ResidentWriter:
     """
 
     def __init__(self, translations: Mapping[int, Translation], rows: Mapping[int, int],
-                 flags: Mapping[Element, int], sizes: Sizes, laps: int | None = None,
+                 flags: Mapping[Element, int], sizes: TableSizes, laps: int | None = None,
                  blocks: int = BLOCKS) -> None:
         self.translations, self.rows, self.flags = translations, rows, flags
         self.sizes, self.laps, self.blocks = sizes, laps, blocks

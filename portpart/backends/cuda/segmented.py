@@ -29,7 +29,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.program import Program
 from portpart.backends.steps import AllReduce, Element, Slot, slots_of
 from portpart.backends.table import LINE
-from portpart.backends.transfer import Together
+from portpart.backends.transfer import DeviceTransfers
 
 
 class Repeatable(Protocol):
@@ -243,7 +243,7 @@ class SegmentedRun:
         if self._executable.laps is None:
             return prepared
 
-        def exchange() -> Together | None:
+        def exchange() -> DeviceTransfers | None:
             begin = self.space.mark()
             found = prepared()
             self._marks.append((place, begin, self.space.mark()))

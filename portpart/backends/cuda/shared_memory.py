@@ -12,7 +12,7 @@ from portpart.backends.language.team_arrays import (
     shared_arrays,
 )
 from portpart.backends.program import Program
-from portpart.backends.table import Table
+from portpart.backends.table import ProgramTable
 from portpart.errors import KernelTypeError
 
 ARGUMENT_BYTES = 4096
@@ -38,7 +38,7 @@ def check_program(program: Program) -> None:
         raise KernelTypeError(f"the team arrays of program {program.name!r} take {needed} bytes of "
                               f"a block together, and beside its table of {table} bytes there are "
                               f"{room}; make them smaller or alike")
-    given = 8 * Table(program.used_slots()).sizes.values
+    given = 8 * ProgramTable(program.used_slots()).sizes.values
     if given > ARGUMENT_BYTES:
         raise KernelTypeError(f"program {program.name!r} is given {given} bytes of addresses and "
                               f"numbers, and a launch takes {ARGUMENT_BYTES}; bind fewer arrays")

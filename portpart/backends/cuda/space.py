@@ -23,7 +23,7 @@ from portpart.backends.cuda.cache import do_without_folder
 from portpart.backends.cuda.compile import KernelCache, Walked, blocks_for
 from portpart.backends.cuda.cooperative import missing_for_cooperation
 from portpart.backends.cuda.direct import Direct
-from portpart.backends.cuda.dry_run import DryRuns
+from portpart.backends.cuda.dry_run import CudaDryRuns
 from portpart.backends.cuda.graph import missing_for_graphs
 from portpart.backends.cuda.memory import HeldMemory
 from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
@@ -94,7 +94,7 @@ class CudaSpace(ExecutionSpace):
             self.memory = HeldMemory(self.cupy.get_default_memory_pool,
                                      int(self.cupy.cuda.runtime.memGetInfo()[1]))
         self.kernels = KernelCache(self.cupy, self.device_id)
-        self._rehearsals = DryRuns(self.kernels.modules)
+        self._rehearsals = CudaDryRuns(self.kernels.modules)
         self._current_device = self.cupy.cuda.runtime.getDevice
         self._is_only_one = self.cupy.cuda.runtime.getDeviceCount() == 1
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
@@ -232,7 +232,7 @@ class CudaSpace(ExecutionSpace):
             function.launch(words, self.current_stream(), blocks_for(n, team, MAX_BLOCKS))
 
     @property
-    def dry_runs(self) -> DryRuns | None:
+    def dry_runs(self) -> CudaDryRuns | None:
         return self._rehearsals if self.program_mode == RESIDENT and not self.profiling else None
 
     def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Direct:

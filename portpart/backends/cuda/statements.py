@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from portpart.backends.cuda.declarations import Places, assigns
-from portpart.backends.cuda.expressions import ExpressionWriter, Value, binary, type_name
+from portpart.backends.cuda.expressions import CudaExpressionWriter, Value, binary, type_name
 from portpart.backends.cuda.names import NameTable
 from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import INT32, INT64, UINT64
@@ -15,10 +15,10 @@ from portpart.backends.language.types import INT32, INT64, UINT64
 _INDENT = "    "
 
 
-class StatementWriter:
+class CudaStatementWriter:
     """Writes the statements of one function."""
 
-    def __init__(self, expressions: ExpressionWriter, names: NameTable) -> None:
+    def __init__(self, expressions: CudaExpressionWriter, names: NameTable) -> None:
         self.expressions = expressions
         self.typed = expressions.typed
         self.names = names

@@ -181,7 +181,7 @@ class DeviceOrder:
                     stream.wait_event(self._events[number])
 
 
-class Together:
+class CudaTransfers:
     """What ranks of some GPUs exchange; on default streams, by one thread at a time.
 
     Parameters
@@ -204,7 +204,7 @@ class Together:
         self._problem = cupy.zeros(HEAD + MAX_RANKS, np.int64)
 
     def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
-        """See `portpart.backends.transfer.Together`."""
+        """See `portpart.backends.transfer.DeviceTransfers`."""
         words = [[*(each.data.ptr for each in (parcel.send, parcel.send_counts, parcel.recv,
                                                parcel.recv_counts)),
                   len(parcel.send), len(parcel.recv)] for parcel in parcels]
@@ -215,7 +215,7 @@ class Together:
                               np.uint64(self._problem.data.ptr))
 
     def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
-        """See `portpart.backends.transfer.Together`."""
+        """See `portpart.backends.transfer.DeviceTransfers`."""
         return self._prepared(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
                               np.int64(len(parts)), np.int64(len(parts[0])),
                               np.int64(CODES[op]))
@@ -234,7 +234,7 @@ class Together:
         return launch
 
     def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
-        """See `portpart.backends.transfer.Together`."""
+        """See `portpart.backends.transfer.DeviceTransfers`."""
         head = len(self._problem)
         ends = np.cumsum([head, *map(len, arrays)])
         with self._turns.first():

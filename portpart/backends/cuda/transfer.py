@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.landing import Landing
-from portpart.backends.cuda.together import MAX_RANKS, DeviceOrder, Together
+from portpart.backends.cuda.together import MAX_RANKS, CudaTransfers, DeviceOrder
 from portpart.backends.interface import Array
 from portpart.backends.packing import address_of
 from portpart.backends.transfer import register
@@ -39,7 +39,7 @@ class DeviceTransfer:
         self._cupy = cupy
         self._current_stream = cupy.cuda.get_current_stream
         self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
-        self._together: dict[tuple[int, ...], Together | None] = {}
+        self._together: dict[tuple[int, ...], CudaTransfers | None] = {}
         self._turns: dict[tuple[int, ...], DeviceOrder] = {}
         self._landings: defaultdict[int, list[Landing]] = defaultdict(list)
 
@@ -120,7 +120,7 @@ class DeviceTransfer:
                 if stream.ptr or len(somewhere) > 1:
                     stream.synchronize()
 
-    def together(self, arrays: Sequence[Array], ranks: int) -> Together | None:
+    def together(self, arrays: Sequence[Array], ranks: int) -> CudaTransfers | None:
         """Kernels, on the default streams of devices that reach the memory of each other.
 
         They need arrays of different memory.
@@ -137,7 +137,7 @@ class DeviceTransfer:
             self._together[numbers] = self._together_on(numbers)
         return self._together[numbers]
 
-    def _together_on(self, numbers: tuple[int, ...]) -> Together | None:
+    def _together_on(self, numbers: tuple[int, ...]) -> CudaTransfers | None:
         runtime = self._cupy.cuda.runtime
         pairs = list(itertools.permutations(numbers, 2))
         if not all(runtime.deviceCanAccessPeer(*pair) for pair in pairs):
@@ -150,7 +150,7 @@ class DeviceTransfer:
                     if problem.status != ALREADY_ENABLED:
                         raise
         with _NOTHING if self._is_only_one else self._cupy.cuda.Device(numbers[0]):
-            return Together(self._cupy, self.write, self.fetch, self._turns_of(numbers))
+            return CudaTransfers(self._cupy, self.write, self.fetch, self._turns_of(numbers))
 
 
 @cache

@@ -15,10 +15,10 @@ import hashlib
 import os
 from dataclasses import dataclass
 
-from portpart.backends.cuda.expressions import ExpressionWriter, type_name
+from portpart.backends.cuda.expressions import CudaExpressionWriter, type_name
 from portpart.backends.cuda.names import NameTable
 from portpart.backends.cuda.shared_memory import check_width
-from portpart.backends.cuda.statements import StatementWriter
+from portpart.backends.cuda.statements import CudaStatementWriter
 from portpart.backends.language import Kernel
 from portpart.backends.language.infer import infer
 from portpart.backends.language.team_arrays import shared_arrays
@@ -94,8 +94,8 @@ def _namespace(typed: TypedFunction, team: int) -> str:
 
 def _function(typed: TypedFunction, name: str, devices: dict[TypedFunction, str]) -> str:
     names = NameTable(frozenset(devices.values()))
-    expressions = ExpressionWriter(typed, names, devices.__getitem__)
-    lines = StatementWriter(expressions, names).body()
+    expressions = CudaExpressionWriter(typed, names, devices.__getitem__)
+    lines = CudaStatementWriter(expressions, names).body()
     where = f"{os.path.basename(typed.function.filename)}:{typed.function.first_line}"
     head = f"__device__ __forceinline__ {type_name(typed.returns)} {name}"
     body = "".join(f"\n    {line}" for line in lines)

@@ -16,7 +16,7 @@ from typing import Any
 from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.language.parameters import (
-    Parameter,
+    KernelParameter,
     Path,
     fits,
     flat_name,
@@ -31,7 +31,7 @@ MADE = "write name = Class(field=team_array(int64, 256), ...) at the top level o
 
 
 def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callable[[str], Any],
-            refuse: Refuse) -> tuple[list[Parameter], set[str]]:
+            refuse: Refuse) -> tuple[list[KernelParameter], set[str]]:
     """Change `tree` in place.
 
     Parameters
@@ -48,7 +48,7 @@ def flatten(function: types.FunctionType, tree: ast.FunctionDef, lookup: Callabl
     set of str
         Names of arrays that are fields of records which the function makes.
     """
-    parameters = [Parameter(argument.arg, _kind_of(function, argument, lookup, refuse), {})
+    parameters = [KernelParameter(argument.arg, _kind_of(function, argument, lookup, refuse), {})
                   for argument in tree.args.args]
     code = function.__code__
     names = {*code.co_varnames, *code.co_names, *code.co_freevars}
@@ -105,7 +105,7 @@ def names_in(kind: type[Record]) -> tuple[str, ...]:
 class _Flattener(Rewriter):
     """Rewrites the statements of one function."""
 
-    def __init__(self, parameters: list[Parameter], names: set[str], tree: ast.FunctionDef,
+    def __init__(self, parameters: list[KernelParameter], names: set[str], tree: ast.FunctionDef,
                  lookup: Callable[[str], Any], refuse: Refuse) -> None:
         self.known = {each.name: each for each in parameters if each.kind is not None}
         self.made: dict[str, tuple[Kind, dict[str, str]]] = {}
@@ -350,7 +350,7 @@ class _Flattener(Rewriter):
                         f"its words", "pass on a record, or let it take arrays and words apart")
         return ()
 
-    def record_for(self, argument: ast.expr, parameter: Parameter,
+    def record_for(self, argument: ast.expr, parameter: KernelParameter,
                    target: DeviceFunction) -> Reference:
         """The argument, if it names what the parameter takes."""
         wanted, owner = parameter.kind, self.reference(argument)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portpart.backends.language import signatures
 from portpart.backends.language.fingerprint import fingerprint_of, names_of
-from portpart.backends.language.parameters import Flat, Mismatch, Parameter
+from portpart.backends.language.parameters import FlatArguments, KernelParameter, Mismatch
 from portpart.backends.language.statics import static_places
 from portpart.backends.language.team_arrays import TeamArray
 from portpart.errors import KernelTypeError
@@ -33,7 +33,7 @@ class Findings(NamedTuple):
     tree : ast.FunctionDef
         Its syntax tree without the docstring and without records; line numbers are those of the
         file.
-    signature : list of Parameter
+    signature : list of KernelParameter
         The parameters as they are written.
     references : dict of str to object
         What each name means that is neither a parameter nor a local variable: a number, a
@@ -44,7 +44,7 @@ class Findings(NamedTuple):
     """
 
     tree: ast.FunctionDef
-    signature: list[Parameter]
+    signature: list[KernelParameter]
     references: dict[str, Any]
     uses_team_words: bool
     team_arrays: dict[str, TeamArray]
@@ -77,7 +77,7 @@ class CheckedFunction:
         self._find = find
         self._bound: dict[tuple[Any, ...], Any] = {}
         self._found: Findings | None = None
-        self._recalled: list[Parameter] | None = None
+        self._recalled: list[KernelParameter] | None = None
         self._takes_records: bool | None = None
 
     def check(self) -> Findings:
@@ -129,7 +129,7 @@ class CheckedFunction:
         return (self._found or self.check()).tree
 
     @property
-    def signature(self) -> list[Parameter]:
+    def signature(self) -> list[KernelParameter]:
         """The parameters as they are written."""
         return self._found.signature if self._found else self._recalled or self._recall()
 
@@ -140,11 +140,11 @@ class CheckedFunction:
             self._takes_records = any(parameter.kind for parameter in self.signature)
         return self._takes_records
 
-    def _recall(self) -> list[Parameter]:
+    def _recall(self) -> list[KernelParameter]:
         """The parameters as an earlier process has found them, else as a check does."""
         code = self.function.__code__
         if not self.function.__annotations__:
-            self._recalled = [Parameter(name, None, {})
+            self._recalled = [KernelParameter(name, None, {})
                               for name in code.co_varnames[: code.co_argcount]]
             return self._recalled
         if not self.is_kernel:
@@ -212,8 +212,8 @@ class CheckedFunction:
                                   f"{self.name})") from None
 
     @functools.cached_property
-    def _flat(self) -> Flat:
-        return Flat(self.signature[self.is_kernel :])
+    def _flat(self) -> FlatArguments:
+        return FlatArguments(self.signature[self.is_kernel :])
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -18,7 +18,7 @@ OF_WORDS = "words_of_"
 
 
 @dataclass
-class Parameter:
+class KernelParameter:
     """One parameter as it is written.
 
     Attributes
@@ -77,9 +77,10 @@ class Parameter:
         return f"{OF_WORDS}{whole.__name__.lower()}"
 
 
-def flat_parameters(parameters: Iterable[Parameter]) -> list[tuple[Parameter, Path, str]]:
+def flat_parameters(
+        parameters: Iterable[KernelParameter]) -> list[tuple[KernelParameter, Path, str]]:
     """Parameter, field and name of each parameter of the flat function."""
-    found: dict[str, tuple[Parameter, Path, str]] = {}
+    found: dict[str, tuple[KernelParameter, Path, str]] = {}
     for parameter in parameters:
         for path in parameter.flat_paths:
             name = parameter.flat_name(path)
@@ -110,7 +111,7 @@ class Mismatch(Exception):
     """A launch argument that does not fit its parameter."""
 
 
-def require_fit(argument: Any, parameter: Parameter, kind: Kind) -> None:
+def require_fit(argument: Any, parameter: KernelParameter, kind: Kind) -> None:
     """Raise Mismatch unless a parameter of this kind takes an argument of another class."""
     if not (isinstance(argument, (Record, Words)) and fits(type(argument), kind)):
         raise Mismatch(f"parameter {parameter.name!r} takes a record of class {kind.__name__}, "
@@ -121,10 +122,10 @@ def require_fit(argument: Any, parameter: Parameter, kind: Kind) -> None:
                        "not its words alone")
 
 
-class Flat:
+class FlatArguments:
     """Launch arguments with fields in place of records, and arrays in place of words."""
 
-    def __init__(self, parameters: Iterable[Parameter]) -> None:
+    def __init__(self, parameters: Iterable[KernelParameter]) -> None:
         parameters = list(parameters)
         taken = flat_parameters(parameters)
         self._plan = [(each, each.kind, getter(places_of(each, [
@@ -159,7 +160,7 @@ class Flat:
         return result
 
 
-def places_of_whole(parameters: list[Parameter],
+def places_of_whole(parameters: list[KernelParameter],
                     name: str) -> list[tuple[int, Callable[[Any], Any]]]:
     """Where a launch finds all parts of one array of words: numbers of parameters, and readers."""
     return [(number, attrgetter(*places_of(parameter, [path])))
@@ -167,7 +168,7 @@ def places_of_whole(parameters: list[Parameter],
             for path in parameter.flat_paths if parameter.flat_name(path) == name]
 
 
-def places_of(parameter: Parameter, paths: list[Path]) -> list[str]:
+def places_of(parameter: KernelParameter, paths: list[Path]) -> list[str]:
     """Where a launch finds these fields of a record, or the array of words."""
     if parameter.is_words:
         return ["array"] * len(paths)

@@ -12,11 +12,11 @@ from typing import Any
 
 from portpart.backends import cache_folder
 from portpart.backends.language.fingerprint import compilers_fingerprint
-from portpart.backends.language.parameters import Parameter
+from portpart.backends.language.parameters import KernelParameter
 from portpart.backends.language.records import Kind
 
 
-def recall(name: str, fingerprint: str) -> list[Parameter] | None:
+def recall(name: str, fingerprint: str) -> list[KernelParameter] | None:
     """The parameters of a kernel, None if they are not known."""
     content = cache_folder.read(_file(name, fingerprint))
     if content is None:
@@ -27,7 +27,7 @@ def recall(name: str, fingerprint: str) -> list[Parameter] | None:
         return None
 
 
-def keep(name: str, fingerprint: str, parameters: list[Parameter]) -> None:
+def keep(name: str, fingerprint: str, parameters: list[KernelParameter]) -> None:
     """Keep the parameters of a kernel, if its records can be found by their names."""
     kept = [(each.name, _place(each.kind), each.paths if each.is_record else [])
             for each in parameters]
@@ -54,8 +54,8 @@ def _kind(place: list[str] | None) -> Any:
     return found
 
 
-def _parameter(name: str, place: list[str] | None, paths: list[list[str]]) -> Parameter:
+def _parameter(name: str, place: list[str] | None, paths: list[list[str]]) -> KernelParameter:
     kind = _kind(place)
     if kind is None and place is not None:
         raise KeyError(name)
-    return Parameter(name, kind, {tuple(path): None for path in paths})
+    return KernelParameter(name, kind, {tuple(path): None for path in paths})

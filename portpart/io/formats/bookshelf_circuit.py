@@ -31,7 +31,7 @@ Line = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Nets:
+class NamedNets:
     """Nets of nodes by their names.
 
     Attributes
@@ -67,10 +67,10 @@ def lines_of(source: Source, kind: str) -> Iterator[Line]:
         source.refuse(1, f"a Bookshelf file of {kind} begins with 'UCLA {kind} 1.0'")
 
 
-def nets_of(source: Source) -> Nets:
+def nets_of(source: Source) -> NamedNets:
     """The nets of a file."""
     promised: dict[str, Line] = {}
-    nets, left = Nets([], [], [], []), 0
+    nets, left = NamedNets([], [], [], []), 0
     for number, text in lines_of(source, "nets"):
         count = COUNT.fullmatch(text) if left == 0 else None
         if count and count[1] == "NetDegree":

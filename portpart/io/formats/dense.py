@@ -21,15 +21,15 @@ from portpart.io.formats.arrays import ARRAY_BEGINS, read_array
 from portpart.io.text.edge_rows import TO_ROUND
 from portpart.io.text.files import SEPARATORS, Source
 from portpart.io.text.fractions import FRACTION, fractions_at, refuse_number
-from portpart.io.text.rules import STRICT, Rules
-from portpart.io.text.tokens import LineSyntax, Table, read_table
+from portpart.io.text.rules import STRICT, ReadingRules
+from portpart.io.text.tokens import LineSyntax, WordTable, read_table
 from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"#%")
 
 
 @dataclass(frozen=True)
-class Layout:
+class DenseLayout:
     """Where the numbers of a text stand.
 
     Attributes
@@ -57,7 +57,7 @@ class Layout:
                 + titled * (self.size + self.corner))
 
 
-def layout_of(rows: Sequence[Sequence[bytes]]) -> Layout | None:
+def layout_of(rows: Sequence[Sequence[bytes]]) -> DenseLayout | None:
     """The layout that the first lines of a text show; None if they are no table."""
     first, body = rows[0], rows[1:]
     widths = {len(row) for row in body}
@@ -65,16 +65,16 @@ def layout_of(rows: Sequence[Sequence[bytes]]) -> Layout | None:
         return None
     width = widths.pop() if widths else len(first)
     if all(map(FRACTION.fullmatch, first)) and width == len(first):
-        return Layout(len(first))
+        return DenseLayout(len(first))
     for corner in (False, True):
         titles = tuple(first[corner:])
         if len(titles) == width - 1 and body and all(
                 row[0] == title for row, title in zip(body, titles)):
-            return Layout(width - 1, titles, True, corner)
-    return Layout(width, tuple(first)) if width == len(first) else None
+            return DenseLayout(width - 1, titles, True, corner)
+    return DenseLayout(width, tuple(first)) if width == len(first) else None
 
 
-def parse(source: Source, rules: Rules = STRICT) -> Graph:
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     """The graph of a table.
 
     Raises
@@ -84,7 +84,7 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
         transpose (unless the rules say otherwise).
     """
     binary = source.data.startswith(ARRAY_BEGINS)
-    layout = Layout(0) if binary else _layout(source)
+    layout = DenseLayout(0) if binary else _layout(source)
     table = _array(source) if binary else _table(source, layout, rules)
     try:
         graph = graph_of_table(table, rules)
@@ -97,7 +97,7 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     return replace(graph, names=names or None)
 
 
-def graph_of_table(table: np.ndarray, rules: Rules) -> Graph:
+def graph_of_table(table: np.ndarray, rules: ReadingRules) -> Graph:
     """The graph of a square table; its errors name the row."""
     rows, columns = np.nonzero(table)
     offsets = np.searchsorted(rows, np.arange(len(table) + 1))
@@ -113,16 +113,16 @@ def _array(source: Source) -> np.ndarray:
     return table
 
 
-def _layout(source: Source) -> Layout:
+def _layout(source: Source) -> DenseLayout:
     """The layout of a text, by its first two lines."""
     kept = (line for _, _, line in source.lines() if line[:1] not in (b"#", b"%"))
     rows = [[word for word in SEPARATORS.split(line) if word] for line in islice(kept, 2)]
     if not rows:
         raise GraphFormatError(f"{source.name}: holds no matrix")
-    return layout_of(rows) or Layout(len(rows[0]))
+    return layout_of(rows) or DenseLayout(len(rows[0]))
 
 
-def _table(source: Source, layout: Layout, rules: Rules) -> np.ndarray:
+def _table(source: Source, layout: DenseLayout, rules: ReadingRules) -> np.ndarray:
     """The numbers of a text."""
     size, begin = layout.size, 0
     if layout.titles:
@@ -146,7 +146,7 @@ def _table(source: Source, layout: Layout, rules: Rules) -> np.ndarray:
     return table.columns.T
 
 
-def _check_index(source: Source, layout: Layout, index: Table) -> None:
+def _check_index(source: Source, layout: DenseLayout, index: WordTable) -> None:
     """Raise unless rows have the names of the columns, in the same order."""
     for place, title in zip(index.columns[0].tolist(), layout.titles):
         name = source.words_at(place)[0]

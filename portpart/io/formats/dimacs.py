@@ -22,13 +22,13 @@ from portpart.io.text.columns import WEIGHTED_WIDTH, WIDTHS
 from portpart.io.text.edge_rows import BY_PLACE, graph_of_rows, lower_edges, read_rows
 from portpart.io.text.files import Source, is_count
 from portpart.io.text.render import rendered_rows
-from portpart.io.text.rules import STRICT, Rules
+from portpart.io.text.rules import STRICT, ReadingRules
 from portpart.io.text.tokens import LineSyntax
 
 COMMENTS, WORDS = b"cpn", b"ae"
 
 
-def parse(source: Source, rules: Rules = STRICT) -> Graph:
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     """The graph of a ``.gr`` file; the third number of a line, if there is one, is the weight."""
     head = _head(source)
     weighted = rules.wants_weights(head.width >= WEIGHTED_WIDTH)
@@ -67,7 +67,7 @@ def text(graph: Graph) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class Head:
+class DimacsHeader:
     """Number of the p line, its n and m, and how many numbers the first edge has, on which line."""
 
     problem_line: int
@@ -76,7 +76,7 @@ class Head:
     line: int
 
 
-def _head(source: Source) -> Head:
+def _head(source: Source) -> DimacsHeader:
     number_of_p, size = 0, None
     for number, _, line in source.lines():
         words = line.split()
@@ -87,7 +87,7 @@ def _head(source: Source) -> Head:
             if word and words[0] not in (b"a", b"e"):
                 shown = words[0][:40].decode("ascii", "replace")
                 source.refuse(number, f"{shown!r} begins no line of edges; 'a' and 'e' do")
-            return Head(number_of_p, size, len(words) - word, number)
+            return DimacsHeader(number_of_p, size, len(words) - word, number)
         if size is not None:
             source.refuse(number, f"a second p line; the first is line {number_of_p}")
         if len(words) != 4 or not (is_count(words[2]) and is_count(words[3])):
@@ -95,4 +95,4 @@ def _head(source: Source) -> Head:
         number_of_p, size = number, (int(words[2]), int(words[3]))
     if size is None:
         raise GraphFormatError(f"{source.name}: holds no edges")
-    return Head(number_of_p, size, min(WIDTHS), number_of_p)
+    return DimacsHeader(number_of_p, size, min(WIDTHS), number_of_p)

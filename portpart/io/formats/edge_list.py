@@ -30,7 +30,7 @@ from portpart.io.text.named_edges import (
 )
 from portpart.io.text.named_rows import read_named_rows
 from portpart.io.text.render import rendered_rows
-from portpart.io.text.rules import STRICT, Rules, rules_of
+from portpart.io.text.rules import STRICT, ReadingRules, rules_of
 from portpart.io.text.tokens import LineSyntax
 from portpart.options import checked_flag
 
@@ -104,7 +104,7 @@ def read_edge_list(
 
 
 @dataclass(frozen=True)
-class Head:
+class EdgeListHeader:
     """What precedes the first edge of a file, and what its line looks like.
 
     Attributes
@@ -135,7 +135,7 @@ class Head:
     konect: bytes = b""
 
 
-def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None,
+def parse(source: Source, rules: ReadingRules = STRICT, relabel: bool | None = None,
           columns: Any = None, header: bool | None = None) -> NamedGraph:
     """The graph of an edge list, whose edges have no direction, and its vertex names."""
     relabel, header = (None if value is None else checked_flag(name, value)
@@ -166,7 +166,7 @@ def parse(source: Source, rules: Rules = STRICT, relabel: bool | None = None,
     return NamedGraph(graph, np.arange(num_vertices))
 
 
-def _rows(source: Source, head: Head, rules: Rules, asked: Any) -> EdgeRows:
+def _rows(source: Source, head: EdgeListHeader, rules: ReadingRules, asked: Any) -> EdgeRows:
     """Rows of plain numbers."""
     if head.konect == b"bip":
         source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
@@ -230,9 +230,9 @@ def _ends_and_weights(graph: Graph) -> tuple[tuple[np.ndarray, np.ndarray], np.n
     return (targets, sources), weights
 
 
-def _head(source: Source, header: bool | None) -> Head:
+def _head(source: Source, header: bool | None) -> EdgeListHeader:
     """Examine the lines up to the first edge."""
-    head = Head()
+    head = EdgeListHeader()
     for number, after, line in source.lines():
         if line[:1] in (b"#", b"%"):
             head = _with_comment(source, head, number, line)
@@ -247,7 +247,7 @@ def _head(source: Source, header: bool | None) -> Head:
     return replace(head, named=bool(head.titles))
 
 
-def _with_comment(source: Source, head: Head, number: int, line: bytes) -> Head:
+def _with_comment(source: Source, head: EdgeListHeader, number: int, line: bytes) -> EdgeListHeader:
     """What a comment adds to what is known."""
     if note := VERTICES_COMMENT.match(line):
         if not is_count(note[1]):

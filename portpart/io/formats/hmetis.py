@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.io.formats.net_rows import NetLines, Rows, hypergraph_of, nets_of, rows_of
+from portpart.io.formats.net_rows import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
 from portpart.io.text.files import Source
 from portpart.io.text.render import rendered_rows
 
@@ -24,7 +24,7 @@ FLAGS = (0, 1, 10, 11)
 
 
 @dataclass(frozen=True)
-class Header:
+class HmetisHeader:
     """First line of a file."""
 
     num_nets: int
@@ -72,7 +72,7 @@ def text(hypergraph: Hypergraph) -> Iterator[Any]:
         yield rendered_rows(h.vertex_weights, np.arange(h.num_vertices + 1))
 
 
-def _header(rows: Rows) -> Header:
+def _header(rows: NumberLines) -> HmetisHeader:
     source, first, line = rows.source, rows.header(), rows.line_of(0)
     if not 2 <= len(first) <= 3 or min(first) < 0:
         source.refuse(line, "an hMETIS file begins with 'nets vertices [fmt]': the numbers of nets "
@@ -82,10 +82,10 @@ def _header(rows: Rows) -> Header:
         source.refuse_at(line, 2, f"fmt is {flags}; 1 (weights of nets), 10 (of vertices) and 11 "
                                   "(both) are known")
     source.refuse_size(line, n)
-    return Header(m, n, flags % 10 == 1, flags >= 10)
+    return HmetisHeader(m, n, flags % 10 == 1, flags >= 10)
 
 
-def _check_line_count(rows: Rows, header: Header) -> None:
+def _check_line_count(rows: NumberLines, header: HmetisHeader) -> None:
     found, m, n = len(rows), header.num_nets, header.num_vertices
     if found < header.num_rows:
         rows.refuse_end(f"{found} of {m} nets" if found < m else
@@ -94,7 +94,7 @@ def _check_line_count(rows: Rows, header: Header) -> None:
                       f"weight of {n} vertices" if header.vertex_weights else f"of {m} nets")
 
 
-def _vertex_weights(rows: Rows, header: Header) -> np.ndarray:
+def _vertex_weights(rows: NumberLines, header: HmetisHeader) -> np.ndarray:
     m, n = header.num_nets, header.num_vertices
     starts, weights = rows.numbers(1 + m, 1 + m + n)
     several = np.diff(starts) != 1

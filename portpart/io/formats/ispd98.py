@@ -28,7 +28,7 @@ LAST_WORDS = ((), (b"I",), (b"O",), (b"B",), (b"1",))
 UNKNOWN = -1
 
 
-class Circuit(NamedTuple):
+class Ispd98Header(NamedTuple):
     """What the first lines promise."""
 
     num_pins: int
@@ -87,7 +87,7 @@ def shown_word(word: bytes) -> str:
     return word[:40].decode("utf-8", "replace")
 
 
-def _circuit(source: Source, lines: list[tuple[int, list[bytes]]]) -> Circuit:
+def _circuit(source: Source, lines: list[tuple[int, list[bytes]]]) -> Ispd98Header:
     for number, words in lines:
         if len(words) != 1 or not is_count(words[0]):
             source.refuse(number, "an ISPD98 netlist begins with five lines of a number each: 0, "
@@ -96,7 +96,7 @@ def _circuit(source: Source, lines: list[tuple[int, list[bytes]]]) -> Circuit:
     if len(values) < HEADER_LINES or values[0] != 0:
         source.refuse(lines[0][0] if lines else 1, "an ISPD98 netlist begins with a line '0' and "
                       "the numbers of pins, nets, modules and the pad offset, a line each")
-    circuit = Circuit(*values[1:])
+    circuit = Ispd98Header(*values[1:])
     number = lines[-1][0]
     if circuit.num_cells > circuit.num_modules:
         source.refuse(number, f"the pad offset is {circuit.last_cell}, the number of the last "
@@ -105,7 +105,7 @@ def _circuit(source: Source, lines: list[tuple[int, list[bytes]]]) -> Circuit:
     return circuit
 
 
-def _nets(source: Source, circuit: Circuit,
+def _nets(source: Source, circuit: Ispd98Header,
           lines: list[tuple[int, list[bytes]]]) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and pins of the nets."""
     starts: list[int] = []
@@ -130,7 +130,7 @@ def _nets(source: Source, circuit: Circuit,
     return np.array([*starts, len(pins)], np.int64), np.array(pins, np.int64)
 
 
-def _areas(source: Source, circuit: Circuit) -> np.ndarray:
+def _areas(source: Source, circuit: Ispd98Header) -> np.ndarray:
     """The area of each module."""
     found = np.full(circuit.num_modules, UNKNOWN, np.int64)
     for number, _, line in source.lines():

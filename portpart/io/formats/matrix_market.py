@@ -15,7 +15,7 @@ from portpart.graphs.weights import ABS
 from portpart.io.text.edge_rows import BY_PLACE, EdgeRows, graph_of_rows, lower_edges, read_rows
 from portpart.io.text.files import Source, is_count
 from portpart.io.text.render import rendered_rows
-from portpart.io.text.rules import STRICT, Rules
+from portpart.io.text.rules import STRICT, ReadingRules
 from portpart.io.text.tokens import LineSyntax
 
 BANNER = b"%%matrixmarket"
@@ -28,7 +28,7 @@ MAX_SHOWN = 40
 SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
 
 
-def parse(source: Source, rules: Rules = STRICT) -> Graph:
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
 
     Values are weights if the matrix is one of integers, or if the rules want them.  A general
@@ -52,7 +52,7 @@ def parse(source: Source, rules: Rules = STRICT) -> Graph:
     return graph_of_rows(source, rows, n, 1, rules)
 
 
-def _check_values(source: Source, field: bytes, symmetry: bytes, rules: Rules) -> None:
+def _check_values(source: Source, field: bytes, symmetry: bytes, rules: ReadingRules) -> None:
     """Raise if values cannot be weights."""
     if field in (b"pattern", b"complex"):
         source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")

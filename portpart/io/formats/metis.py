@@ -20,14 +20,14 @@ from portpart.graphs.limits import MAX_INT32
 from portpart.io.text.files import Source
 from portpart.io.text.fractions import TO_SCALE, refuse_number
 from portpart.io.text.render import rendered_rows
-from portpart.io.text.rules import STRICT, Rules
+from portpart.io.text.rules import STRICT, ReadingRules
 from portpart.io.text.tokens import Lines, LineSyntax, read_lines
 
 SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
 
 
 @dataclass(frozen=True)
-class Header:
+class MetisHeader:
     """First line of a METIS file."""
 
     num_vertices: int
@@ -54,7 +54,7 @@ class Body:
     Attributes
     ----------
     source : Source
-    header : Header
+    header : MetisHeader
     first : int
         The vertex that the first line is for.
     skipped : int
@@ -62,7 +62,7 @@ class Body:
     """
 
     source: Source
-    header: Header
+    header: MetisHeader
     first: int
     skipped: int
 
@@ -115,7 +115,7 @@ class Body:
                             f"vertices are 1 ... {n}")
 
 
-def parse(source: Source, rules: Rules = STRICT) -> Graph:
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     """The graph of a METIS file.
 
     Raises
@@ -178,7 +178,7 @@ def refuse_words(source: Source, lines: Lines) -> None:
                       "which weights='round' (--weights round) scales and rounds")
 
 
-def header_of(source: Source, lines: Lines, size: int | None = None) -> Header:
+def header_of(source: Source, lines: Lines, size: int | None = None) -> MetisHeader:
     """The first line of a file of `size` bytes; by default `source` has all of them."""
     first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
     line = source.line_of_row(SYNTAX, 0, 0)
@@ -194,10 +194,10 @@ def header_of(source: Source, lines: Lines, size: int | None = None) -> Header:
     if vertex and constraints > 1:
         source.refuse(line, f"{constraints} weights per vertex (ncon): several constraints are "
                             "not yet supported; keep one weight per vertex")
-    return Header(n, m, bool(sizes), bool(vertex), bool(edge))
+    return MetisHeader(n, m, bool(sizes), bool(vertex), bool(edge))
 
 
-def _check_line_count(source: Source, lines: Lines, header: Header) -> None:
+def _check_line_count(source: Source, lines: Lines, header: MetisHeader) -> None:
     n, rows = header.num_vertices, len(lines.starts) - 2
     if rows < n:
         source.refuse(source.data.count(b"\n") + 1,

@@ -19,7 +19,7 @@ WITH_BLANK = LineSyntax(comments=b"%", keep_blank=True)
 
 
 @dataclass(frozen=True)
-class Rows:
+class NumberLines:
     """The lines of numbers of a file, the header first, and how they are found again.
 
     Attributes
@@ -79,19 +79,19 @@ class NetLines(NamedTuple):
     weighted: bool
 
 
-def rows_of(source: Source, blank: bool = False) -> Rows:
+def rows_of(source: Source, blank: bool = False) -> NumberLines:
     """The lines of a file; with `blank` those without numbers count, below the header."""
     syntax = WITH_BLANK if blank else SYNTAX
     lines = read_lines(source.data, syntax)
     if lines.bad_byte is not None:
         refuse_number(source, lines.bad_byte, f"hMETIS and PaToH {TO_SCALE}")
     if not blank:
-        return Rows(source, syntax, lines)
+        return NumberLines(source, syntax, lines)
     first = int((np.diff(lines.starts) > 0).argmax())
-    return Rows(source, syntax, Lines(lines.values, lines.starts[first:], None), first)
+    return NumberLines(source, syntax, Lines(lines.values, lines.starts[first:], None), first)
 
 
-def nets_of(rows: Rows, head: NetLines) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def nets_of(rows: NumberLines, head: NetLines) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Offsets and pins, from 0, of the nets below the header, and their weights if there are any.
 
     Raises
@@ -117,7 +117,7 @@ def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_ver
         raise GraphFormatError(f"{source.name}: {problem}") from problem
 
 
-def _weights_and_pins(rows: Rows, starts: np.ndarray,
+def _weights_and_pins(rows: NumberLines, starts: np.ndarray,
                       values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Offsets and pins of the nets, and the weights before them."""
     empty = starts[1:] == starts[:-1]
@@ -135,7 +135,7 @@ def _weights_and_pins(rows: Rows, starts: np.ndarray,
     return starts - np.arange(len(starts)), values[is_pin], weights
 
 
-def _check_pins(rows: Rows, head: NetLines, offsets: np.ndarray, pins: np.ndarray) -> None:
+def _check_pins(rows: NumberLines, head: NetLines, offsets: np.ndarray, pins: np.ndarray) -> None:
     first, last = head.first, head.num_vertices + head.first - 1
     if len(pins) == 0 or (int(pins.min()) >= first and int(pins.max()) <= last):
         return

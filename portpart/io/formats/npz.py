@@ -20,7 +20,7 @@ from portpart.io.formats.dense import graph_of_table
 from portpart.io.formats.name_arrays import ENDS, NAMES, names_of, packed_names
 from portpart.io.text.files import Source
 from portpart.io.text.packed import DAMAGE, LARGEST_RATIO, UNCHECKED_BYTES
-from portpart.io.text.rules import STRICT, Rules
+from portpart.io.text.rules import STRICT, ReadingRules
 from portpart.options import shown
 
 OWN_NAMES = ("offsets", "targets", "weights", "vertex_weights")
@@ -37,7 +37,7 @@ KNOWN = {*OWN_NAMES, *BARE_NAMES, *SCIPY_NAMES, NAMES, ENDS}
 MORE_VERTICES = "if that is right, say max_vertices= (--max-vertices)"
 
 
-def parse(source: Source, rules: Rules = STRICT) -> Graph:
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     """The graph of an archive: arrays offsets, targets[, weights][, vertex_weights]; the same with
     the names indptr, indices; a sparse matrix that SciPy saved; or a single square table.
     """
@@ -112,7 +112,7 @@ def refuse_bomb(source: Source, entry: zipfile.ZipInfo, remedy: str) -> None:
                 f"{LARGEST_RATIO} times its size; {remedy}")
 
 
-def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: Rules) -> Graph:
+def _graph_of(source: Source, arrays: dict[str, np.ndarray], rules: ReadingRules) -> Graph:
     if "format" in arrays and "shape" in arrays:
         how = rules.of_arcs()
         return csr_graph(*parts_of_sparse(_matrix(source, arrays), how["mode"]), **how)

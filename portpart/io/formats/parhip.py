@@ -20,7 +20,7 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.row_range import MAX_ROWS
 from portpart.io.text.files import Source
-from portpart.io.text.rules import STRICT, Rules
+from portpart.io.text.rules import STRICT, ReadingRules
 
 HEADER_BYTES = 24
 
@@ -59,7 +59,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ParhipLayout:
     """Where the arrays of a file are.
 
     Attributes
@@ -98,7 +98,7 @@ class Layout:
         return (positions.astype(np.int64) - begin) // width
 
 
-def parse(source: Source, rules: Rules = STRICT) -> Graph:
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
     """The graph of a ParHIP file.
 
     Raises
@@ -142,7 +142,7 @@ def text(graph: Graph) -> Iterator[Any]:
             yield values.astype(section.dtype, copy=False).view(np.uint8)
 
 
-def layout_of(name: str, header: bytes, size: int) -> Layout:
+def layout_of(name: str, header: bytes, size: int) -> ParhipLayout:
     """Where the arrays of a file of `size` bytes are.
 
     Raises
@@ -186,7 +186,7 @@ def refuse_targets(name: str, ids: np.ndarray, num_vertices: int, first: int = 0
                                f"are 0 to {num_vertices - 1}")
 
 
-def _layout(name: str, flags: int, n: int, arcs: int) -> Layout:
+def _layout(name: str, flags: int, n: int, arcs: int) -> ParhipLayout:
     """Where the arrays of a file with this header are."""
     kinds = ((n + 1, "u", SHORT_POSITIONS, 0), (arcs, "u", SHORT_TARGETS, 0),
              (n, "i", SHORT_VERTEX_WEIGHTS, NO_VERTEX_WEIGHTS),
@@ -198,6 +198,6 @@ def _layout(name: str, flags: int, n: int, arcs: int) -> Layout:
         sections.append(Section(begin, there, dtype))
         begin = sections[-1].end
     positions, targets, vertex_weights, weights = sections
-    return Layout(name, n, arcs, positions, targets,
-                  None if flags & NO_VERTEX_WEIGHTS else vertex_weights,
-                  None if flags & NO_EDGE_WEIGHTS else weights)
+    return ParhipLayout(name, n, arcs, positions, targets,
+                        None if flags & NO_VERTEX_WEIGHTS else vertex_weights,
+                        None if flags & NO_EDGE_WEIGHTS else weights)

@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.io.formats.net_rows import NetLines, Rows, hypergraph_of, nets_of, rows_of
+from portpart.io.formats.net_rows import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
 from portpart.io.text.files import Source
 
 OF_CELLS, OF_NETS = 1, 2
 """Bits of the scheme of weights."""
 
 
-class Header(NamedTuple):
+class PatohHeader(NamedTuple):
     """First line of a file."""
 
     base: int
@@ -57,7 +57,7 @@ def parse(source: Source) -> Hypergraph:
     return hypergraph_of(source, offsets, pins, header.num_cells, net_weights, cell_weights)
 
 
-def _header(rows: Rows) -> Header:
+def _header(rows: NumberLines) -> PatohHeader:
     source, first, line = rows.source, rows.header(), rows.line_of(0)
     if not 4 <= len(first) <= 6 or min(first) < 0:
         source.refuse(line, "a PaToH file begins with 'base cells nets pins [scheme]': the number "
@@ -71,10 +71,10 @@ def _header(rows: Rows) -> Header:
     if constraints > 1:
         source.refuse_at(line, 5, f"cells have {constraints} weights each; keep one of them")
     source.refuse_size(line, cells)
-    return Header(base, cells, nets, pins, scheme)
+    return PatohHeader(base, cells, nets, pins, scheme)
 
 
-def _cell_weights(rows: Rows, header: Header) -> np.ndarray | None:
+def _cell_weights(rows: NumberLines, header: PatohHeader) -> np.ndarray | None:
     """The numbers after the nets, on any number of lines."""
     n, m = header.num_cells, header.num_nets
     if not header.scheme & OF_CELLS:
@@ -93,7 +93,7 @@ def _cell_weights(rows: Rows, header: Header) -> np.ndarray | None:
     return weights
 
 
-def _line_of_weight(rows: Rows, num_nets: int, cell: int) -> tuple[int, int]:
+def _line_of_weight(rows: NumberLines, num_nets: int, cell: int) -> tuple[int, int]:
     """Line and word of the weight of the cell at a place."""
     starts = rows.numbers(1 + num_nets, 1 + len(rows))[0]
     row = int(np.searchsorted(starts, cell, side="right")) - 1

@@ -83,7 +83,7 @@ def _header(source: Source) -> dict[str, int]:
     return counts
 
 
-class Rows:
+class AigerLines:
     """The lines of numbers below the header, taken from the top."""
 
     def __init__(self, source: Source) -> None:
@@ -118,7 +118,7 @@ class Rows:
 
 
 def _ascii(source: Source, counts: dict[str, int]) -> Circuit:
-    rows = Rows(source)
+    rows = AigerLines(source)
     inputs = rows.take(counts["I"], "the literal of an input")[:, 0]
     latches = rows.take(counts["L"], "a latch: its literal, what it gets, perhaps a value", (2, 3))
     outputs = rows.observed(counts)
@@ -128,7 +128,7 @@ def _ascii(source: Source, counts: dict[str, int]) -> Circuit:
 
 
 def _binary(source: Source, counts: dict[str, int]) -> Circuit:
-    rows = Rows(source)
+    rows = AigerLines(source)
     nexts = rows.take(counts["L"], "a latch: what it gets, perhaps a value", (1, 2))[:, 0]
     outputs = rows.observed(counts)
     deltas, end = _deltas(source, rows.position, 2 * counts["A"])

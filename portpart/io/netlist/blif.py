@@ -41,7 +41,7 @@ NO_CLOCK = "NIL"
 
 def parse_netlist(source: Source, top: str | None = None) -> Netlist:
     """The netlist in the text of a file; of several models the first one, or `top`."""
-    reader = Reader(source)
+    reader = BlifReader(source)
     modules = reader.modules()
     name = top or next(iter(modules), None)
     return flatten(reader, modules, list(reader.labels), top_module(reader, modules, name))
@@ -56,7 +56,7 @@ def parse(source: Source, top: str | None = None, model: str = "star",
                       np.array(netlist.gate_names, object))
 
 
-class Reader:
+class BlifReader:
     """The models of a file, read line by line; positions in them are numbers of lines."""
 
     def __init__(self, source: Source) -> None:

@@ -83,7 +83,7 @@ class NetlistEdits:
         self.netlist, self.model = netlist, model
         self.vertex_names, self.net_names = vertex_names, net_names
         self._steps, self._weights = steps, weights
-        self._pins = PinCounts(netlist, steps)
+        self._pins = TracePins(netlist, steps)
         self._stars = Stars(self._star_graph()) if model == "star" else None
         self._next = 0
         num_vertices = netlist.num_gates + netlist.num_ports
@@ -207,7 +207,7 @@ class NetlistEdits:
                 f"{len(self._steps.structural):,} edits>")
 
 
-class PinCounts:
+class TracePins:
     """How many pins of each vertex are on each net of a trace, and how many of them drive it.
 
     Attributes
@@ -249,7 +249,7 @@ class Stars:
         self._pairs = sources.astype(np.int64) << 32 | graph.targets
         self._weights: dict[int, int] = {}
 
-    def play(self, pins: PinCounts, rows: np.ndarray, ids: np.ndarray, gone: np.ndarray,
+    def play(self, pins: TracePins, rows: np.ndarray, ids: np.ndarray, gone: np.ndarray,
              batch: Any) -> None:
         """Change pins, and the edges of their nets but for those of vertices that are gone."""
         nets = np.unique(rows[:, 2])
@@ -287,7 +287,7 @@ class Stars:
                          for pair, weight in zip(pairs.tolist(), found.tolist())], np.int64)
 
 
-def star_pairs(pins: PinCounts, places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def star_pairs(pins: TracePins, places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The edges of nets: ``smaller end << 32 | larger end``, once for each net.
 
     The first vertex that drives a net is its centre, else the first one on it.

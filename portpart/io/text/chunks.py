@@ -58,7 +58,7 @@ class ColumnSlots(Record):
     located: Array
 
 
-class Counts(Record):
+class ChunkCounts(Record):
     """What a pass finds out.
 
     Attributes
@@ -159,7 +159,7 @@ def number_at(text, start, stop, first_bad):
 
 
 @kl.kernel
-def read_chunk(item, text: Text, columns: ColumnSlots, counts: Counts, fill, output: Output):
+def read_chunk(item, text: Text, columns: ColumnSlots, counts: ChunkCounts, fill, output: Output):
     """Count (fill false) or write the lines and numbers of the lines that begin in this item.
 
     Counting leaves the numbers of both in `counts`, and the begin of the first line that has not

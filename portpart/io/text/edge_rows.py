@@ -17,7 +17,7 @@ from portpart.graphs.limits import MAX_INT32
 from portpart.io.text.columns import Columns
 from portpart.io.text.files import Source
 from portpart.io.text.fractions import fractions_at, refuse_number
-from portpart.io.text.rules import Rules
+from portpart.io.text.rules import ReadingRules
 from portpart.io.text.tokens import LineSyntax, read_table
 
 BY_PLACE = Columns((0, 1), 2)
@@ -62,7 +62,7 @@ class UnequalRows(GraphFormatError):
 
 
 def read_rows(source: Source, syntax: LineSyntax, begin: int, width: int, columns: Columns,
-              weighted: bool, rules: Rules) -> EdgeRows:
+              weighted: bool, rules: ReadingRules) -> EdgeRows:
     """Rows from byte `begin` on, all of which must have `width` words.
 
     Weights are integers, unless the rules take fractions and there are some.
@@ -96,7 +96,7 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
         "as one edge a line")
 
 
-def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rules,
+def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: ReadingRules,
                   names: Sequence[Any] | None = None) -> Graph:
     """The undirected graph of rows whose vertices are numbered first ... first + n - 1.
 

@@ -20,7 +20,7 @@ from portpart.graphs.from_frames import ENDS
 from portpart.io.text.columns import HOW, Columns, columns_of
 from portpart.io.text.files import Source
 from portpart.io.text.fractions import FRACTION
-from portpart.io.text.rules import Rules
+from portpart.io.text.rules import ReadingRules
 from portpart.options import shown
 
 INTEGER = re.compile(r"[+-]?\d{1,18}")
@@ -55,7 +55,7 @@ class NamedRows:
 
 
 @dataclass
-class _Words:
+class _NamedWords:
     """Words of the chosen columns, row by row; titles of all columns, if there are some."""
 
     first: list[str]
@@ -63,12 +63,12 @@ class _Words:
     weights: list[str] | None
     lines: list[int]
 
-    def without_first(self) -> _Words:
+    def without_first(self) -> _NamedWords:
         """The rows below the first one."""
         weights = None if self.weights is None else self.weights[1:]
-        return _Words(self.first[1:], self.second[1:], weights, self.lines[1:])
+        return _NamedWords(self.first[1:], self.second[1:], weights, self.lines[1:])
 
-    def first_is_an_edge(self, rest: _Words) -> bool:
+    def first_is_an_edge(self, rest: _NamedWords) -> bool:
         """Whether the first row has a number as weight, or a vertex that occurs in others."""
         if self.weights and NUMBER.fullmatch(self.weights[0]):
             return True
@@ -80,7 +80,8 @@ class _Words:
         return all(INTEGER.fullmatch(word) for side in (self.first, self.second) for word in side)
 
 
-def read_named_rows(source: Source, rules: Rules, asked: Any, header: bool | None) -> NamedRows:
+def read_named_rows(source: Source, rules: ReadingRules, asked: Any,
+                    header: bool | None) -> NamedRows:
     """The edges of a text.
 
     Parameters
@@ -142,10 +143,10 @@ class _Numbered:
 
 
 def _words(source: Source, records: Iterable[tuple[int, list[str]]], width: int,
-           columns: Columns, weighted: bool) -> _Words:
+           columns: Columns, weighted: bool) -> _NamedWords:
     """The words of all rows, the first one included."""
     (u, v), weight = columns.ends, columns.weight if weighted else None
-    words = _Words([], [], None if weight is None else [], [])
+    words = _NamedWords([], [], None if weight is None else [], [])
     for line, row in records:
         if len(row) != width:
             source.refuse(line, f"{len(row)} columns, where the first line has {width}")
@@ -159,7 +160,7 @@ def _words(source: Source, records: Iterable[tuple[int, list[str]]], width: int,
     return words
 
 
-def _has_titles(source: Source, words: _Words, top: tuple[str, ...]) -> bool:
+def _has_titles(source: Source, words: _NamedWords, top: tuple[str, ...]) -> bool:
     """Whether the first row holds titles; raises if nothing tells."""
     rest = words.without_first()
     if words.first_is_an_edge(rest):
@@ -175,7 +176,7 @@ def _has_titles(source: Source, words: _Words, top: tuple[str, ...]) -> bool:
                                   "header=True or header=False (--header, --no-header)")
 
 
-def _weights(source: Source, words: _Words, rules: Rules) -> np.ndarray:
+def _weights(source: Source, words: _NamedWords, rules: ReadingRules) -> np.ndarray:
     """Weights as integers, or as floats where the rules take fractions and there are some."""
     texts = words.weights or []
     for line, word in zip(words.lines, texts):
@@ -194,7 +195,7 @@ def _weights(source: Source, words: _Words, rules: Rules) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def _numbered(words: _Words) -> tuple[list[str] | None, np.ndarray]:
+def _numbered(words: _NamedWords) -> tuple[list[str] | None, np.ndarray]:
     """Names of vertices in the order in which they occur, and the ends as their places."""
     if words.are_numbers():
         return None, np.array([list(map(int, words.first)), list(map(int, words.second))])

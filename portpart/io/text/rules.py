@@ -13,7 +13,7 @@ RULES = ("symmetrize", "weights", "weight_scale")
 
 
 @dataclass(frozen=True)
-class Rules:
+class ReadingRules:
     """Options of reading, as in `portpart.as_graph`.
 
     Parameters
@@ -49,13 +49,13 @@ class Rules:
         return {"mode": self.weights or KEEP, "scale": self.scale}
 
 
-STRICT = Rules()
+STRICT = ReadingRules()
 """What holds unless something is said."""
 
 
-def rules_of(symmetrize: Any = None, weights: Any = None, weight_scale: Any = None) -> Rules:
+def rules_of(symmetrize: Any = None, weights: Any = None, weight_scale: Any = None) -> ReadingRules:
     """The rules that options ask for, checked."""
     if symmetrize is not None:
         directions_of(symmetrize)
     mode = checked_mode(weights, weight_scale)
-    return Rules(symmetrize, None if weights is None else mode, weight_scale)
+    return ReadingRules(symmetrize, None if weights is None else mode, weight_scale)

@@ -16,8 +16,8 @@ from portpart.io.text.chunks import (
     BYTES_PER_ITEM,
     LEFT_OUT,
     NEWLINE,
+    ChunkCounts,
     ColumnSlots,
-    Counts,
     Output,
     Text,
     read_chunk,
@@ -63,7 +63,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Table:
+class WordTable:
     """Columns of a text whose lines hold the same number of words.
 
     Attributes
@@ -97,7 +97,7 @@ def read_lines(data: bytes, syntax: LineSyntax, begin: int = 0) -> Lines:
 
 
 def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
-               columns: tuple[int, ...], located: tuple[int, ...] = ()) -> Table:
+               columns: tuple[int, ...], located: tuple[int, ...] = ()) -> WordTable:
     """Some columns of the lines from byte `begin` on, which must hold `width` words each.
 
     Words of other columns are not examined.  Of those in `located` the positions are told, where
@@ -106,10 +106,10 @@ def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
     passes = _Passes(data, syntax, begin, width, columns, located)
     num_lines, _ = passes.count()
     if passes.first_odd is not None:
-        return Table(np.empty((len(columns), 0), np.int64), passes.first_odd, None)
+        return WordTable(np.empty((len(columns), 0), np.int64), passes.first_odd, None)
     values = passes.space.empty(len(columns) * num_lines, np.int64)
     passes.run(True, values, passes.nothing, num_lines)
-    return Table(values.reshape(len(columns), num_lines), None, passes.first_bad)
+    return WordTable(values.reshape(len(columns), num_lines), None, passes.first_bad)
 
 
 def count_numbers(data: bytes, syntax: LineSyntax) -> tuple[int, int]:
@@ -139,9 +139,9 @@ class _Passes:
         self._text = Text(np.frombuffer(data, np.uint8), begin, self.size,
                           _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
         self._columns = ColumnSlots(width, slots, is_located)
-        self._counts = Counts(space.zeros(self.items + 1, np.int64),
-                              space.zeros(self.items + 1, np.int64),
-                              space.full(2, self.size, np.int64))
+        self._counts = ChunkCounts(space.zeros(self.items + 1, np.int64),
+                                   space.zeros(self.items + 1, np.int64),
+                                   space.full(2, self.size, np.int64))
         self.nothing = space.empty(1, np.int64)
 
     def count(self) -> tuple[int, int]:

@@ -90,7 +90,7 @@ def has_many(v, graph: Csr, figures: Figures):
 
 
 @dataclass(frozen=True)
-class Job(Static):
+class VertexJob(Static):
     """What is done with vertices, and how the blocks that they touch are found.
 
     Attributes
@@ -141,12 +141,13 @@ class ByDegree:
         assert rules is not None
         return of_hub.bound(job=self._job(rules, rules.many, counter))
 
-    def _job(self, rules: Rules, valuation: BlockScore, counter: Word) -> Job:
-        return Job(self.body(rules, valuation), self.selector, valuation.connectivity, counter)
+    def _job(self, rules: Rules, valuation: BlockScore, counter: Word) -> VertexJob:
+        return VertexJob(self.body(rules, valuation), self.selector, valuation.connectivity,
+                         counter)
 
 
 @kl.kernel
-def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: Job):
+def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: VertexJob):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
@@ -158,7 +159,7 @@ def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane,
 
 
 @kl.kernel
-def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
+def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
     """Do what there is to do for the vertices of group i that have many neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
@@ -172,7 +173,7 @@ def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job
 
 
 @kl.kernel
-def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Job):
+def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
     """Do what there is to do for hub i."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),

@@ -29,7 +29,7 @@ class Searching(Scope):
 
 
 @dataclass(frozen=True)
-class Search(Static):
+class BlockSearch(Static):
     """How the best block of a vertex is found.
 
     Attributes
@@ -84,7 +84,7 @@ def store_admitted(admitted, weight, found: Found):
 @kl.device
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
                            found: Found,
-                           search: Search):
+                           search: BlockSearch):
     """Set right what has been found where v touches nobody at home.  Called by one lane.
 
     Blocks that v touches have their pull already: home could not win for its tie alone.
@@ -107,7 +107,7 @@ def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures:
 @kl.device
 def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
                    found: Found,
-                   search: Search):
+                   search: BlockSearch):
     """Find out, all lanes together, what `Found` says about v; a hash breaks ties."""
     best_touched(v, graph, state, connections, tables, found, search)
     if kl.value_or(state.blocks.move_cost, v, 0) > 0 and kl.lane() == 0:
@@ -118,7 +118,7 @@ def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTab
 @kl.device
 def best_touched(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
                  found: Found,
-                 search: Search):
+                 search: BlockSearch):
     """The same, for a home only if v has ties there beside the one to home."""
     num_blocks = state.figures.blocks
     seed = state.figures.seed

@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.gains.active_sets import (
     list_on_boundary,
     reset_flags,
 )
-from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
 from portpart.algorithms.refinement.gains.dirty_list import reset_gain
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
 from portpart.algorithms.refinement.incumbent.state import Incumbent
@@ -107,7 +107,7 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 @kl.device
 def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTable, tables: Tables,
                  found: Found,
-                 more: More, search: Search):
+                 more: More, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.
 
     Of a vertex in the interior, which is at home and not on the list, nothing is known.
@@ -131,4 +131,4 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
 
 def refreshed(rules: Rules, valuation: BlockScore) -> DeviceFunction:
     """`refresh_gain` for an objective and a way to value blocks."""
-    return refresh_gain.bound(search=Search(rules, valuation, any_block))
+    return refresh_gain.bound(search=BlockSearch(rules, valuation, any_block))

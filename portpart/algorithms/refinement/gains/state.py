@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement.sizes import Sizes, of_vertices
+from portpart.algorithms.refinement.sizes import RefinementSizes, of_vertices
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
@@ -39,7 +39,7 @@ class GainCache(WorkRecord):
     marked: int = kl.word()  # vertices put on the list of dirty ones
 
 
-def two_halves(size: Sizes) -> int:
+def two_halves(size: RefinementSizes) -> int:
     """A list and the next one, side by side."""
     return 2 * size.vertices
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.level import Level
+from portpart.algorithms.refinement.level import LevelWords
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 
@@ -19,7 +19,7 @@ ROOM = 64
 """Outcomes that are read together."""
 
 
-class Outcome(Mapping[str, int]):
+class RefinementOutcome(Mapping[str, int]):
     """The outcome of one run, a number by name.  To read one waits for all runs so far.
 
     ``cut``; ``overload``, the most by which a block exceeds its limit; ``balanced``, whether all
@@ -45,11 +45,11 @@ class Outcomes:
     def __init__(self, space: ExecutionSpace) -> None:
         self._page = _Page(space)
 
-    def add(self, level: Level) -> Outcome:
+    def add(self, level: LevelWords) -> RefinementOutcome:
         """Note what a run, launched before, will have left in its words."""
         if self._page.length == ROOM:
             self._page = _Page(self._page.space)
-        return Outcome(self._page, self._page.add(level))
+        return RefinementOutcome(self._page, self._page.add(level))
 
 
 class _Page:
@@ -60,7 +60,7 @@ class _Page:
         self.words = space.empty(ROOM * WORDS, np.int64)
         self._read = np.empty(0, np.int64)
 
-    def add(self, level: Level) -> int:
+    def add(self, level: LevelWords) -> int:
         self.space.parallel_for(1, note_outcome, level, level, self.words[WORDS * self.length :])
         self.length += 1
         return self.length - 1

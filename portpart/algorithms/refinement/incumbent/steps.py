@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.incumbent.state import Incumbent
 from portpart.algorithms.refinement.incumbent.unsaved_list import save_best
-from portpart.algorithms.refinement.level import Level
+from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.moves.list_moves import set_cost, set_weight
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Piece, Recording
@@ -22,7 +22,7 @@ def restore_block(b, moves: Moves, incumbent: Incumbent, figures: Figures):
 
 
 @kl.kernel
-def restore_cost(stripe, moves: Moves, before: Level):
+def restore_cost(stripe, moves: Moves, before: LevelWords):
     """Set the cost to that of the best partition of the run before."""
     set_cost(stripe, before.best_cost, moves)
 

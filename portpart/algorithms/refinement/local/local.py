@@ -30,7 +30,7 @@ from portpart.algorithms.refinement.incumbent.unsaved_list import (
     set_best,
     set_touched,
 )
-from portpart.algorithms.refinement.level import SIZE, Level
+from portpart.algorithms.refinement.level import SIZE, LevelWords
 from portpart.algorithms.refinement.moves.list_moves import (
     add_cost,
     commit_move,
@@ -43,7 +43,7 @@ from portpart.algorithms.refinement.piece import Piece, Recording, record_accoun
 from portpart.algorithms.refinement.program import record_iterations
 from portpart.algorithms.refinement.propagation.label_propagation import ThinningSteps
 from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -55,7 +55,7 @@ NONE = -1
 SUM_TEAM = 32
 
 
-class Report(Words):
+class LocalReport(Words):
     """What a run around vertices came to.
 
     Attributes
@@ -88,7 +88,7 @@ class Journal(WorkRecord):
         What is moved with a vertex; None means 1.
     price : int
         What the move of a vertex of size 1 costs.
-    report : Report
+    report : LocalReport
     weights : array of int64, shape (k,)
         What the blocks weigh in the end.
     previous : array of int32, shape (n,)
@@ -99,7 +99,7 @@ class Journal(WorkRecord):
 
     vertex_sizes: Array | None
     price: int
-    report: Report
+    report: LocalReport
     weights: Array
     previous: Array = work(np.int32, lambda size: size.vertices)
     listed: Array = work(np.int32, lambda size: size.vertices)
@@ -156,7 +156,7 @@ def reset_each_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, inc
 
 
 @kl.kernel
-def begin_level(word, begun: Level, level: Level):
+def begin_level(word, begun: LevelWords, level: LevelWords):
     """A word is what a run begins with."""
     level[word] = begun[word]
 
@@ -184,7 +184,7 @@ def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal
         v = save_vertex(i, moves, incumbent)
         if incumbent.touched[v] == 0:
             set_touched(v, 1, incumbent)
-            journal.listed[kl.atomic_next(journal.report, Report.journaled)] = v
+            journal.listed[kl.atomic_next(journal.report, LocalReport.journaled)] = v
     save_block(i, moves, incumbent, blocks)
 
 
@@ -227,8 +227,8 @@ def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
         left = kl.int32(NONE)
     if left >= 0:
         size = kl.value_or(journal.vertex_sizes, v, 1)
-        kl.atomic_add(journal.report, Report.moved, 1)
-        kl.atomic_add(journal.report, Report.migration, size)
+        kl.atomic_add(journal.report, LocalReport.moved, 1)
+        kl.atomic_add(journal.report, LocalReport.migration, size)
         add_cost(i, -2 * journal.price * size, moves)
     journal.left[i] = left
     journal.previous[v] = there
@@ -300,9 +300,9 @@ def _record_rest(this: Recording) -> None:
         program.launch(journal.report.journaled, settle_down)
 
 
-def journal_for(space: ExecutionSpace, sizes: Sizes, price: int, vertex_sizes: Array | None,
-                numbers: Array) -> Journal:
+def journal_for(space: ExecutionSpace, sizes: RefinementSizes, price: int,
+                vertex_sizes: Array | None, numbers: Array) -> Journal:
     """Allocate a journal; its report and the weights are views of `numbers`."""
-    words = len(Report.indices)
+    words = len(LocalReport.indices)
     return Journal.allocate(space, sizes, vertex_sizes=vertex_sizes, price=price,
-                            report=Report(numbers[:words]), weights=numbers[words:])
+                            report=LocalReport(numbers[:words]), weights=numbers[words:])

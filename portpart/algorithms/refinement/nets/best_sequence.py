@@ -39,7 +39,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
 )
 from portpart.algorithms.refinement.prefix.relaxed_limits import relaxed_limits
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
@@ -67,7 +67,8 @@ class Sequences(NetPropagation):
     wants: ClassVar[DeviceFunction] = has_positive_gain
     agree: ClassVar[DeviceFunction] = accept_all
 
-    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
+                run: Run) -> dict[str, WorkRecord]:
         """The sequence."""
         return {"sequence": sequence_for(space, sizes, run, False, self.fill_rooms)}
 

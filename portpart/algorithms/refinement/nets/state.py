@@ -10,13 +10,13 @@ import numpy as np
 from portpart.algorithms.objectives.pin_state import (
     HubSums,
     NetRows,
-    NetSizes,
     NetWords,
     PinCounts,
     PinSets,
+    PinStateSizes,
     net_words,
 )
-from portpart.algorithms.refinement.sizes import Sizes, max_arcs
+from portpart.algorithms.refinement.sizes import RefinementSizes, max_arcs
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -68,7 +68,7 @@ class NetAfterburner(WorkRecord):
     leaving: Array = work(np.int32, lambda size: size.counters, zeros=True)
 
 
-def _of_pieces(size: NetSizes) -> int:
+def _of_pieces(size: PinStateSizes) -> int:
     return size.hubs and size.hubs + size.pins // HUB_CHUNK
 
 
@@ -116,12 +116,13 @@ class RefinedNets(NetRows):
     list_words: ListWords
 
 
-def net_room(most: NetSizes, vertices: int, nets: int, pins: int, has_hubs: bool) -> NetSizes:
+def net_room(most: PinStateSizes, vertices: int, nets: int, pins: int,
+             has_hubs: bool) -> PinStateSizes:
     """Sizes of the arrays for a hypergraph, where those of the largest one are given.
 
     `has_hubs` says whether any vertex may be a hub.
     """
-    hubs = Sizes(0, roomy(pins * has_hubs, most.pins), most.blocks).hubs
+    hubs = RefinementSizes(0, roomy(pins * has_hubs, most.pins), most.blocks).hubs
     room = roomy(pins, most.pins)
     return replace(most, vertices=roomy(vertices, most.vertices), nets=roomy(nets, most.nets),
                    pins=room, lined_up=min(most.lined_up, room), hubs=min(most.hubs, hubs))
@@ -133,13 +134,13 @@ class RefinedNetsOf:
     Parameters
     ----------
     space : ExecutionSpace
-    sizes : NetSizes
+    sizes : PinStateSizes
         Of the largest one.
     """
 
-    def __init__(self, space: ExecutionSpace, sizes: NetSizes) -> None:
+    def __init__(self, space: ExecutionSpace, sizes: PinStateSizes) -> None:
         self.space, self.most, self.num_blocks = space, sizes, sizes.blocks
-        self.room: NetSizes | None = None
+        self.room: PinStateSizes | None = None
         self.pieces: dict[str, WorkRecord] = {}
 
     def _make_room(self, graph: Hypergraph) -> None:
@@ -173,6 +174,6 @@ def refined(rows: Csr, nets: Nets, pieces: dict[str, WorkRecord], words: NetWord
     return RefinedNets(**fields, nets=nets, net_words=words, list_words=listed)
 
 
-def net_bytes(sizes: NetSizes) -> int:
+def net_bytes(sizes: PinStateSizes) -> int:
     """Bytes of all that is known of nets."""
     return bytes_of(tuple(NET_PIECES.values()), sizes)

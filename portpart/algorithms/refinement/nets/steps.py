@@ -49,7 +49,7 @@ from portpart.algorithms.refinement.nets.wants import (
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
 from portpart.algorithms.refinement.program import SHARED
 from portpart.algorithms.refinement.propagation.label_propagation import is_proposed
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction
 from portpart.graphs.rows import Csr
@@ -71,7 +71,7 @@ class NetSteps(AccountingSteps):
 
     def rows(self, space: ExecutionSpace, finest: Any, num_blocks: int) -> Callable[[Any], Csr]:
         """The rows of a hypergraph with what is known of its nets."""
-        hubs = Sizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
+        hubs = RefinementSizes(finest.num_vertices, finest.num_pins, num_blocks).hubs
         return RefinedNetsOf(space, net_sizes(finest, num_blocks, self.sorts, hubs))
 
     def sums_hubs(self, num_blocks: int) -> bool:

@@ -18,7 +18,7 @@ from portpart.algorithms.refinement.gains.active_sets import (
     keep_if_movable,
     movable_vertex,
 )
-from portpart.algorithms.refinement.gains.candidate import Search, Searching, best_candidate
+from portpart.algorithms.refinement.gains.candidate import BlockSearch, Searching, best_candidate
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import list_unrated
 from portpart.algorithms.refinement.moves.list_moves import add_move_to
@@ -96,7 +96,7 @@ def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 @kl.device
 def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
                found: Found,
-               sequence: MoveSequence, search: Search):
+               sequence: MoveSequence, search: BlockSearch):
     """trial.legal[v] = the block with room where v gains most, if there is one.
 
     All lanes of a team together.
@@ -117,7 +117,7 @@ def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, 
 
 def legal(rules: Rules, valuation: BlockScore) -> DeviceFunction:
     """`find_legal` for an objective and a way to value blocks."""
-    return find_legal.bound(search=Search(rules, valuation, admits_legal))
+    return find_legal.bound(search=BlockSearch(rules, valuation, admits_legal))
 
 
 @kl.device

@@ -30,7 +30,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import sequence_for, se
 from portpart.algorithms.refinement.prefix.relaxed_limits import relaxed_limits
 from portpart.algorithms.refinement.program import SHARED
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
@@ -51,7 +51,8 @@ class IndependentSets(Piece):
     zero_gain: bool
     fill_rooms: bool
 
-    def records(self, space: ExecutionSpace, sizes: Sizes, run: Run) -> dict[str, WorkRecord]:
+    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
+                run: Run) -> dict[str, WorkRecord]:
         """The legal moves, and the sequence of them."""
         return {"sequence": sequence_for(space, sizes, run, self.zero_gain, self.fill_rooms)}
 

@@ -11,7 +11,7 @@ from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.level import More, Run
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Recording
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -75,7 +75,7 @@ class MoveSequence(More):
     buffer_begin: Array = work(np.int64, lambda size: size.blocks)
 
 
-def sequence_for(space: ExecutionSpace, sizes: Sizes, run: Run, zero_gain: bool,
+def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_gain: bool,
                  fill_rooms: bool) -> MoveSequence:
     """Allocate what a run needs; a list of rebalancing is free while moves are made."""
     return MoveSequence.allocate(

@@ -30,7 +30,7 @@ from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
 from portpart.backends.language import Scope, int32
 from portpart.graphs.ghost_rows import GhostRows
-from portpart.primitives.mail import Layout, Mail, layout_of
+from portpart.primitives.mail import Mail, MailLayout, layout_of
 from portpart.primitives.owners import Halo, clear_arrived, ghost_of, record_push
 from portpart.primitives.ranks import Owners
 
@@ -94,7 +94,7 @@ def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
 
 
 @kl.kernel
-def note_arrival(i, state: GhostState, arriving: Arriving, beside: GhostRows, layout: Layout):
+def note_arrival(i, state: GhostState, arriving: Arriving, beside: GhostRows, layout: MailLayout):
     """A ghost moves: what is beside it is out of date.  A team."""
     g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
@@ -108,7 +108,7 @@ def note_arrival(i, state: GhostState, arriving: Arriving, beside: GhostRows, la
 
 
 @kl.kernel
-def move_ghost(i, moves: Moves, arriving: Arriving, layout: Layout):
+def move_ghost(i, moves: Moves, arriving: Arriving, layout: MailLayout):
     """Carry out the move of a ghost."""
     join_target(ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout), moves)
 
@@ -153,7 +153,7 @@ class GhostSteps(Piece):
         mail: Any = this.program.records["mail"]
         return mail.items[0]
 
-    def _layout(self, this: Recording) -> Layout:
+    def _layout(self, this: Recording) -> MailLayout:
         """How a move travels."""
         halo: Any = this.program.records["halo"]
         return layout_of(halo.places, [this.run.moves.target])

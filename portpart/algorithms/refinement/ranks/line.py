@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement.piece import Recording
-from portpart.algorithms.refinement.ranks.state import Totals
+from portpart.algorithms.refinement.ranks.state import RankTotals
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import (
@@ -29,8 +29,8 @@ from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr, global_id
 from portpart.primitives.mail import (
-    Layout,
     Mail,
+    MailLayout,
     MailSizes,
     Place,
     count_item,
@@ -84,13 +84,13 @@ def line_of(graph: DistributedGraph) -> tuple[Line, Mail]:
             Mail.allocate(space, MailSizes(comm.size, width * own, width * (high - low))))
 
 
-def layout_for(graph: DistributedGraph) -> Layout:
+def layout_for(graph: DistributedGraph) -> MailLayout:
     """How the ids and the weights of vertices that leave travel."""
     weight = np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64
     return layout_of_types(graph.names.dtype, [np.dtype(weight)])
 
 
-def record_line(this: Recording, layout: Layout, rule: RebalancingRule) -> None:
+def record_line(this: Recording, layout: MailLayout, rule: RebalancingRule) -> None:
     """Record how those up to the thresholds leave, one block after the other."""
     program, level = this.program, this.run.level
     records: Any = program.records
@@ -122,7 +122,7 @@ def clear_weight(i, line: Line):
 
 @kl.kernel
 def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
-                  layout: Layout):
+                  layout: MailLayout):
     """Count the words for who sees to the id of a vertex, if it leaves; atomic."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
@@ -132,7 +132,7 @@ def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mai
 
 @kl.kernel
 def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
-                 layout: Layout):
+                 layout: MailLayout):
     """Pack the id and the weight of a vertex if it leaves, and note where; atomic, in any order."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
@@ -145,20 +145,20 @@ def pack_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail
 
 
 @kl.kernel
-def enter_weight(i, line: Line, mail: Mail, layout: Layout):
+def enter_weight(i, line: Line, mail: Mail, layout: MailLayout):
     """Enter the weight of a vertex that leaves; each comes once."""
     item = i * layout.width
     line.before[got(mail.recv, item, layout.lead) - line.low] = got(mail.recv, item, layout.first)
 
 
 @kl.kernel
-def write_end(_, line: Line, totals: Totals):
+def write_end(_, line: Line, totals: RankTotals):
     """before[0] = the weight of all in the part of this rank.  One item."""
     totals.before[0] = line.before[line.count]
 
 
 @kl.kernel
-def answer_place(i, line: Line, mail: Mail, totals: Totals, layout: Layout):
+def answer_place(i, line: Line, mail: Mail, totals: RankTotals, layout: MailLayout):
     """Write where a vertex that leaves begins in the line, in the place of what was told of it."""
     item = i * layout.width
     place = totals.before[0] + line.before[got(mail.recv, item, layout.lead) - line.low]
@@ -166,7 +166,7 @@ def answer_place(i, line: Line, mail: Mail, totals: Totals, layout: Layout):
 
 
 @kl.kernel
-def leave_from_place(i, graph: Csr, state: FillingRooms, mail: Mail, layout: Layout,
+def leave_from_place(i, graph: Csr, state: FillingRooms, mail: Mail, layout: MailLayout,
                      rule: RebalancingRule):
     """A vertex that leaves goes to the block whose room covers its place in the line."""
     v = state.rebalancing.listed[i]

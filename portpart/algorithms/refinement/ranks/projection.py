@@ -22,7 +22,7 @@ from portpart.primitives.bisection import lower_bound
 from portpart.primitives.select import positions_of
 
 
-class Clusters(Record):
+class ProjectedClusters(Record):
     """What a rank knows of clusters.
 
     Attributes
@@ -45,12 +45,12 @@ class Fetched(NamedTuple):
 
     Attributes
     ----------
-    clusters : Clusters
+    clusters : ProjectedClusters
     first, last : int
         Numbers of own clusters.
     """
 
-    clusters: Clusters
+    clusters: ProjectedClusters
     first: int
     last: int
 
@@ -84,7 +84,7 @@ def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> Fetche
     space.parallel_for(own, note_touched, known, touched)
     best, flags = route.fetch([known.best, touched])
     foreign = Coarser(best, flags, space.zeros(len(best), np.int32))
-    return Fetched(Clusters(known, foreign, route.names), first, first + own)
+    return Fetched(ProjectedClusters(known, foreign, route.names), first, first + own)
 
 
 @kl.kernel
@@ -100,7 +100,7 @@ def note_touched(c, known: Coarser, touched):
 
 
 @kl.kernel
-def project_from(v, cluster, clusters: Clusters, first, last, count, moves: Moves,
+def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, moves: Moves,
                  incumbent: Incumbent):
     """A vertex or a ghost starts in the block of its cluster, and inside it if that was."""
     c = cluster[v]

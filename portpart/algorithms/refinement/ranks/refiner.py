@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best
 from portpart.algorithms.refinement.gains.steps import GainSteps
-from portpart.algorithms.refinement.incumbent.outcomes import Outcome
+from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
 from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
 from portpart.algorithms.refinement.level import Run
 from portpart.algorithms.refinement.options import RefinementOptions
@@ -29,14 +29,14 @@ from portpart.algorithms.refinement.ranks.projection import fetched
 from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import Sizes
+from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends.communication.plan import planned
 from portpart.backends.interface import Array, Executable
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.ghost_rows import ghost_rows
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import Structure
-from portpart.primitives.mail import Layout, Mail
+from portpart.primitives.mail import Mail, MailLayout
 
 RANK_JET: tuple[Piece, ...] = (
     IncumbentSteps(), SumSteps(), GainSteps(), GhostSteps(), RankRebalancingSteps(),
@@ -44,7 +44,7 @@ RANK_JET: tuple[Piece, ...] = (
 """Jet over ranks: what ghosts are told of moves comes before these are accounted for."""
 
 
-def moved_jet(layout: Layout) -> tuple[Piece, ...]:
+def moved_jet(layout: MailLayout) -> tuple[Piece, ...]:
     """The same where vertices have moved to other ranks."""
     return tuple(replace(piece, layout=layout) if isinstance(piece, RankRebalancingSteps) else piece
                  for piece in RANK_JET)
@@ -110,9 +110,9 @@ class RankRefiner(Refiner):
         run = self.run
         return Coarser(run.incumbent.best, run.active.flags, run.cache.is_dirty)
 
-    def _sizes_for(self, finest: Structure) -> Sizes:
-        return Sizes(self._vertices, self._arcs, self.balance.num_blocks,
-                     finest.whole.num_vertices)
+    def _sizes_for(self, finest: Structure) -> RefinementSizes:
+        return RefinementSizes(self._vertices, self._arcs, self.balance.num_blocks,
+                               finest.whole.num_vertices)
 
     def project(self, graph: Any, cluster: Array) -> None:
         """Carry the best partition of the coarser graph over to `graph`, and to its ghosts."""
@@ -146,7 +146,8 @@ class RankRefiner(Refiner):
                                 run.incumbent)
         self._at_best = True
 
-    def refine(self, graph: Any, filter_ratio: float = 0.0, fixed: Array | None = None) -> Outcome:
+    def refine(self, graph: Any, filter_ratio: float = 0.0,
+               fixed: Array | None = None) -> RefinementOutcome:
         """Refine the current partition of `graph` in place; all ranks come to the same."""
         return super().refine(graph if isinstance(graph, Graph) else graph.local, filter_ratio,
                               fixed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.refinement.gains.active_sets import NUM_LENGTHS
-from portpart.algorithms.refinement.sizes import BUCKETS, Sizes
+from portpart.algorithms.refinement.sizes import BUCKETS, RefinementSizes
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
@@ -17,7 +17,7 @@ from portpart.primitives.reduce import STRIPES
 NONE = -1
 
 
-class Totals(WorkRecord):
+class RankTotals(WorkRecord):
     """Sums over all ranks, which are the same on each of them.
 
     Attributes
@@ -54,27 +54,27 @@ class Totals(WorkRecord):
     num_buckets: int = kl.word()
     num_sub_buckets: int = kl.word()
 
-    def for_level(self, num_blocks: int, sub_buckets: int) -> Totals:
+    def for_level(self, num_blocks: int, sub_buckets: int) -> RankTotals:
         """The same where each bucket has so many sub-buckets."""
         return self.with_words(num_words=len(self.words), num_buckets=len(self.buckets),
                                num_sub_buckets=num_blocks * sub_buckets)
 
 
-def totals_for(space: ExecutionSpace, sizes: Sizes, ranks: int) -> Totals:
+def totals_for(space: ExecutionSpace, sizes: RefinementSizes, ranks: int) -> RankTotals:
     """Allocate totals."""
     words = space.zeros(_costs_end(sizes) + NUM_LENGTHS, np.int64)
     weights, costs = _weights_end(sizes), _costs_end(sizes)
-    return Totals.allocate(
+    return RankTotals.allocate(
         space, sizes, words=words, weights=words[:weights], costs=words[weights:costs],
         lengths=words[costs:], shares=space.zeros(ranks, np.int64))
 
 
-def _weights_end(sizes: Sizes) -> int:
+def _weights_end(sizes: RefinementSizes) -> int:
     """Where the words of weights end, of those that are added up for an evaluation."""
     return sizes.blocks * sizes.stripes
 
 
-def _costs_end(sizes: Sizes) -> int:
+def _costs_end(sizes: RefinementSizes) -> int:
     """The same of the words of cost."""
     return _weights_end(sizes) + STRIPES
 

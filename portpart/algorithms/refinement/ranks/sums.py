@@ -14,14 +14,14 @@ from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
 from portpart.algorithms.refinement.piece import Piece, Recording
 from portpart.algorithms.refinement.ranks.line import record_line
-from portpart.algorithms.refinement.ranks.state import Totals
+from portpart.algorithms.refinement.ranks.state import RankTotals
 from portpart.algorithms.refinement.rebalancing.loss_buckets import bucket_for, set_threshold
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.steps import THRESHOLD_TEAM, RebalancingSteps
 from portpart.algorithms.refinement.rebalancing.strong import put_behind
 from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
-from portpart.primitives.mail import Layout
+from portpart.primitives.mail import MailLayout
 from portpart.primitives.owners import record_prefix
 from portpart.primitives.ranks import Owners
 
@@ -42,7 +42,7 @@ def forget_cost(stripe, moves: Moves, owners: Owners):
 
 @kl.kernel
 def write_sums(_, moves: Moves, cache: GainCache, active: ActiveSets, figures: Figures,
-               totals: Totals):
+               totals: RankTotals):
     """Write what this rank adds to weights, cost and lengths of lists.  One team."""
     sum_copies(moves.weight_sums, totals.weights, moves, figures)
     twice = twice_the_cost(moves)
@@ -66,7 +66,7 @@ class SumSteps(Piece):
     def add_up(self, this: Recording) -> dict[str, Any]:
         """One sum over the ranks for an evaluation."""
         program, totals = this.program, this.program.records["totals"]
-        assert isinstance(totals, Totals)
+        assert isinstance(totals, RankTotals)
         program.launch(1, write_sums, team=256)
         program.all_reduce(totals.words, 0, totals.num_words)
         return {"moves": this.run.moves.replaced(weight_sums=totals.weights,
@@ -74,7 +74,7 @@ class SumSteps(Piece):
 
 
 @kl.kernel
-def copy_buckets(b, rebalancing: Rebalancing, totals: Totals):
+def copy_buckets(b, rebalancing: Rebalancing, totals: RankTotals):
     """What this rank has in the buckets of block b.  A team."""
     for bucket in range(b * BUCKETS + kl.lane(), (b + 1) * BUCKETS, kl.team_size()):
         totals.buckets[bucket] = rebalancing.bucket_weight[bucket]
@@ -82,7 +82,7 @@ def copy_buckets(b, rebalancing: Rebalancing, totals: Totals):
 
 @kl.kernel
 def copy_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
-                     totals: Totals):
+                     totals: RankTotals):
     """What this rank has in the sub-buckets of block b that matter.  A team."""
     bucket = bucket_for(b, totals.buckets, blocks, figures)
     count = rebalancing.sub_buckets
@@ -93,7 +93,7 @@ def copy_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figur
 
 @kl.kernel
 def place_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figures,
-                      totals: Totals):
+                      totals: RankTotals):
     """Put the sub-buckets of block b that matter where all ranks look for them.  A team."""
     bucket = bucket_for(b, totals.buckets, blocks, figures)
     count = rebalancing.sub_buckets
@@ -102,13 +102,13 @@ def place_sub_buckets(b, blocks: Blocks, rebalancing: Rebalancing, figures: Figu
 
 
 @kl.kernel
-def write_tail(_, rebalancing: Rebalancing, totals: Totals):
+def write_tail(_, rebalancing: Rebalancing, totals: RankTotals):
     """before[0] = what leaves this rank.  One item."""
     totals.before[0] = rebalancing.tile_sums[rebalancing.tiles - 1]
 
 
 @kl.kernel
-def move_tile(tile, rebalancing: Rebalancing, totals: Totals):
+def move_tile(tile, rebalancing: Rebalancing, totals: RankTotals):
     """A tile begins behind what leaves the ranks before this one."""
     put_behind(tile, totals.before[0], rebalancing)
 
@@ -119,17 +119,17 @@ class RankRebalancingSteps(RebalancingSteps):
 
     Attributes
     ----------
-    layout : Layout or None
+    layout : MailLayout or None
         How vertices that leave travel to who sees to their ids, where they have moved.
     """
 
-    layout: Layout | None = None
+    layout: MailLayout | None = None
 
     def _set_thresholds(self, this: Recording) -> None:
         """One sum for buckets, and one for the sub-buckets that matter, of one bucket a block."""
         program, level, own = this.program, this.run.level, this.run.rebalancing
         totals = program.records["totals"]
-        assert isinstance(totals, Totals)
+        assert isinstance(totals, RankTotals)
         program.launch(level.blocks, copy_buckets, team=THRESHOLD_TEAM)
         program.all_reduce(totals.buckets, 0, totals.num_buckets)
         program.launch(level.blocks, copy_sub_buckets, team=THRESHOLD_TEAM)
@@ -149,7 +149,7 @@ class RankRebalancingSteps(RebalancingSteps):
     def _place(self, this: Recording) -> None:
         """What leaves this rank stands behind what leaves the ranks before it."""
         program, totals = this.program, this.program.records["totals"]
-        assert isinstance(totals, Totals)
+        assert isinstance(totals, RankTotals)
         program.launch(1, write_tail)
         record_prefix(program, totals.before[0], totals.shares, totals.before)
         program.launch(this.run.level.tiles, move_tile)

@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.connectivity import ConnectivityTable
 from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.candidate import Search, best_candidate
+from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
 from portpart.algorithms.refinement.level import More
 from portpart.algorithms.refinement.moves.list_moves import add_move, set_target
 from portpart.algorithms.refinement.moves.state import Moves
@@ -47,24 +47,24 @@ def accepts(v, block, graph: Csr, blocks: Blocks, figures: Figures, rule: Rebala
 
 
 @dataclass(frozen=True)
-class Rating(Static):
+class EvictionRating(Static):
     """How vertices that may leave are rated.
 
     Attributes
     ----------
-    search : Search
+    search : BlockSearch
         How their targets are found.
     rule : RebalancingRule
     """
 
-    search: Search
+    search: BlockSearch
     rule: RebalancingRule
 
 
 @kl.device
 def rate(v, graph: Csr, state: RatingLeavers, connections: ConnectivityTable, tables: Tables,
          found: Found, more: More,
-         rating: Rating):
+         rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
     Weak: the loss is measured against the best target (equation 4.9), strong: against what
@@ -94,8 +94,8 @@ class Rated:
 
     def __call__(self, rules: Rules, valuation: BlockScore) -> DeviceFunction:
         admits = accepts.bound(rule=self.rule)
-        return rate.bound(rating=Rating(Search(rules, valuation, admits, counts=rules.is_cut),
-                                        self.rule))
+        search = BlockSearch(rules, valuation, admits, counts=rules.is_cut)
+        return rate.bound(rating=EvictionRating(search, self.rule))
 
 
 @kl.kernel

@@ -16,13 +16,13 @@ from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlist.verilog.drives import declared_port, drives
 from portpart.io.netlist.verilog.expression import fitted
 from portpart.io.netlist.verilog.hierarchy import check_depth
-from portpart.io.netlist.verilog.module import CONSTANT, Module, Text
+from portpart.io.netlist.verilog.module import CONSTANT, Module, VerilogText
 from portpart.io.netlist.verilog.plain_names import PlainNames, Prefix, plain, plain_names
 from portpart.options import shown
 
 
 @dataclass(eq=False)
-class Flat:
+class FlatNetlist:
     """The netlist while it grows: lists of pieces, one per instance of a module.
 
     Nets are numbered as they are found; `CONSTANT` is the one of all constants.
@@ -47,10 +47,11 @@ class Instance:
     """Flat net of each net of the module; -1 where it is new."""
 
 
-def flatten(tokens: Text, modules: dict[str, Module], labels: list[str], top: Module) -> Netlist:
+def flatten(tokens: VerilogText, modules: dict[str, Module], labels: list[str],
+            top: Module) -> Netlist:
     """The netlist of `top`."""
     check_depth(tokens, modules, top)
-    flat = Flat()
+    flat = FlatNetlist()
     flat.net_names.add(Prefix(), ["1'b0"])
     waiting = [Instance(top, Prefix(), _unmapped(top))]
     for instance in waiting:  # grows on the way
@@ -70,8 +71,8 @@ def _unmapped(module: Module) -> np.ndarray:
     return net_map
 
 
-def _flatten_instance(tokens: Text, modules: dict[str, Module], labels: list[str],
-                      instance: Instance, flat: Flat) -> list[Instance]:
+def _flatten_instance(tokens: VerilogText, modules: dict[str, Module], labels: list[str],
+                      instance: Instance, flat: FlatNetlist) -> list[Instance]:
     """Append the gates and new nets of an instance; return the instances of modules in it."""
     module, prefix, net_map = instance.module, instance.prefix, instance.net_map
     new = np.flatnonzero(net_map < 0)
@@ -101,8 +102,8 @@ def _flatten_instance(tokens: Text, modules: dict[str, Module], labels: list[str
     return found
 
 
-def _connected(tokens: Text, child: Module, labels: list[str], nets: list[int], position: int,
-               flat: Flat) -> np.ndarray:
+def _connected(tokens: VerilogText, child: Module, labels: list[str], nets: list[int],
+               position: int, flat: FlatNetlist) -> np.ndarray:
     """Map of a child's nets in which its ports are the nets outside."""
     outside: dict[str, list[int]] = {}
     for label, net in zip(labels, nets):
@@ -122,7 +123,7 @@ def _connected(tokens: Text, child: Module, labels: list[str], nets: list[int], 
     return net_map
 
 
-def _finished(flat: Flat, gates: list[str], modules: dict[str, Module], labels: list[str],
+def _finished(flat: FlatNetlist, gates: list[str], modules: dict[str, Module], labels: list[str],
               top: Module, open_ports: set[tuple[str, str]]) -> Netlist:
     """The netlist without constants, its merged nets numbered in the order of their names."""
     number, kept = _merged(len(flat.net_names), np.concatenate(flat.aliases))

@@ -6,14 +6,14 @@ from collections import Counter
 
 from portpart.errors import InputError
 from portpart.graphs.limits import MAX_INT32
-from portpart.io.netlist.verilog.module import Module, Text
+from portpart.io.netlist.verilog.module import Module, VerilogText
 from portpart.io.netlist.verilog.plain_names import MARK
 from portpart.options import shown
 
 SHOWN_NAMES = 5
 
 
-def top_module(tokens: Text, modules: dict[str, Module], name: str | None) -> Module:
+def top_module(tokens: VerilogText, modules: dict[str, Module], name: str | None) -> Module:
     """The module called `name`, or else the only one that no other instantiates."""
     if name is not None:
         named = modules.get(name) or modules.get(MARK + name)
@@ -34,7 +34,7 @@ def top_module(tokens: Text, modules: dict[str, Module], name: str | None) -> Mo
     return free[0]
 
 
-def check_depth(tokens: Text, modules: dict[str, Module], top: Module) -> None:
+def check_depth(tokens: VerilogText, modules: dict[str, Module], top: Module) -> None:
     """Refuse a module that contains itself, and more gates than vertices can be numbered."""
     sizes: dict[str, int] = {}
     open_names: set[str] = set()

@@ -15,7 +15,7 @@ MAX_WIDTH = 1 << 20
 """Longest vector: a longer one is taken for a mistake rather than allocated."""
 
 
-class Text(Protocol):
+class VerilogText(Protocol):
     """What modules stand in."""
 
     @property
