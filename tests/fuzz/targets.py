@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import io
 import lzma
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -35,6 +37,7 @@ from tests.fuzz.judge import (
 )
 from tests.fuzz.mutations import OF_BYTES, OF_TEXT, mutated
 
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 NETLISTS: list[dict[str, Any]] = [{}, {"ports": True}, {"max_fanout": 1}]
 NAMES = ["a", "b", "c", "d", "e", "f f"]
 
@@ -287,10 +290,9 @@ def _gzip(data: bytes) -> bytes:
 
 def _zstd(data: bytes) -> bytes:
     try:
-        import zstandard
+        packed: bytes = importlib.import_module(ZSTD).compress(data)
     except ImportError:
         return data
-    packed: bytes = zstandard.ZstdCompressor().compress(data)
     return packed
 
 

@@ -36,9 +36,6 @@ CHUNK = 1 << 22
 
 ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 
-ZSTD_PIECE = 1 << 7
-"""Bytes of a packed file at a time: 4 MiB at most come out of them."""
-
 ZIP_MEMBER, ZIP_EMPTY = b"PK\x03\x04", b"PK\x05\x06"
 
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
@@ -46,68 +43,27 @@ TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 FIRST_BYTES = TAR_MAGIC_AT + len(TAR_MAGIC)
 """So many bytes show whether a file is packed."""
 
-DAMAGE: tuple[type[Exception], ...] = (
+DAMAGE = (
     OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
     tarfile.TarError, NotImplementedError, RuntimeError)
 """What the standard library raises for damaged or unusual data."""
 
-if sys.version_info >= (3, 14):
-    with suppress(ImportError):  # a Python may be built without zstd
-        from compression.zstd import ZstdError
-
-        DAMAGE += (ZstdError,)
+ZSTD_MODULES = ("compression.zstd", "backports.zstd")
+"""Where zstd is: in Python 3.14, and in a package for older ones."""
 
 
-class _ZstdFrames:
-    """Reads the frames of a zstd file by the package ``zstandard``, and notices a missing end."""
-
-    def __init__(self, package: Any, file: Any) -> None:
-        self._new, self._error = package.ZstdDecompressor().decompressobj, package.ZstdError
-        self._file, self._frame, self._rest = file, self._new(), b""
-
-    def read(self, _size: int) -> bytes:
-        """Some more bytes; none at the end."""
-        while packed := self._rest or self._file.read(ZSTD_PIECE):
-            if self._frame.eof:
-                self._frame = self._new()
-            text = self._decompressed(packed)
-            self._rest = self._frame.unused_data
-            if text:
-                return text
-        if not self._frame.eof:
-            raise EOFError("the end is missing")
-        return b""
-
-    def _decompressed(self, packed: bytes) -> bytes:
-        try:
-            text: bytes = self._frame.decompress(packed)
-        except self._error as problem:
-            raise OSError(str(problem)) from problem
-        return text
-
-    def __enter__(self) -> _ZstdFrames:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+def _damage() -> tuple[type[Exception], ...]:
+    """Return `DAMAGE`, and the error of zstd where it has been imported."""
+    loaded = (sys.modules.get(name) for name in ZSTD_MODULES)
+    return DAMAGE + tuple(module.ZstdError for module in loaded if module is not None)
 
 
-def _zstd_module() -> Any:
-    """The module that knows zstd: of Python 3.14, or the package ``zstandard``."""
-    for name in ("compression.zstd", "zstandard"):
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            continue
-    raise InputError("files packed with zstd need Python 3.14 or the package zstandard: "
-                     "pip install zstandard")
-
-
-def _open_zstd(file: Any, mode: str = "rb") -> Any:
-    module = _zstd_module()
-    if mode == "rb" and module.__name__ == "zstandard":
-        return _ZstdFrames(module, file)
-    return module.open(file, mode)
+def _open_zstd(file: Any, mode: str) -> Any:
+    for name in ZSTD_MODULES:
+        with suppress(ImportError):
+            return importlib.import_module(name).open(file, mode)
+    raise InputError("files packed with zstd need Python 3.14 or the package backports-zstd: "
+                     "pip install 'portpart[zstd]'")
 
 
 COMPRESSIONS: dict[str, tuple[bytes, Callable[..., Any]]] = {
@@ -154,7 +110,7 @@ def unpacked(name: str, data: bytes, max_vertices: int | None,
                     data = _read_up_to(limit, stream, name)
             except InputError:
                 raise
-            except DAMAGE as problem:
+            except _damage() as problem:
                 raise GraphFormatError(f"{name}: damaged {kind} data: {problem}") from problem
             break
     if data[TAR_MAGIC_AT : TAR_MAGIC_AT + len(TAR_MAGIC)] == TAR_MAGIC:
@@ -193,7 +149,7 @@ def _member(
             text = _read_up_to(limit, stream, name)
     except InputError:
         raise
-    except DAMAGE as problem:
+    except _damage() as problem:
         raise GraphFormatError(f"{name}: damaged archive: {problem}") from problem
     return f"{name}/{chosen}", text
 
@@ -216,7 +172,7 @@ def _is_npz(data: bytes) -> bool:
     """Whether a zip file is NumPy's: as far as can be read, it holds arrays or nothing else."""
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
-    except DAMAGE:
+    except _damage():
         return True
     return not names or any(name.endswith(".npy") for name in names)
 
