@@ -25,7 +25,7 @@ from portpart.algorithms.initial.net_keys import (
     add_gains_of_small_net,
 )
 from portpart.algorithms.initial.net_prices import PRICE, incidence_of
-from portpart.algorithms.initial.project_bisection import STRAY, choose_for_stray
+from portpart.algorithms.initial.project_bisection import NO_SIDE, choose_side
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
@@ -86,18 +86,18 @@ def bisections(space: ExecutionSpace, hypergraph: Hypergraph, k: int, part: np.n
 
 
 @pytest.mark.parametrize("team", [1, 8, 32])
-def test_strays_go_where_nets_of_any_size_pull(space: ExecutionSpace, team: int) -> None:
-    """With a lane for each net, and with one for all; other strays are on no side."""
+def test_vertices_without_a_side_go_where_nets_pull(space: ExecutionSpace, team: int) -> None:
+    """With a lane for each net, and with one for all; other vertices without a side stay so."""
     random = np.random.default_rng(team)
     nets, k = nets_of_all_sizes(random), 3
     weights = random.integers(1, 9, len(nets))
     part, side = random.integers(0, k, COPIES * N), random.integers(0, 2, COPIES * N)
-    side[random.random(COPIES * N) < 0.3] = STRAY
+    side[random.random(COPIES * N) < 0.3] = NO_SIDE
     place = np.concatenate([random.permutation(N) for _ in range(COPIES)])
     hypergraph = hypergraph_of(nets, N, weights).to(space)
     given = bisections(space, hypergraph, k, part, place, side)
     given[2].moves[:] = space.asarray(np.full(COPIES * N, -1, np.int32))
-    space.parallel_for(COPIES * N, choose_for_stray.bound(rule=NETS), *given, team=team)
+    space.parallel_for(COPIES * N, choose_side.bound(rule=NETS), *given, team=team)
     found = oracles.host(given[2].moves)
     for i in range(COPIES * N):
         first = i // N * N
@@ -106,7 +106,7 @@ def test_strays_go_where_nets_of_any_size_pull(space: ExecutionSpace, team: int)
             if i - first in net:
                 counts = Counter(int(side[first + v]) for v in net if part[first + v] == part[i])
                 pull += gain_by_definition(len(net), weight, counts[0], counts[1])
-        assert found[first + place[i]] == (int(pull > 0) if side[i] == STRAY else -1)
+        assert found[first + place[i]] == (int(pull > 0) if side[i] == NO_SIDE else -1)
 
 
 @pytest.mark.parametrize("k", [1, 5, COUNTED, 2 * COUNTED + 3])

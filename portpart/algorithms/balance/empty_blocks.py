@@ -27,7 +27,7 @@ NEVER = -(2**63)
 
 
 class DonorSearch(Record):
-    """Who may give a vertex to an empty block.
+    """Vertices that may move to an empty block.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ def with_empty_filled(graph: EitherGraph, part: Array, blocks: np.ndarray, balan
                       fixed: Array | None) -> tuple[Array, np.ndarray]:
     """`part` with a vertex in each empty block, and block weights, if few blocks are empty.
 
-    Blocks that no vertex can be had for stay empty.  A vertex can be had if its block weighs
+    Blocks stay empty if no vertex is available.  A vertex is available if its block weighs
     something without it, and the empty block keeps its limit or exceeds it by less than that block
-    did.  Ties go to the smaller vertex.
+    did.  Of equal vertices the smaller one is taken.
     """
     empty = np.flatnonzero(blocks == 0).tolist()
     if len(empty) > MAX_EMPTY:

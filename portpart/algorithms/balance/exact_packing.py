@@ -41,7 +41,7 @@ class Movable:
     Attributes
     ----------
     vertices : numpy.ndarray of int, shape (m,)
-        Those that weigh something and are not fixed.
+        Free vertices of positive weight.
     weights : numpy.ndarray of int64, shape (m,)
     fixed_weights : numpy.ndarray of int64, shape (k,)
         Weight of all others in each block.
@@ -164,9 +164,9 @@ def _anew(task: Movable, starts: list[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _packed(weights: np.ndarray, fixed_weights: np.ndarray, task: Movable) -> list[np.ndarray]:
-    """Blocks for weights, which descend, up to those that keep the bounds.
+    """Packings of weights, which descend, up to the first one within the bounds.
 
-    The heaviest first, folded, and squeezed if found.
+    The heaviest first, by counts, and over the limit if found.
     """
     limits, found, over = task.max_weights, [], np.inf
     for pack in (heaviest_first, pack_by_counts):
@@ -194,7 +194,7 @@ def _exchanged(task: Movable, start: np.ndarray) -> np.ndarray:
 
 def _apart(starts: list[np.ndarray], weights: np.ndarray, free: np.ndarray,
            limits: np.ndarray) -> np.ndarray:
-    """Fix what is too heavy for every block in blocks of their own; returns the limits with that.
+    """Fix vertices too heavy for every block in separate blocks; returns the limits with that.
 
     Changes `starts` and `free`.  The heaviest vertex gets the block with most room; where blocks
     are alike, each stays where it is if it can.

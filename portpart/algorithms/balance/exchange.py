@@ -1,9 +1,8 @@
 """Exchange of vertices between two blocks at a time, until all weigh what they may: on the host.
 
-The block that breaks its bounds worst gives, takes or swaps a vertex with one of those that have
-most to offer; if that does not suffice, many heavy vertices for as many light ones, or some of the
-one for some of the other, found among all sums of a few of each.  Deterministic: ties go to the
-first.
+The block that breaks its bounds worst gives, takes or swaps a vertex with one of the best other
+blocks; if that does not suffice, many heavy vertices for as many light ones, or some of the one for
+some of the other, found among all sums of a few of each.  Deterministic: ties go to the first.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ MAX_OWN = 24
 """Vertices of the block itself that swaps are sought for."""
 
 PASSES = 8
-"""Times that an exchange goes through all blocks, or through all sums."""
+"""Times that an exchange visits all blocks, or all sums."""
 
 MAX_PAIRS = 10_000
 """Swaps made at once, of the heaviest with the lightest."""
@@ -78,7 +77,7 @@ class Change(NamedTuple):
 
 
 class _Exchange:
-    """Who is where, by blocks: members ascend by weight."""
+    """The members of blocks, ascending by weight."""
 
     def __init__(self, weights: np.ndarray, blocks: np.ndarray, fixed_weights: np.ndarray,
                  min_weights: np.ndarray, max_weights: np.ndarray) -> None:
@@ -100,13 +99,13 @@ class _Exchange:
         return blocks
 
     def members(self, block: int) -> np.ndarray:
-        """Who is in a block."""
+        """The vertices of a block."""
         if block in self.changed:
             return self.changed[block]
         return self.order[self.ends[block] : self.ends[block + 1]]
 
     def worst(self) -> int | None:
-        """The block that breaks its bounds most, of those that something may help."""
+        """The block that breaks its bounds most, of the ones that a move may help."""
         broken = np.where(self.stuck, 0, self._broken(slice(None), self.loads))
         block = int(broken.argmax())
         return block if broken[block] > 0 else None

@@ -126,7 +126,7 @@ def _sums(weights: np.ndarray) -> np.ndarray:
 
 def _extended(reached: np.ndarray, fitting: np.ndarray, n: int,
               alike: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The sets that are one of `reached` and one of `fitting` beside it, and the latter for each.
+    """Disjoint unions of one of `reached` and one of `fitting`, and the latter for each.
 
     If blocks are alike, the next one may as well be the one that gets the heaviest weight left.
     """

@@ -1,8 +1,7 @@
 """Greedy ways to pack weights into blocks, whatever becomes of limits that cannot be kept.
 
-The longest processing time first (Graham 1969), folding, where blocks get few weights of similar
-size, and MULTIFIT (Coffman, Garey and Johnson 1978), best fit into rooms that are made smaller by
-bisection.
+The longest processing time first (Graham 1969), by counts, where blocks get few weights of similar
+size, and MULTIFIT (Coffman, Garey and Johnson 1978), best fit into capacities found by bisection.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.balance.packing import packed_within
 
-MAX_SQUEEZED = 10_000
+MAX_WEIGHTS = 10_000
 """With more weights MULTIFIT takes longer than some tenths of a second."""
 
 BISECTIONS = 7
@@ -69,7 +68,7 @@ def pack_over_limit(weights: list[int], fixed_weights: np.ndarray, max_weights: 
                     over: float) -> list[int] | None:
     """A block for each weight, with limits broken by a smaller share than `over`, if found."""
     best = None
-    if len(weights) > MAX_SQUEEZED:
+    if len(weights) > MAX_WEIGHTS:
         return None
     low, high = 0.0, over
     for _ in range(BISECTIONS):

@@ -17,7 +17,7 @@ Vertices: TypeAlias = list[int] | np.ndarray
 """Few, or many, each once."""
 
 MAX_LISTED = 32
-"""Vertices that are few: gone through one by one they cost less."""
+"""Up to this many vertices are visited one by one, which costs less."""
 
 
 class HostConnectivity(Protocol):
@@ -49,7 +49,7 @@ def host_connectivity(graph: EitherGraph, part: np.ndarray) -> HostConnectivity:
 
 
 class ConnectivityByArcs:
-    """Ties are arcs."""
+    """Connectivity of a graph: weights of arcs."""
 
     def __init__(self, graph: Graph, part: np.ndarray) -> None:
         matrix = graph.to_scipy()
@@ -82,7 +82,7 @@ class ConnectivityByArcs:
 
 
 class ConnectivityByNets:
-    """Ties are nets with other pins in a block: what moves cost by km1."""
+    """Connectivity of a hypergraph: weights of nets with other pins in a block, for km1."""
 
     def __init__(self, graph: Hypergraph, part: np.ndarray) -> None:
         to_host = graph.space.to_host

@@ -1,7 +1,7 @@
 """What a call has determined about packing weights into its limits.
 
-Partitions that are made one by one end with the same weights and the same rooms, and what
-takes long the first time would take as long each time.
+Several partitions of a call end with the same weights and capacities, and a long search would take
+as long each time.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Balance:
     are_alike : bool
         Whether these were not given: all blocks have the same.
     imbalance : float
-        What was asked for, which METIS is told.
+        The requested imbalance, which METIS gets.
     known : AnswerCache
         What has been determined about packing weights into these limits.
     """

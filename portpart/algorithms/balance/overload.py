@@ -53,7 +53,7 @@ def repaired(graph: EitherGraph, part: Array, balance: Balance,
 
 def with_heavy_apart(graph: EitherGraph, parts: CandidateParts, balance: Balance,
                      fixed: Array | None = None) -> CandidateParts:
-    """`parts`, but where heavy vertices of a block weigh more than it may: they are spread.
+    """`parts`, but where heavy vertices of a block weigh more than it may: they are distributed.
 
     What others weigh is left to refinement, in which heavy vertices stay.
     """

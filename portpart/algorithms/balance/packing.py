@@ -1,4 +1,4 @@
-"""Packing weights into blocks by a bounded exact search, for when greedy packing fails."""
+"""Packs weights into blocks by a limited exact search, for when greedy packing fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def packed_within(weights: Sequence[int], capacities: Sequence[int],
     Notes
     -----
     Depth-first: a weight goes to the block that it fills best.  Blocks with equal room are tried
-    once, and a branch ends when the rooms that are too small for the lightest weight add up to
+    once, and a branch ends when capacities too small for the lightest weight add up to
     more than can be spared.  Deterministic.
     """
     if len(weights) > max_steps:

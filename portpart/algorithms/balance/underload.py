@@ -97,36 +97,36 @@ class _Filling:
         """Let `block` take vertices until it weighs enough or none can be had."""
         self.connections.begin()
         self.toward[:] = 0
-        beside: list[tuple[int, int]] = []
+        adjacent: list[tuple[int, int]] = []
         for member in np.flatnonzero(self.part == block).tolist():
-            self._look_around(member, block, beside)
+            self._look_around(member, block, adjacent)
         unfit: list[tuple[int, int]] = []
         while self.blocks[block] < self.min_weight:
-            v = self._cheapest(block, beside, unfit)
+            v = self._cheapest(block, adjacent, unfit)
             if v is None:
                 break
             self._move(v, block)
-            self._look_around(v, block, beside)
+            self._look_around(v, block, adjacent)
         for entry in unfit:
             heapq.heappush(self.everywhere, entry)
 
-    def _look_around(self, v: int, block: int, beside: list[tuple[int, int]]) -> None:
-        """Add the neighbours of v, which is in the block, to those beside it.
+    def _look_around(self, v: int, block: int, adjacent: list[tuple[int, int]]) -> None:
+        """Add the neighbours of v, which is in the block, to the adjacent vertices.
 
         Other blocks only get lighter while this one is filled: what they cannot spare is left out.
         """
         for others, weight in self.connections.around(v):
             if isinstance(others, np.ndarray):
-                self._push_many(others, weight, block, beside)
+                self._push_many(others, weight, block, adjacent)
                 continue
             for u in others:
                 self.toward[u] += weight
                 if self.part[u] != block and self.free[u] and self.weights[u] > 0 and (
                         self._can_be_spared(u)):
-                    heapq.heappush(beside, (int(self.inside[u] - self.toward[u]), u))
+                    heapq.heappush(adjacent, (int(self.inside[u] - self.toward[u]), u))
 
     def _push_many(self, others: np.ndarray, weight: int, block: int,
-                   beside: list[tuple[int, int]]) -> None:
+                   adjacent: list[tuple[int, int]]) -> None:
         """The same for the pins of a net.  How entries come does not matter to a heap."""
         self.toward[others] += weight
         here = self.part[others]
@@ -134,24 +134,24 @@ class _Filling:
             self.blocks[here] - self.weights[others] >= self.min_weight)
         found = others[fit]
         entries = list(zip((self.inside[found] - self.toward[found]).tolist(), found.tolist()))
-        if FEW * len(entries) > len(beside):
-            beside += entries
-            heapq.heapify(beside)
+        if FEW * len(entries) > len(adjacent):
+            adjacent += entries
+            heapq.heapify(adjacent)
             return
         for entry in entries:
-            heapq.heappush(beside, entry)
+            heapq.heappush(adjacent, entry)
 
-    def _cheapest(self, block: int, beside: list[tuple[int, int]],
+    def _cheapest(self, block: int, adjacent: list[tuple[int, int]],
                   unfit: list[tuple[int, int]]) -> int | None:
         """The vertex whose move to the block costs least, taken off its heap."""
-        while beside or self.everywhere:
-            near = not self.everywhere or (bool(beside) and beside[0] <= self.everywhere[0])
-            loss, v = entry = heapq.heappop(beside if near else self.everywhere)
+        while adjacent or self.everywhere:
+            near = not self.everywhere or (bool(adjacent) and adjacent[0] <= self.everywhere[0])
+            loss, v = entry = heapq.heappop(adjacent if near else self.everywhere)
             now = int(self.inside[v]) - (int(self.toward[v]) if near else 0)
             if self.part[v] == block or not self._can_be_spared(v):
                 continue
             if loss != now:  # a move has changed it
-                heapq.heappush(beside if near else self.everywhere, (now, v))
+                heapq.heappush(adjacent if near else self.everywhere, (now, v))
             elif self._fits(v, block):
                 return v
             elif not near:

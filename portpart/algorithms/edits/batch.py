@@ -1,4 +1,4 @@
-"""Batches of edits: what is to be done to a graph or hypergraph, in order.
+"""Batches of edits: changes of a graph or hypergraph, in order.
 
 Arrays are checked when they are given: types, shapes, ranges.  What depends on the graph, that an
 edge exists say, is checked when the batch is applied.
@@ -106,12 +106,12 @@ def times_of(calls: Iterable[BatchCall]) -> list[np.ndarray]:
 
 
 class Batch:
-    """Edits in the order in which they are to be made.
+    """Edits, in the order in which they are made.
 
-    Made by ``batch()`` of what is to be edited.  Arrays may be of the host or of a device; a number
-    stands for an array of one.  Where vertices or nets have names, a name may be said instead of an
-    id: text, or any other value that is not a number.  It means the vertex or net that has the name
-    when the method is called.
+    Returned by ``batch()`` of the object to edit.  Arrays may be of the host or of a device; a
+    number stands for an array of one.  Where vertices or nets have names, a name may be said
+    instead of an id: text, or any other value that is not a number.  It means the vertex or net
+    that has the name when the method is called.
 
     Attributes
     ----------

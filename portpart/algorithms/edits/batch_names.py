@@ -1,4 +1,4 @@
-"""Names in a batch of edits: what they stand for, and those that it gives."""
+"""Names in a batch of edits: what they stand for, and new ones."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def refuse_missing_fixings(batch: Batch) -> None:
 
 
 def fixings_of(batch: Batch) -> Fixings:
-    """Return what the calls of `set_fixed` come to: the last one of a vertex counts."""
+    """Return the result of all calls of `set_fixed`: the last one of a vertex counts."""
     blocks = dict(pair for fixing in batch.fixings
                   for pair in zip(fixing.ids.tolist(), fixing.blocks.tolist()))
     return Fixings(np.array(list(blocks), np.int64), np.array(list(blocks.values()), np.int32))

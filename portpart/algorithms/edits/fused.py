@@ -48,7 +48,7 @@ from portpart.primitives.scan import TEAM as SCAN_TEAM
 from portpart.primitives.scan import TILE, scan_tile
 
 COMPARISONS = 1 << 17
-"""So many comparisons of keys a lane makes in less time than it takes to launch a sort."""
+"""A lane makes this many comparisons of keys faster than a sort is launched."""
 
 def is_small(space: ExecutionSpace, length: int) -> bool:
     """Whether this many keys are worth a single run."""
@@ -183,10 +183,10 @@ def _slots_of(program: Program, number: int, inputs: StoreInputs,
     own = {name: made[numbered] for name, numbered in zip(OWN, NAMES[number], strict=True)}
     arguments = own["arguments"]
     order = program.scratch(f"order{number}", work(np.int32, int))
-    keys, rooms = (program.scratch(f"{name}{number}", work(np.int64, int))
-                   for name in ("unsorted", "rooms"))
+    keys, spaces = (program.scratch(f"{name}{number}", work(np.int64, int))
+                    for name in ("unsorted", "spaces"))
     return {**own, **dict(arguments.named()), "operations": made["operations"], "keys": keys,
-            "rooms": rooms, "total": made["counters0"], "before": arguments.places.before,
+            "spaces": spaces, "total": made["counters0"], "before": arguments.places.before,
             "length": arguments.places.length,
             "directed": inputs.side.directed(order, arguments.places.length)}
 
@@ -232,7 +232,7 @@ def _record_checks(program: Program, own: Sequence[dict[str, Any]]) -> None:
     for_all(lambda limits, slots: _record_sums(program, slots["changes"].deltas, slots["before"],
                                                limits.length))
     for_all(lambda limits, slots: launch(limits.length, find_room, **slots))
-    for_all(lambda limits, slots: _record_sums(program, slots["rooms"], slots["places"].begin,
+    for_all(lambda limits, slots: _record_sums(program, slots["spaces"], slots["places"].begin,
                                                limits.length))
     for_all(lambda limits, slots: launch(1, decide, **slots))
 

@@ -129,7 +129,7 @@ class IdTable:
         return None if self.names is None else self.names.listed(self.ids(), self.count)
 
     def labels(self) -> Sequence[Any] | None:
-        """The name of each id, None for those that have none or are not alive."""
+        """The name of each id, None for ids without a name or not alive."""
         if self.names is None:
             return None
         names = self.names.all(self.count)
@@ -165,7 +165,7 @@ class WeightChanges(Record):
     ----------
     ids : array of int32
     was, will : array of int64
-        -1 for those that do not count.
+        -1 for ids that do not count.
     length : int
     """
 

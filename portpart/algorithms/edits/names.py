@@ -71,7 +71,7 @@ class IdNames:
         return names if len(ids) == count else [names[id] for id in ids.tolist()]
 
     def add(self, first: int, names: list[Any]) -> Named:
-        """Give names to the ids from `first` on; `undo` is told what this returns."""
+        """Give names to the ids from `first` on; `undo` takes what this returns."""
         table = self._table()
         before = [table.get(name, -1) for name in names]
         ids = range(first, first + len(names))

@@ -1,4 +1,4 @@
-"""Operations of a batch on rows, and what all of them on one element come to.
+"""Operations of a batch on rows, and their combined change of one element.
 
 Each operation becomes a key of row and element; the keys are sorted, stable, so that those on one
 element stand together in the order of the batch.
@@ -33,7 +33,7 @@ INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
 LOW_HALF = 0xFFFFFFFF
 
 WIDE_CHANGES = ("was", "will", "deltas")
-"""What is of int64 beside their keys."""
+"""The fields of int64 besides their keys."""
 
 
 class Operations(Record):

@@ -65,7 +65,7 @@ class PredictedOutcome(NamedTuple):
         Given operations, without those of deletions; changes for each of them in the last store;
         and the number of stores.
     outcome : BatchCounters
-        What it really comes to, in the space.
+        The actual outcome, in the space.
     inserted, deleted : int
         Vertices that come and go, all of weight 1.
     """
@@ -194,7 +194,7 @@ class BatchPlan:
             is_small(self.space, self._capacity * side.directions) for side in self.edited.sides)
 
     def _follow_each_other(self) -> bool:
-        """Whether new ids of each kind do, and weigh 1, which nobody changes."""
+        """Whether new ids of each kind are consecutive, and weigh 1 without changes."""
         insertions = self.batch.insertions
         return (not self._weighs and all(insertion.weights is None for insertion in insertions)
                 and len(insertions) == len({insertion.table for insertion in insertions}))

@@ -53,17 +53,18 @@ def planned(store: RowStore, changes: Changes, counters: EditCounters) -> RowRew
     """Find new places; the counters get the space they take.  Nothing is changed."""
     space, length = store.space, changes.length_of("keys")
     before = offsets_from_counts(space, changes.deltas)
-    rooms = space.empty(length, np.int64)
-    space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, rooms,
+    spaces = space.empty(length, np.int64)
+    space.parallel_for(length, find_room, changes, before, length, store.rows, store.growth, spaces,
                        counters)
-    begin = offsets_from_counts(space, rooms)
+    begin = offsets_from_counts(space, spaces)
     space.parallel_for(1, write_totals, begin, before, length, counters)
     return RowRewrite(store, changes, ChangedRowPlaces(before, begin, 0, length, store.growth.wide))
 
 
 def reserve(row_rewrite: RowRewrite, counters: EditCounters,
             total_weight: int) -> tuple[RowRewrite, int]:
-    """Have memory for the new places, and for weights up to a total; also tells the room.
+    """Allocate memory for the new places, and for weights up to a total; also returns the space
+    left.
 
     If the pool is too small and rows that move together leave room, they do, and then more of them
     may need new places.
@@ -100,9 +101,9 @@ def apply_rows(row_rewrite: RowRewrite, room: int) -> None:
 
 
 @kl.kernel
-def find_room(i, changes: Changes, before, length, rows: EditableRows, growth: RowGrowth, rooms,
+def find_room(i, changes: Changes, before, length, rows: EditableRows, growth: RowGrowth, spaces,
               counters: EditCounters):
-    """rooms[i] = the room of the new place that a row needs, where its changes begin; else 0."""
+    """spaces[i] = the size of the new place that a row needs, where its changes begin; else 0."""
     room = kl.int64(0)
     if begins_row(i, changes.keys):
         row = kl.int64(changes.keys[i]) >> 32
@@ -114,7 +115,7 @@ def find_room(i, changes: Changes, before, length, rows: EditableRows, growth: R
         moving = count - moving_from(i, room, changes, rows)
         if moving > growth.wide and (deltas != 0 or room > 0):
             kl.atomic_add(counters, EditCounters.wide, moving)
-    rooms[i] = room
+    spaces[i] = room
 
 
 @kl.kernel
@@ -167,7 +168,7 @@ def weigh_elements(i, stop, row, changes: Changes, rows: EditableRows, weighted:
 
 @kl.device
 def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: StaticValue):
-    """Set the weights of elements that stay, close the gaps of those that go, count the rest.
+    """Set the weights of elements that stay, close the gaps of deleted ones, count the rest.
 
     No element moves backwards, so that a team reads a stretch of the row and then writes it.
     """
@@ -196,7 +197,7 @@ def kept_in_row(i, stop, row, changes: Changes, rows: EditableRows, weighted: St
 @kl.device
 def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
                weighted: StaticValue):
-    """Move elements, the last ones first, so that there are gaps for those that come."""
+    """Move elements, the last ones first, so that there are gaps for new ones."""
     row = kl.int64(changes.keys[i]) >> 32
     begin = kl.int64(rows.begin[row])
     first = kl.int64(changes.ranks[i]) if new == begin else kl.int64(0)
@@ -220,7 +221,7 @@ def spread_row(i, stop, count, new, changes: Changes, places: ChangedRowPlaces, 
 @kl.device
 def added_to_row(i, stop, new, changes: Changes, places: ChangedRowPlaces, rows: EditableRows,
                  weighted: StaticValue):
-    """Write those that come into the gaps, and count them."""
+    """Write new elements into the gaps, and count them."""
     for change in range(i + kl.lane(), stop, kl.team_size()):
         if changes.deltas[change] >= kl.int64(1) << 32:
             deltas = places.before[change] - places.before[i]

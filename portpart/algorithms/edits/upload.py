@@ -57,9 +57,9 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
     capacity : int
         How many operations there is room for; behind the given ones there are none.
     timed : bool
-        Whether times tell more than the order.
+        Whether times matter beyond their order.
     directions : tuple of int
-        For each store, how many changes an operation may come to.
+        For each store, how many changes an operation may make.
     """
     wide, narrow, deletions = [begun(num_counters)], [], []
     for group in deletion_calls:

@@ -35,7 +35,7 @@ def account_pair(i, changes: Changes, moves: Moves):
 
 @kl.kernel
 def activate_end(i, changes: Changes, cache: GainCache):
-    """The end of a changed pair, and each pair is there from both, is to be examined."""
+    """Activate the end of a changed pair; each pair is stored at both ends."""
     if changes.will[i] != changes.was[i]:
         mark_dirty(kl.int32(changes.keys[i] >> 32), cache)
 
@@ -57,7 +57,7 @@ def account_inserted(i, inserted: NewVertices, counts: EditCounts, graph: Csr, m
 
 @kl.kernel
 def activate_inserted(i, inserted: NewVertices, counts: EditCounts, cache: GainCache):
-    """A new vertex is to be examined."""
+    """Activate a new vertex."""
     mark_dirty(kl.int32(new_vertex(i, inserted, counts)), cache)
 
 
@@ -80,7 +80,7 @@ def account_weight_change(i, weighed: WeightChanges, inserted: NewVertices, move
 
 
 def record_pairs(this: Recording) -> None:
-    """Record the accounts of changed edges, and that their ends are woken."""
+    """Record the accounts of changed edges, and that their ends are activated."""
     counts: Any = this.program.records["counts"]
     this.program.launch(counts.changed, account_pair)
     this.program.launch(counts.active_pairs, activate_end)

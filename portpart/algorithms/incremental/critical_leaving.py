@@ -1,4 +1,5 @@
-"""Who goes to the pseudo block of a hypergraph (iHyperG, dissertation, chapter 4, algorithm 16).
+"""Selects the vertices that enter the pseudo block of a hypergraph (iHyperG, dissertation, chapter
+4, algorithm 16).
 
 New vertices do.  Then blocks that are too heavy lose vertices in a single pass: those with most
 weight of nets whose only pin they are there, less that of their other nets; no more than have to
@@ -59,7 +60,7 @@ NONE = -1
 
 
 def record_leaving(this: Recording) -> None:
-    """Record who leaves."""
+    """Record which vertices leave."""
     program, level, words = this.program, this.run.level, sequence_of(this).words
     counts: Any = program.records["counts"]
     program.launch(1, begin_leaving, team=BLOCKS_TEAM)
@@ -79,7 +80,7 @@ def record_leaving(this: Recording) -> None:
 @kl.kernel
 def begin_leaving(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                   journal: Journal, sequence: Pseudo):
-    """Nobody has left; all that are woken are asked.  Called by one team."""
+    """No vertex has left; all active ones are examined.  Called by one team."""
     weigh_blocks(moves, blocks, figures)
     if kl.lane() == 0:
         count_activated(cache, journal)
@@ -104,7 +105,7 @@ def evict(v, graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
 @kl.kernel
 def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                  journal: Journal, sequence: Pseudo):
-    """A vertex that is woken leaves if it is new."""
+    """Let an active vertex leave if it is new."""
     v = cache.dirty_list[i]
     if journal.previous[v] == NONE:
         evict(v, graph, moves, blocks, sequence)
@@ -113,7 +114,7 @@ def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Bloc
 @kl.kernel
 def find_overloaded(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures,
                     sequence: Pseudo):
-    """Whether a block is too heavy, if somebody may move.  Called by one team."""
+    """Whether a block is too heavy, if any vertex may move.  Called by one team."""
     heavy = kl.int64(0)
     for b in range(kl.lane(), figures.blocks, kl.team_size()):
         if free_capacity(b, blocks, figures) < 0:
@@ -162,7 +163,7 @@ def lift_score(i, moves: Moves, sequence: Pseudo):
 
 @kl.kernel
 def begin_order(_, moves: Moves, figures: Figures, sequence: MoveSequence):
-    """Those that are listed are to be sorted, by vertex first."""
+    """Request that listed vertices are sorted, by vertex first."""
     order_by_vertex(1, moves, figures, sequence)
 
 
@@ -194,7 +195,7 @@ def find_leavers(_, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figur
 
 @kl.kernel
 def end_eviction(_, moves: Moves, sequence: Pseudo):
-    """Nobody moves yet."""
+    """No vertex moves yet."""
     keep_moves(0, moves)
     sequence.words.worst = 0
 
@@ -229,9 +230,9 @@ def has_changed(i, number, pins: Changes):
 @kl.kernel
 def evict_if_critical(i, pins: Changes, counts: EditCounts, net_counts: NetEditCounts,
                       graph: NetRows, moves: Moves, blocks: Blocks, sequence: Pseudo):
-    """The pins of a net that are alone in their block leave, where the net's changes begin.
+    """Let the pins of a net that are alone in their block leave, where the net's changes begin.
 
-    Nobody does where refinement is to examine none.
+    None leaves where refinement must not examine any.
     """
     if net_counts.activates != 0 and begins_row(i, pins.keys):
         net = kl.int32(pins.keys[i] >> 32)

@@ -1,9 +1,9 @@
 """iHyperG's way to follow edits: by a pseudo block (dissertation, chapter 4).
 
-Pins that are alone in their block, of nets that were edited, go to the pseudo block, and new
-vertices; before, who leaves blocks that are too heavy (`critical_leaving.py`).  From there they go
-where their nets lead, as in iG-kway (`pseudo_rounds.py`), with nets in place of arcs: vertices are
-adjacent that share a net of few pins.
+Critical pins of edited nets and new vertices enter the pseudo block, after vertices of blocks that
+are too heavy (`critical_leaving.py`).  From there they go where their nets lead, as in iG-kway
+(`pseudo_rounds.py`), with nets in place of arcs: vertices are adjacent that share a net of few
+pins.
 
 While a vertex waits its nets still count it where it was, so that their state stays that of a
 partition.  Blocks that are too heavy in the end are relieved as in Jet.

@@ -22,7 +22,7 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record, Words
 
 FEW = 1024
-"""So many new vertices are placed by one team."""
+"""Up to this many new vertices are placed by one team."""
 
 
 class NotReady(Exception):
@@ -40,16 +40,16 @@ class EditCounts(Words):
         Whether these are few, or many.
     deleted, weighed, changed : int
     activated, active_pairs : int
-        New vertices and changed pairs that refinement is to examine: all, or none.  Without a batch
+        New vertices and changed pairs that refinement examines: all, or none.  Without a batch
         `activated` may be others, that are listed as if they were new.
     go : int
         Whether there is anything to follow.
     unsure : int
-        1 if a batch is followed that is on its way.  Then those that have changed are at first
-        what is given, in this many `directions`, and the rest is learned from its outcome.
+        1 if a batch is followed that is on its way.  Then the changed pairs are at first the given
+        ones, in this many `directions`, and the rest is known from its outcome.
     directions, stores, lost, activates : int
         And what is expected of it: stores that it has written, the weight of deleted vertices;
-        and whether refinement is to examine pairs.
+        and whether refinement examines pairs.
     """
 
     inserted: int
@@ -113,7 +113,7 @@ def new_vertex(i, inserted: NewVertices, counts: EditCounts):
 
 @kl.kernel
 def learn_outcome(_, outcome: BatchCounters, counts: EditCounts):
-    """Learn how many pairs have changed; go on if the batch has come to what is expected."""
+    """Learn how many pairs have changed; go on if the prediction held."""
     counts.changed += counts.directions * outcome[EditCounters.cleared]
     counts.active_pairs = counts.activates * counts.changed
     written = outcome[EditCounters.written] + outcome[OF_SECOND + EditCounters.written]
@@ -144,7 +144,7 @@ def records_of(update: Update, vertices: IdTable, nothing: Nothing, refine: bool
                activated: Array | None = None) -> dict[str, Any]:
     """The records of an update for a program; new limits, if they are alike for all blocks.
 
-    `expected` is what the batch is expected to come to, if it is on its way; `activated` are
+    `expected` is the predicted outcome of the batch, if it is on its way; `activated` are
     vertices that refinement examines where there is no batch.
     """
     insertions = [insertion for insertion in update.insertions if insertion.table is vertices]

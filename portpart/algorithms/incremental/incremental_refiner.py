@@ -157,11 +157,11 @@ class IncrementalRefiner:
 
     @property
     def part(self) -> Array:
-        """The block of each id; of those that are not alive any."""
+        """The block of each id; any block for deleted ones."""
         return self.refiner.best[: self.graph.vertices.count]
 
     def existing_part(self) -> Array:
-        """The same, -1 for those that are not alive."""
+        """The same, -1 for deleted ones."""
         space, vertices = self.graph.space, self.graph.vertices
         vertices.reserve(weighted=True)
         part = space.empty(vertices.count, np.int32)
@@ -177,7 +177,7 @@ class IncrementalRefiner:
                         PartitionFigures(self.last.cost, self.last.weights))
 
     def follow(self, update: Update, refine: bool = True) -> RoundResult:
-        """Follow a batch that has been applied; without `refine` nobody moves."""
+        """Follow a batch that has been applied; without `refine` no vertex moves."""
         if self._before is None:
             self._run(update, refine)
         self._before = None
@@ -187,8 +187,8 @@ class IncrementalRefiner:
     def follow_early(self, expected: PredictedOutcome, refine: bool) -> None:
         """Begin to follow a batch that is on its way, if all is known that it takes.
 
-        What runs does nothing unless the batch comes to what is expected.  `follow` is next if it
-        does, `give_up` if not.
+        The program does nothing unless the prediction holds.  `follow` is next if it does,
+        `give_up` if not.
         """
         self._before = self.total, self.refiner.balance
         try:
@@ -197,7 +197,7 @@ class IncrementalRefiner:
             self.give_up()
 
     def give_up(self) -> None:
-        """Be as before a batch was followed early that has not come to what was expected."""
+        """Restore the state before a batch that was followed early and not predicted right."""
         if self._before is not None:
             self.total, self.refiner.balance = self._before
             self._before = None
@@ -205,7 +205,7 @@ class IncrementalRefiner:
     def refine_near(self, wrong: Array) -> RoundResult:
         """Refine around the vertices of a mask, which have been put into the blocks they are in.
 
-        What goes wrong meanwhile leaves all where they were put.
+        After an error all vertices are where they were put.
         """
         space, count = self.graph.space, self.graph.vertices.count
         near = space.zeros(count, np.int32)
@@ -252,7 +252,7 @@ class IncrementalRefiner:
         self.refiner.set_balance(self.balance_of(self.total))
 
     def existing_fixed(self) -> Array:
-        """The block that each id is fixed to, -1 for those that are free or not alive."""
+        """The block that each id is fixed to, -1 for free and deleted ones."""
         space, part = self.graph.space, self.existing_part()
         if self.fixed is None:
             return space.full(len(part), NONE, np.int32)
@@ -292,7 +292,7 @@ class IncrementalRefiner:
         return whole
 
     def before(self, update: Update) -> Array:
-        """Blocks before the last round, -1 of those that are not alive or were not then."""
+        """Blocks before the last round, -1 of ids that are not alive or were not then."""
         part, journal = self.existing_part(), self.journal
         space, count = self.graph.space, self.last.journaled
         space.parallel_for(count, write_left, journal.listed, journal.left, part)
@@ -361,7 +361,7 @@ class IncrementalRefiner:
         self.total = self.graph.vertices.total_weight
         self.refiner.set_balance(self.balance_of(self.total))
         previous = self.journal.previous[: self.graph.vertices.count]
-        self.restart(previous * (previous >= 0))  # those that are not alive are anywhere
+        self.restart(previous * (previous >= 0))  # deleted ids may be anywhere
 
     def _new_balance(self, total: int) -> Balance | None:
         """What blocks may weigh from now on that weigh so much together, if it is another sum."""

@@ -14,7 +14,7 @@ NONE = -1
 
 
 class RoundResult(NamedTuple):
-    """What a batch has come to.
+    """The result of a round.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class RoundResult(NamedTuple):
     moved, migration : int
         Vertices that were there before and are elsewhere now, and their size.
     journaled : int
-        Length of the lists of those that have moved.
+        Length of the lists of moved vertices.
     weights : numpy.ndarray of int64, shape (k,)
         Of the blocks.
     """

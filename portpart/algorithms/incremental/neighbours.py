@@ -27,7 +27,7 @@ def flag_neighbours(i, chosen, graph: Csr, near):
 def flag_pins(i, chosen, graph: NetRows, moves: Moves, near):
     """Flag a vertex and the pins of its nets; atomic, independent of order.
 
-    Of a net of many pins those that are alone in their block.
+    Of a net of many pins the ones that are alone in their block.
     """
     v = chosen[i]
     if kl.lane() == 0:

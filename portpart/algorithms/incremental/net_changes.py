@@ -1,8 +1,8 @@
 """How the state of nets follows the edits of a hypergraph.
 
-Only nets are examined that were edited.  What one costs more is what it costs now less what it
-cost by the spread that is known of it; its sets of blocks are rebuilt, from its pins or from its
-counters (`edited_nets.py`), and if they change its pins are woken.
+Only nets are examined that were edited.  The change of its cost is its cost now minus its cost by
+its known connectivity; its sets of blocks are rebuilt, from its pins or from its counters
+(`edited_nets.py`), and if they change its pins are activated.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class NetDeletions(Record):
 
 
 def record_pins(this: Recording) -> None:
-    """Record the accounts that need the nets as they were, and who is a pin now."""
+    """Record the accounts that need the nets as they were, and which vertices are pins now."""
     program = this.program
     counts: Any = program.records["net_counts"]
     pins: Any = program.records["counts"]
@@ -81,7 +81,7 @@ def record_pins(this: Recording) -> None:
 
 
 def record_nets(this: Recording) -> None:
-    """Record how the sets of edited nets are rebuilt, and whom that wakes."""
+    """Record how the sets of edited nets are rebuilt, and which vertices that activates."""
     pins: Any = this.program.records["counts"]
     this.program.launch(pins.changed, update_edited_net, team=SMALL_TEAM)
 
@@ -91,7 +91,7 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
               graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
-    Of a net of many pins those that were alone in their block.  Atomic, independent of order.
+    Of a net of many pins the ones that were alone in their block.  Atomic, independent of order.
     """
     heavier = kl.int64(net_weighed.will[i]) - kl.int64(net_weighed.was[i])
     net = kl.int32(net_weighed.ids[i])
@@ -138,7 +138,7 @@ def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
                       price: StaticValue):
     """Make the sets of a net again, where its changes begin, and account for what it costs.
 
-    Its pins are woken if sets change.
+    Its pins are activated if sets change.
     """
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     if begins_row(i, pins.keys):
@@ -156,7 +156,7 @@ def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
 
 @kl.kernel
 def relist_net(net, graph: NetRows, moves: Moves):
-    """Write again what a net without counters lists; those that were edited are yet to follow."""
+    """Write again what a net without counters lists; edited nets follow later."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
     if size <= MAX_SMALL:

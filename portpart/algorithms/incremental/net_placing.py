@@ -1,4 +1,4 @@
-"""The block that the nets of a new vertex lead to most, by a bounded examine their pins."""
+"""The most connected block of a new vertex, by a limited number of pins of its nets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portpart.backends import language as kl
 NONE = -1
 
 MAX_PINS = 64
-"""Pins of a net that is examined: larger ones tell little of where a vertex belongs."""
+"""Pins of a net that is examined: larger ones say little about where a vertex belongs."""
 
 MAX_SEEN = 128
 """Pins that are examined, but for those of the last net."""
@@ -63,7 +63,7 @@ def tie_of_nets(v, block, end, graph: NetRows, moves: Moves):
 
 @kl.device
 def most_connected_by_nets(v, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figures):
-    """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
+    """The most connected block that accepts v, -1 if none; the smaller of equals."""
     best = kl.int64(NONE)
     most = kl.int64(0)
     weight = kl.value_or(graph.vertex_weights, v, 1)

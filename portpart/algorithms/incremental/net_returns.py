@@ -1,7 +1,7 @@
 """How the state of nets goes back with edits that are undone, and with vertices that move back.
 
 First vertices move back, then edits are undone: counters of nets follow pin by pin, and nets are
-listed; in the end the sets of those that are listed are rebuilt.
+listed; in the end the sets of listed nets are rebuilt.
 """
 
 from __future__ import annotations

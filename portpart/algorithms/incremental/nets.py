@@ -170,7 +170,7 @@ class NetsFollowed:
 
     def follow_back(self, edited: EditedNets, updates: Sequence[Update],
                     where: state.Moves) -> None:
-        """Follow batches that have been undone, and those who have moved back before."""
+        """Follow undone batches, and the vertices that have moved back before."""
         space = self.space
         for pins in (changes for update in updates for changes in update.changes[:1]):
             self._reserve(self._rows_for(edited, pins))

@@ -57,7 +57,7 @@ def may_enter(block, weight, blocks: Blocks, figures: Figures):
 
 @kl.device
 def most_connected_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures):
-    """The block that v is tied to most of those that take it, -1 if none; the smaller of equals."""
+    """The most connected block that accepts v, -1 if none; the smaller of equals."""
     best = kl.int64(NONE)
     most = kl.int64(0)
     weight = kl.value_or(graph.vertex_weights, v, 1)
@@ -98,7 +98,7 @@ def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
 def place_in_lightest(inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                       blocks: Blocks,
                       figures: Figures):
-    """Put those that are nowhere into the lightest blocks, one by one.  Called by one team."""
+    """Put vertices without a block into the lightest blocks, one by one.  Called by one team."""
     for i in range(counts.inserted):
         v = new_vertex(i, inserted, counts)
         if moves.part[v] < 0:
@@ -123,7 +123,7 @@ def connect_inserted(i, inserted: NewVertices, counts: EditCounts, blocks: Block
 @kl.kernel
 def finish_inserted(i, inserted: NewVertices, counts: EditCounts, incumbent: Incumbent,
                     journal: Journal):
-    """A new vertex is at home where it is."""
+    """The previous block of a new vertex is its block."""
     v = new_vertex(i, inserted, counts)
     set_previous_block(v, incumbent.best[v], journal)
 
@@ -169,7 +169,7 @@ def take_block(i, inserted: NewVertices, counts: EditCounts, moves: Moves):
 @kl.kernel
 def place_rest(_, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
                blocks: Blocks, figures: Figures):
-    """Put those that are nowhere into the lightest blocks.  Called by one team."""
+    """Put vertices without a block into the lightest blocks.  Called by one team."""
     place_in_lightest(inserted, counts, graph, moves, blocks, figures)
 
 

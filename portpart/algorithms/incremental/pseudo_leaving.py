@@ -1,4 +1,4 @@
-"""Who goes to the pseudo block (iG-kway, dissertation 3.5, algorithm 12).
+"""Selects the vertices that enter the pseudo block (iG-kway, dissertation 3.5, algorithm 12).
 
 New vertices do, first.  Of the ends of edits, those do that have more weight of arcs out of their
 block than into it; neighbours in the pseudo block count as outside.  All of a pass decide before
@@ -25,7 +25,7 @@ NONE = -1
 @kl.kernel
 def begin_pseudo(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                  journal: Journal, sequence: Pseudo):
-    """Nobody has left; all that are woken are asked first.  Called by one team."""
+    """No vertex has left; all active ones are examined first.  Called by one team."""
     weigh_blocks(moves, blocks, figures)
     if kl.lane() == 0:
         count_activated(cache, journal)
@@ -70,13 +70,13 @@ def ask_vertex(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks, fi
 
 @kl.kernel
 def begin_passes(_, sequence: Pseudo):
-    """Those that are new have left."""
+    """New vertices have left."""
     sequence.words.settled = sequence.words.members
 
 
 @kl.kernel
 def end_asking(_, sequence: Pseudo):
-    """Those that were listed leave; their neighbours are asked if there is another pass."""
+    """Listed vertices leave; their neighbours are examined if there is another pass."""
     sequence.words.leaving = sequence.words.members - sequence.words.settled
     sequence.words.passes -= 1
     sequence.words.telling = sequence.words.members if sequence.words.passes > 0 else 0
@@ -93,7 +93,7 @@ def leave_block(i, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures, s
 @kl.kernel
 def tell_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, figures: Figures,
                     sequence: Pseudo):
-    """The neighbours of a vertex in the pseudo block are to be asked."""
+    """Mark the neighbours of a vertex in the pseudo block for the next pass."""
     v = sequence.members[i]
     for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
         u = graph.targets[arc]
@@ -103,7 +103,7 @@ def tell_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, figures: Figu
 
 @kl.kernel
 def end_pass(_, cache: GainCache, sequence: Pseudo):
-    """Those that have been told are asked next; without any there is no other pass."""
+    """Marked vertices are examined next; without any there is no other pass."""
     sequence.words.settled = sequence.words.members
     sequence.words.asked = cache.marked
     if cache.marked == 0:

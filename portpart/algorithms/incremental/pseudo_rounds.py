@@ -1,10 +1,10 @@
 """How vertices leave the pseudo block (iG-kway, dissertation 3.5, algorithm 13).
 
-In a round those move that have no neighbour with a smaller id in the pseudo block, each to the
-block that it is tied to most, of those with room; of equal ones that with most room, then the
-first.  If that is too much for a block, the longest prefix of moves is made that is not, in the
-order of ties, the strongest first, then of ids.  Where a round moves nobody, in the next one those
-go that fit nowhere, to the block with most room; what is too heavy then is left to rebalancing.
+In a round each vertex without a neighbour of smaller id in the pseudo block moves to its most
+connected block with free capacity; of equal ones to that with most capacity, then the first.  If
+that is too much for a block, the longest prefix of moves that fits is made, in the order of
+connection, the strongest first, then of ids.  After a round without moves, vertices that fit
+nowhere go to the block with most capacity; rebalancing relieves what is too heavy then.
 
 A path of new vertices would take as many rounds as it is long: after `ROUNDS_BY_ID` smaller hashes
 come first, and few rounds are left.
@@ -43,7 +43,7 @@ ROUNDS_BY_ID = 32
 
 
 class Entering(Scope):
-    """What says which block a vertex may enter, and keeps those that wait."""
+    """Which block a vertex may enter, and the pending vertices."""
 
     moves: Moves
     active: ActiveSets
@@ -67,7 +67,7 @@ def begin_rounds(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
 
 @kl.kernel
 def list_pending(i, active: ActiveSets, sequence: Pseudo):
-    """Vertex i of those that have left waits."""
+    """Vertex i in the pseudo block becomes pending."""
     list_movable_at(i, sequence.members[i], active)
 
 
@@ -231,7 +231,7 @@ def enter_block(i, graph: Csr, moves: Moves, blocks: Blocks):
 @kl.kernel
 def end_round(_, moves: Moves, blocks: Blocks, unrated: UnratedList, figures: Figures,
               sequence: Pseudo):
-    """Those that wait are next.  Where nobody has moved some will that fit nowhere.  Called by one
+    """Pending vertices are next.  If none has moved, vertices that fit nowhere will.  Called by one
     team.
     """
     find_most_capacity(blocks, figures, sequence.words)

@@ -20,12 +20,13 @@ from portpart.backends.language import Words
 from portpart.primitives.recorded_sort import sort_arrays
 
 PASSES = 2
-"""Woken vertices leave their blocks, then neighbours of those that have left."""
+"""Active vertices leave their blocks, then neighbours of these."""
 
 LOWEST = -(2**63)
 
 WAITS = -3
-"""What `Moves.locked_in` holds of vertices in the pseudo block where their blocks do not tell."""
+"""What `Moves.locked_in` holds of vertices in the pseudo block where their blocks do not show it.
+"""
 
 
 class PseudoWords(Words):

@@ -1,4 +1,4 @@
-"""The program of a round: new vertices, accounts, who is woken, and refinement around them."""
+"""The program of a round: new vertices, accounts, activation, and refinement around edits."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class EditedRows:
     graph : EditableGraph
         Or an EditableHypergraph, of whose nets another class knows; with weights of its vertices.
     room : int, optional
-        For this many vertices work arrays are made; by default for those that there are.
+        Work arrays are made for this many vertices; by default for the existing ones.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class EditedRows:
         self.look()
 
     def look(self) -> None:
-        """Learn what runs are told of the graph: until the next look they are told the same."""
+        """Read the figures of the graph that runs use until the next call."""
         graph = self.graph
         self.mean_degree: float = graph.num_pairs / max(1, graph.vertices.num_alive)
         self.total_vertex_weight: int = graph.vertices.total_weight
@@ -56,7 +56,7 @@ class EditedRows:
 
     @property
     def num_vertices(self) -> int:
-        """Ids that have been given out, or for which there is to be room."""
+        """Ids that have been given out, or for which memory is reserved."""
         return self.room or self.graph.vertices.count
 
     @property

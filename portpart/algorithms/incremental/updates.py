@@ -66,16 +66,16 @@ class GraphUpdates:
         """Record which vertices are examined when all of that is known."""
 
     def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
-        """Be told before vertices move back as edits are undone."""
+        """Prepare for vertices that move back as edits are undone."""
 
     def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
         """Follow batches that have been undone; vertices have moved back before."""
 
     def recount(self, refiner: Refiner, rows: Any) -> None:
-        """Find again what is known beside cost and weights."""
+        """Recompute what is known besides cost and weights."""
 
     def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
-        """Flag vertices that have been put into other blocks, and vertices beside them."""
+        """Flag vertices that have been put into other blocks, and their neighbours."""
         rows.space.parallel_for(len(chosen), flag_neighbours, chosen, rows.csr, near, team=TEAM)
 
 

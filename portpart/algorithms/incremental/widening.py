@@ -1,7 +1,7 @@
-"""More vertices to choose from where a block is too heavy: those around the ones that are woken.
+"""Activates more vertices where a block is too heavy: neighbours of active ones.
 
-Only vertices that have been woken may leave a block that is too heavy, and most of them belong
-there.  So those of such blocks wake others of the same block, hop by hop, until they are enough.
+Only active vertices may leave a block that is too heavy, and most of them belong there.  So they
+activate neighbours in the same block, hop by hop, until they are enough.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ BLOCKS_TEAM, TEAM = 32, 8
 MAX_HOPS = 8
 
 ENOUGH, TIMES = 256, 4
-"""No hop begins with more vertices, or with more than this many times those that edits have woken.
+"""No hop begins with more vertices, or with more than this many times the vertices that edits
+activate.
 """
 
 MAX_PINS, MAX_ARCS = 16, 64
@@ -34,10 +35,10 @@ MAX_PINS, MAX_ARCS = 16, 64
 
 
 class Hops(Words):
-    """How far woken vertices have looked around."""
+    """How far activation has gone around edits; see `plan_hop`."""
 
     looking: int  # vertices that look around next
-    enough: int  # this many woken ones suffice
+    enough: int  # this many active ones suffice
     made: int
 
 
@@ -48,7 +49,7 @@ class Widening(Piece):
     Attributes
     ----------
     activate_around : Kernel
-        Activates those beside an active vertex, along arcs or nets.
+        Activates neighbours of an active vertex, along arcs or nets.
     """
 
     activate_around: Kernel
@@ -66,8 +67,8 @@ class Widening(Piece):
 @kl.kernel
 def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figures,
                journal: Journal, hops: Hops):
-    """Let all that are woken look around if a block is too heavy and any may move.  Called by one
-    team.
+    """Let all active vertices activate neighbours if a block is too heavy and any may move.  Called
+    by one team.
     """
     weigh_blocks(moves, blocks, figures)
     heavy = kl.int64(0)
@@ -85,7 +86,7 @@ def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figur
 @kl.kernel
 def activate_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: Blocks,
                         figures: Figures):
-    """Wake the first neighbours of a woken vertex in its block, if that is too heavy.
+    """Activate the first neighbours of an active vertex in its block, if that is too heavy.
 
     Atomic, independent of order.
     """
@@ -102,7 +103,7 @@ def activate_neighbours(i, graph: Csr, moves: Moves, cache: GainCache, blocks: B
 @kl.kernel
 def activate_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Blocks,
                          figures: Figures):
-    """Wake the pins of small nets of a woken vertex in its block, if that is too heavy.
+    """Activate the pins of small nets of an active vertex in its block, if that is too heavy.
 
     Atomic, independent of order.
     """
@@ -119,7 +120,7 @@ def activate_pins_around(i, graph: NetRows, moves: Moves, cache: GainCache, bloc
 
 @kl.kernel
 def plan_hop(_, cache: GainCache, hops: Hops):
-    """Let all that are woken by now look around, unless they are enough or no more than before."""
+    """Let active vertices activate neighbours, unless they are enough or no more than before."""
     activated = cache.marked
     hops.made += 1
     ends = activated == hops.looking or hops.made == MAX_HOPS

@@ -49,9 +49,10 @@ def pull_of_arcs(i, graph: Csr, candidates: Candidates, attempts: Attempts, stat
 
 @kl.kernel
 def begin_key(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed):
-    """Compute the key of vertex i and add up the cut; strays go where they want to.
+    """Compute the key of vertex i and add up the cut; a vertex without a projected side goes to its
+    better connected side.
 
-    Another vertex may read a stray's side before or after: it sees the same.
+    Another vertex may read that side before or after: it sees the same.
     """
     n = state.sizes.vertices
     c = i // n

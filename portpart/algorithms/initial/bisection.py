@@ -30,7 +30,7 @@ from portpart.algorithms.initial.fm_gains import (
 )
 from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_attempt
-from portpart.algorithms.initial.project_bisection import choose_for_stray, project_side
+from portpart.algorithms.initial.project_bisection import choose_side, project_side
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Record, Words
@@ -47,7 +47,7 @@ BLOCKS_AT_A_TIME = 256
 """Of more attempts some wait for blocks, in which eight could run at a time, a warp each."""
 
 NET_TEAM, LARGE_NET_TEAM = 8, 32
-"""Lanes that tell the pins of a net of few or of many what it gains by them."""
+"""Lanes for a net of few or of many pins."""
 
 BISECTION_WORK = 8192
 """Rough work of one bisection, in light items: a few are worth a second thread."""
@@ -92,7 +92,7 @@ def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: i
     """The program for a graph and work arrays like these.
 
     `team` lanes work on a vertex where vertices do not depend on each other.  Unless vertices are
-    `ordered` already, by blocks that they are to be bisected within, all begin in one block.
+    `ordered` already, by blocks to bisect them within, all begin in one block.
     """
     program = Program("recursive bisection")
     run: BisectionWords = program.declare(records)["start"]
@@ -113,7 +113,7 @@ def _bisect(program: Program, run: BisectionWords, rule: GainRule, team: int) ->
     """One level."""
     with program.if_nonzero(run.inherited):
         program.launch(run.attempts, project_side, team=256)
-        program.launch(run.vertices_of_all, choose_for_stray, team=team, rule=rule)
+        program.launch(run.vertices_of_all, choose_side, team=team, rule=rule)
         _begin_keys(program, run, rule, team)
     with program.otherwise():
         program.launch(run.vertices_of_all, begin_growing, team=team, rule=rule)
@@ -170,7 +170,7 @@ def shuffled(v, n, seed):
 
 @kl.kernel
 def shuffle(i, candidates: Candidates, state: Keyed):
-    """Give the vertices of every candidate an order of its own; all are in block 0."""
+    """Shuffle the vertices of each candidate separately; all are in block 0."""
     n = state.sizes.vertices
     c = i // n
     v = i % n

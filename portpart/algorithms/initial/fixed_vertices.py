@@ -40,7 +40,7 @@ class FreeCapacity:
     limits : numpy.ndarray of int64, shape (k,)
         Most that each block may weigh.
     taken, wanted : numpy.ndarray of int64, shape (k,)
-        What is fixed to each block, and what it may take beside that: 1 at least.
+        The weight fixed to each block, and what it may take in addition: 1 at least.
     wide : numpy.ndarray of int64
         Blocks whose share of the free vertices is not too small.
     """
@@ -140,7 +140,7 @@ def grown_partition(matrix: csr_array, fixed: np.ndarray, vertex_weights: np.nda
     Returns
     -------
     numpy.ndarray of int32, shape (n,), or None
-        A free vertex beside blocks is in that of those with room that it has most arc weight to.
+        A free vertex gets its most connected block with free capacity.
         What none reaches goes where there is most room.  None if a block has no fixed vertex.
     """
     from scipy.sparse import csr_array

@@ -4,10 +4,11 @@ A bisection is the work of one team.  Its vertices stand at the positions lower 
 candidate's order, and positions name them here.
 
 The key of a position holds the gain of moving its vertex and, below it, the position under a mask:
-one comparison decides, ties go to a random vertex, and the largest key tells its position.  Where
-one lane does the work, the largest key of every group of positions is kept: a step examines groups,
-and a move only into the groups of its neighbours.  Several lanes examine all keys in every step.
-That takes them less time than to keep groups: lanes that look through groups wait for each other.
+one comparison decides, of equal gains a random vertex wins, and the largest key holds its position.
+Where one lane does the work, the largest key of every group of positions is kept: a step examines
+groups, and a move only into the groups of its neighbours.  Several lanes examine all keys in every
+step.  That takes them less time than to keep groups: lanes that look through groups wait for each
+other.
 """
 
 from __future__ import annotations
@@ -98,9 +99,9 @@ class AttemptScratch(Record):
         Pins at the positions before stops[j] and behind the earlier nets' are pins of net j,
     shifts : team array of int64
         shifts[j] before them among all pins.
-    beside, across : team array of int32
+    near, across : team array of int32
         How many other pins each net has on the side that is left, and across.
-    change_beside, change_across : team array of int64
+    change_near, change_across : team array of int64
         How the keys of these change.
     """
 
@@ -111,9 +112,9 @@ class AttemptScratch(Record):
     totals: Array
     stops: Array
     shifts: Array
-    beside: Array
+    near: Array
     across: Array
-    change_beside: Array
+    change_near: Array
     change_across: Array
 
 
@@ -175,8 +176,8 @@ def work_on_attempt(i, splits: Splits, graph: Csr, candidates: Candidates, attem
         side=attempts.side, key=attempts.key, moves=attempts.moves, best=attempts.best,
         totals=attempts.totals,
         stops=kl.team_array(kl.int32, stage.room), shifts=kl.team_array(kl.int64, stage.room),
-        beside=kl.team_array(kl.int32, stage.room), across=kl.team_array(kl.int32, stage.room),
-        change_beside=kl.team_array(kl.int64, stage.room),
+        near=kl.team_array(kl.int32, stage.room), across=kl.team_array(kl.int32, stage.room),
+        change_near=kl.team_array(kl.int64, stage.room),
         change_across=kl.team_array(kl.int64, stage.room))
     attempt = i // state.recursion.splits
     c = attempt // state.recursion.trials
@@ -244,7 +245,7 @@ def turned(key, bisection: Bisection):
 
 @kl.device
 def best_in_group(first, wanted, bisection: Bisection, attempts: AttemptScratch):
-    """Largest key of the group from `first` on among those that may leave side `wanted`."""
+    """Largest key of the group from `first` on among vertices that may leave side `wanted`."""
     own = bisection.own
     top = kl.int64(LOWEST)
     for p in range(first, min(first + GROUP, bisection.upper)):

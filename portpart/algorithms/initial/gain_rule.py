@@ -22,7 +22,7 @@ class GainRule(Static):
         all candidates on one side, and all others of its bisection on the other.
     pull : DeviceFunction
         ``pull(i, graph, candidates, attempts, state)``: a lane's share of what vertex i costs more
-        on side 0 than on side 1; strays do not count.
+        on side 0 than on side 1; vertices without a projected side do not count.
     begin_key : Kernel
         ``begin_key(i, graph, candidates, attempts, state)``: computes the key of vertex i from all
         sides, and adds its share of the cut; or leaves both to `add_gains`.

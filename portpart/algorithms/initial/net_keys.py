@@ -1,6 +1,6 @@
 """First keys of the vertices of a hypergraph: what its nets gain by moves as a bisection begins.
 
-Every net tells its pins, so that no vertex of many nets is the work of few lanes.  Most nets have
+Every net updates its pins, so that no vertex of many nets is the work of few lanes.  Most nets have
 few pins, which are compared with each other; those of the others are counted.
 """
 
@@ -39,7 +39,9 @@ class PinCodes(Record):
 
 @kl.kernel
 def begin_net_key(i, candidates: Candidates, attempts: Attempts, state: Keyed):
-    """Begin the key of vertex i without gains; strays go where they want to."""
+    """Begin the key of vertex i without gains; one without a projected side goes to its better
+    side.
+    """
     n = state.sizes.vertices
     here = side_at(i // n * n + candidates.place[i], attempts)
     gain = kl.int64(0)
@@ -68,9 +70,9 @@ def update_key(place, base, gain, graph: VertexNets, candidates: Candidates, att
 
 
 @kl.device
-def add_cut(block, beside, across, net, base, graph: VertexNets, attempts: Attempts, state: Keyed):
+def add_cut(block, near, across, net, base, graph: VertexNets, attempts: Attempts, state: Keyed):
     """Add what a net is cut to the bisection of a block and others, if it is."""
-    cut = cost_of(beside, across, net, state.keys.weight_shift, graph)
+    cut = cost_of(near, across, net, state.keys.weight_shift, graph)
     if cut > 0:
         begin = NUM_TOTALS * (base // state.sizes.vertices * state.sizes.blocks + block)
         kl.atomic_add(attempts.totals, begin + BisectionTotals.cut, cut)
@@ -95,24 +97,24 @@ def add_gains_of_small_net(i, graph: VertexNets, candidates: Candidates, attempt
         kl.team_sync()
         for j in range(kl.lane(), size, kl.team_size()):
             mine = kl.int64(codes[j])
-            beside = kl.int64(-1)  # the pin itself is met, too
+            near = kl.int64(-1)  # the pin itself is counted
             across = kl.int64(0)
             before = kl.int64(0)
             for other in range(size):
                 found = kl.int64(codes[other])
-                beside += kl.int64(found == mine)
+                near += kl.int64(found == mine)
                 across += kl.int64(found ^ 1 == mine)
                 before += kl.int64(found >> 1 == mine >> 1 and other < j)
-            gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
+            gain = gain_of(near, across, net, state.keys.weight_shift, graph)
             update_key(begin + j, base, gain, graph, candidates, attempts, state.keys)
             if before == 0:
-                add_cut(mine >> 1, beside, across, net, base, graph, attempts, state)
+                add_cut(mine >> 1, near, across, net, base, graph, attempts, state)
 
 
 @kl.device
 def copy_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: Candidates,
                 attempts: Attempts, state: Keyed):
-    """Tell the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
+    """Update the pins of a net in COUNTED blocks from `low` on.  All lanes of a team together."""
     begin = kl.int64(graph.nets.begin[net])
     end = kl.int64(graph.nets.end[net])
     for code in range(kl.lane(), CODES, kl.team_size()):
@@ -126,15 +128,15 @@ def copy_blocks(low, net, base, known: PinCodes, graph: VertexNets, candidates: 
     for place in range(begin + kl.lane(), end, kl.team_size()):
         code = code_of(place, base, graph, candidates, attempts) - 2 * low
         if code >= 0 and code < CODES:
-            beside = kl.int64(known.codes[code]) - 1
+            near = kl.int64(known.codes[code]) - 1
             across = kl.int64(known.codes[code ^ 1])
-            gain = gain_of(beside, across, net, state.keys.weight_shift, graph)
+            gain = gain_of(near, across, net, state.keys.weight_shift, graph)
             update_key(place, base, gain, graph, candidates, attempts, state.keys)
     for block in range(kl.lane(), COUNTED, kl.team_size()):
-        beside = kl.int64(known.codes[2 * block])
+        near = kl.int64(known.codes[2 * block])
         across = kl.int64(known.codes[2 * block + 1])
-        if beside > 0:
-            add_cut(low + block, beside - 1, across, net, base, graph, attempts, state)
+        if near > 0:
+            add_cut(low + block, near - 1, across, net, base, graph, attempts, state)
     kl.team_sync()
     return low
 

@@ -24,7 +24,7 @@ class MovedVertex(Record):
     here : int
         The side that it leaves.
     opening : int
-        The state of those that may leave side 1 from now on.
+        The state of vertices that may leave side 1 from now on.
     """
 
     position: int
@@ -55,27 +55,27 @@ def shares_of(net, bisection: Bisection, graph: VertexNets):
 
 
 @kl.device
-def change_of_beside(beside, across, unit, shares):
+def change_of_near(near, across, unit, shares):
     """How keys of pins on the side that is left change, where this many others are on each.
 
     The price counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
     """
-    return shares + unit * (kl.int64(across == 0) + kl.int64(beside == 1))
+    return shares + unit * (kl.int64(across == 0) + kl.int64(near == 1))
 
 
 @kl.device
-def change_of_across(beside, across, unit, shares):
+def change_of_across(near, across, unit, shares):
     """The same of pins on the other side, which see sides exchanged, and gain what those lose."""
-    return -shares - unit * (kl.int64(across == 1) + kl.int64(beside == 0))
+    return -shares - unit * (kl.int64(across == 1) + kl.int64(near == 0))
 
 
 @kl.device
-def tell(q, change_beside, change_across, moved: MovedVertex, bisection: Bisection,
-         attempts: AttemptScratch):
+def add_change(q, change_near, change_across, moved: MovedVertex, bisection: Bisection,
+               attempts: AttemptScratch):
     """Let the key at q follow."""
     slot = bisection.own + q
     there = kl.int64(attempts.side[slot])
-    change = kl.int64(change_beside)
+    change = kl.int64(change_near)
     if there & 1 != moved.here:
         change = kl.int64(change_across)
     kl.team_atomic_add(attempts.key, slot, change)
@@ -89,22 +89,22 @@ def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Vertex
                     candidates: Candidates,
                     attempts: AttemptScratch):
     """Let gains of a net's pins follow a move; a lane alone."""
-    beside = kl.int64(0)
+    near = kl.int64(0)
     across = kl.int64(0)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         q = position_of(pin, moved, bisection, graph, candidates)
         if q != NOWHERE:
             there = kl.int64(attempts.side[bisection.own + q] & 1)
             across += there ^ moved.here
-            beside += 1 - (there ^ moved.here)
+            near += 1 - (there ^ moved.here)
     unit = unit_of(net, bisection, graph)
     shares = shares_of(net, bisection, graph)
-    change_beside = change_of_beside(beside, across, unit, shares)
-    change_across = change_of_across(beside, across, unit, shares)
+    change_near = change_of_near(near, across, unit, shares)
+    change_across = change_of_across(near, across, unit, shares)
     for pin in range(graph.nets.begin[net], graph.nets.end[net]):
         q = position_of(pin, moved, bisection, graph, candidates)
         if q != NOWHERE:
-            tell(q, change_beside, change_across, moved, bisection, attempts)
+            add_change(q, change_near, change_across, moved, bisection, attempts)
             keep_best(q, bisection, attempts)
     return net
 
@@ -141,7 +141,7 @@ def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptSc
     """Count a pin of a team's nets on its side."""
     if pin != NOWHERE:
         if kl.int64(attempts.side[bisection.own + (pin & 0xFFFFFFFF)] & 1) == moved.here:
-            kl.team_atomic_add(attempts.beside, pin >> 32, 1)
+            kl.team_atomic_add(attempts.near, pin >> 32, 1)
         else:
             kl.team_atomic_add(attempts.across, pin >> 32, 1)
     return pin
@@ -150,10 +150,10 @@ def count_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptSc
 @kl.device
 def note_changes(turn, unit, shares, attempts: AttemptScratch):
     """Note how keys of pins of a team's net change, whose pins have been counted."""
-    beside = kl.int64(attempts.beside[turn])
+    near = kl.int64(attempts.near[turn])
     across = kl.int64(attempts.across[turn])
-    attempts.change_beside[turn] = change_of_beside(beside, across, unit, shares)
-    attempts.change_across[turn] = change_of_across(beside, across, unit, shares)
+    attempts.change_near[turn] = change_of_near(near, across, unit, shares)
+    attempts.change_across[turn] = change_of_across(near, across, unit, shares)
     return turn
 
 
@@ -161,8 +161,8 @@ def note_changes(turn, unit, shares, attempts: AttemptScratch):
 def update_pin(pin, moved: MovedVertex, bisection: Bisection, attempts: AttemptScratch):
     """Let the key of a pin of a team's nets follow."""
     if pin != NOWHERE:
-        tell(pin & 0xFFFFFFFF, attempts.change_beside[pin >> 32],
-             attempts.change_across[pin >> 32], moved, bisection, attempts)
+        add_change(pin & 0xFFFFFFFF, attempts.change_near[pin >> 32],
+                   attempts.change_across[pin >> 32], moved, bisection, attempts)
     return pin
 
 
@@ -185,7 +185,7 @@ def follow_together(place, end, moved: MovedVertex, bisection: Bisection, graph:
     stop = kl.team_scan(size)
     attempts.stops[mine] = stop
     attempts.shifts[mine] = begin - (stop - size)
-    attempts.beside[mine] = kl.int32(0)
+    attempts.near[mine] = kl.int32(0)
     attempts.across[mine] = kl.int32(0)
     pins = kl.int64(kl.team_last(stop))
     kl.team_sync()

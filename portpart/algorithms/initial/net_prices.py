@@ -5,7 +5,7 @@ Such a net costs its weight, and for each of its s pins on one side and each on 
 loses by its last pin on a side only; the second alone is the cut of a graph of cliques.  With both,
 moves that bring a net closer to one side count as well.
 
-Only pins inside a bisection count.  So each part of a net that a bisection cuts is a net of its own
+Only pins inside a bisection count.  So each part of a net that a bisection cuts is a separate net
 in the next ones, and what all bisections cut together is the connectivity less one (km1).
 """
 
@@ -43,18 +43,18 @@ def scaled_cost(net, shift, graph: VertexNets):
 
 
 @kl.device
-def cost_of(beside, across, net, shift, graph: VertexNets):
-    """What a net costs with a pin here, this many others beside it, and this many across."""
+def cost_of(near, across, net, shift, graph: VertexNets):
+    """What a net costs with a pin here, this many others on its side, and this many across."""
     result = kl.int64(0)
     if across > 0:
         price = scaled_cost(net, shift, graph)
-        result = price + price // (size_of(net, graph) - 1) * across * (beside + 1)
+        result = price + price // (size_of(net, graph) - 1) * across * (near + 1)
     return result
 
 
 @kl.device
-def gain_of(beside, across, net, shift, graph: VertexNets):
-    """What a net gains if one pin changes sides, with this many others beside it and across."""
+def gain_of(near, across, net, shift, graph: VertexNets):
+    """What a net gains if one pin changes sides, with this many others on its side and across."""
     price = scaled_cost(net, shift, graph)
     share = price // max(kl.int64(1), size_of(net, graph) - 1)
-    return price * (kl.int64(beside == 0) - kl.int64(across == 0)) + share * (across - beside)
+    return price * (kl.int64(near == 0) - kl.int64(across == 0)) + share * (across - near)

@@ -164,6 +164,6 @@ class InitialOptions:
         return max(1, min(self.starts, self.start_blocks // num_blocks))
 
     def with_starts(self, starts: int, num_blocks: int) -> InitialOptions:
-        """The same with this many initial partitions, whoever makes them."""
+        """The same with this many initial partitions, made by METIS or grown."""
         return replace(self, starts=starts, start_blocks=starts * num_blocks,
                        growing=self.growing.with_starts(starts))

@@ -36,12 +36,12 @@ def ordering_bytes(sizes: StartSizes) -> int:
 
 def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,
                      seed: int, partitions: Candidates) -> None:
-    """Give the vertices of every candidate an order of its own, by label and then by chance.
+    """Order the vertices of each candidate separately, by label and then at random.
 
     Parameters
     ----------
     label : array of int32, shape (n,)
-        The block that a vertex is in, the first of those that it may end up in.
+        The block that a vertex is in, the first of its possible final blocks.
     partitions : Candidates
         Whose ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
     """

@@ -23,7 +23,7 @@ from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
-STRAY = 4
+NO_SIDE = 4
 """The side of a vertex whose cluster is in neither half: refinement has moved the vertex here."""
 
 
@@ -42,7 +42,7 @@ def project_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
     for p in range(lower + kl.lane(), upper, kl.team_size()):
         v = candidates.order[c * n + p]
         b = kl.int64(handover.coarse_part[c * state.sizes.coarse_vertices + handover.cluster[v]])
-        there = kl.int64(STRAY)
+        there = kl.int64(NO_SIDE)
         if first <= b and b < last:
             there = kl.int64(b >= splits.middle[split])
         attempts.side[c * n + p] = kl.int8(there)
@@ -51,11 +51,13 @@ def project_side(i, splits: Splits, candidates: Candidates, attempts: Attempts,
 
 
 @kl.kernel
-def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed,
-                     rule: GainRule):
-    """Vertex i, a stray, wants to the side it is better connected to; noted in `moves`."""
+def choose_side(i, graph: Csr, candidates: Candidates, attempts: Attempts, state: Keyed,
+                rule: GainRule):
+    """Assign vertex i, which has no projected side, to its better connected side; stored in
+    `moves`.
+    """
     p = i // state.sizes.vertices * state.sizes.vertices + candidates.place[i]
-    if attempts.side[p] == STRAY:
+    if attempts.side[p] == NO_SIDE:
         pull = kl.team_sum(rule.pull(i, graph, candidates, attempts, state))
         if kl.lane() == 0:
             attempts.moves[p] = kl.int32(pull > 0)
@@ -63,9 +65,9 @@ def choose_for_stray(i, graph: Csr, candidates: Candidates, attempts: Attempts, 
 
 @kl.device
 def side_at(q, attempts: Attempts):
-    """The side of a vertex, strays where they want to be."""
+    """The side of a vertex; one without a projected side has it in `moves`."""
     there = kl.int64(attempts.side[q])
-    if there == STRAY:
+    if there == NO_SIDE:
         there = kl.int64(attempts.moves[q])
     return there
 

@@ -103,7 +103,7 @@ def weight_at(p, base, vertex_weights, order):
 
 @kl.device
 def weigh(bisection: Bisection, graph: Csr, candidates: Candidates, attempts: AttemptScratch):
-    """Tell the totals what side 0 weighs; returns the weight of both sides."""
+    """Store the weight of side 0 in the totals; returns the weight of both sides."""
     total = kl.int64(0)
     weight = kl.int64(0)
     count = kl.int64(0)

@@ -20,7 +20,7 @@ if hasattr(os, "register_at_fork"):  # a fork must not find it held by a thread 
 
 @contextmanager
 def silenced_c_stdout() -> Iterator[None]:
-    """Let what C code prints meanwhile by ``printf`` go nowhere.
+    """Discard what C code prints by ``printf`` inside the block.
 
     The C library's variable `stdout` points elsewhere for that time, and no file descriptor
     changes: what Python's threads and other processes write arrives as ever.  Where the library

@@ -40,7 +40,7 @@ from portpart.backends import language as kl
 from portpart.graphs.rows import Csr
 
 MIN_STALL = 8
-"""Moves that tell too little to end a pass."""
+"""Fewer moves than this never end a pass."""
 
 DRIFT = 3.0
 """How many spreads of a random walk, squared, its drift must be to end a pass."""
@@ -82,8 +82,8 @@ def next_move(weight, count, limits: SideLimits, bisection: Bisection, graph: Cs
               candidates: Candidates, attempts: AttemptScratch):
     """Twice the key of the vertex that moves next, and one more if it leaves side 1; or LOWEST.
 
-    A key has a bit to spare, and whoever moves the vertex must not read its key again: another lane
-    may have changed it by then.
+    A key has a bit to spare.  The lane that moves the vertex must not read its key again: another
+    lane may have changed it.
     """
     top0 = kl.int64(LOWEST)
     top1 = kl.int64(LOWEST)
@@ -206,7 +206,7 @@ def passes_for(attempt, first, totals, state: Attempting):
 def refine_attempt(bisection: Bisection, splits: Splits, graph: Csr,
                    candidates: Candidates, attempts: AttemptScratch, state: Attempting,
                    rule: GainRule):
-    """Refine a bisection, and tell its totals how heavy the sides are then."""
+    """Refine a bisection, and store the weights of its sides in the totals."""
     first = kl.int64(splits.first[bisection.split])
     middle = splits.middle[bisection.split]
     last = splits.last[bisection.split]

@@ -1,4 +1,4 @@
-"""What a caller may want of a partition beside balance and a small cut."""
+"""Constraints of a partition besides balance."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Constraints:
     previous_blocks : PreviousBlocks, optional
         Blocks that it costs to be away from: those of `initial`.
     grows : bool
-        Whether partitions are also grown where there are homes.
+        Whether partitions are also grown where there are previous blocks.
     is_brief : bool
         Whether coarsening ends where levels are barely smaller, and each is refined once.
     """
@@ -64,7 +64,7 @@ class Constraints:
     def label(self, space: ExecutionSpace, part: Array | None) -> Array | None:
         """int32, one per vertex: vertices of different labels must not be merged.
 
-        They differ in `part`, in the block that they are fixed to, or in their home.
+        They differ in `part`, in the block that they are fixed to, or in their previous block.
         """
         if self.previous_blocks is not None and part is not self.previous_blocks.previous:
             part = _pairs(space, self.previous_blocks.previous, part)
@@ -82,7 +82,7 @@ class Constraints:
 
 
 def _pairs(space: ExecutionSpace, previous: Array, part: Array | None) -> Array:
-    """A number for each two blocks that a vertex is at home in, and is in."""
+    """A number for each pair of previous and current block."""
     if part is None:
         return previous
     pairs = space.to_host(previous).astype(np.int64) << 32 | space.to_host(part)

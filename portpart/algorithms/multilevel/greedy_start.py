@@ -124,7 +124,7 @@ def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],
               options: GrowingOptions) -> list[AnyLevel]:
     """The same levels of copies, the first ones hypergraphs: their clusters are those of edges.
 
-    The lower a level, the more nets share their pins: edges are fewer, and tell much the same.
+    The lower a level, the more nets share their pins: edges are fewer, and hold much the same.
     """
     most, shown = options.max_net_size, list(levels[: options.net_levels])
     if not shown:

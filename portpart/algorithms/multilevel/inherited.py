@@ -12,11 +12,11 @@ from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 NONE = -1
 
 MAX_ROUNDS = 64
-"""Vertices that are farther from any block are spread."""
+"""Vertices that are farther from any block are distributed."""
 
 
 def inherited(graph: EitherGraph, known: np.ndarray, balance: Balance) -> np.ndarray:
-    """A block for every vertex, those that are known kept.
+    """A block for every vertex; known ones are kept.
 
     In rounds, a vertex without one takes the block that most weight ties it to; in a hypergraph a
     net stands for the block of most of its pins.  The rest fills the room of the blocks.

@@ -12,7 +12,7 @@ from portpart.graphs.topology import Topology
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MappingProblem(Problem):
-    """A graph that is to be mapped to a machine; blocks are its processing elements.
+    """A graph to map to a machine; blocks are its processing elements.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Numbers for new blocks that are those of the old ones, so that most stays at home."""
+"""Renumbers new blocks after the previous ones, so that most vertices stay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_MATCHED = 2048
 
 def renumbered(space: ExecutionSpace, part: Array, previous_blocks: PreviousBlocks,
                balance: Balance) -> Array:
-    """The same blocks with other numbers: what ties vertices to their homes is largest.
+    """The same blocks, renumbered so that the saved migration cost is largest.
 
     Blocks that may not weigh the same do not change numbers.
     """

@@ -1,7 +1,7 @@
 """Walks over several ranks: levels belong to ranks as long as they are large.
 
-Those are refined by all ranks; smaller ones every rank has as a whole, and goes on with as one
-device does.  Of a partition each rank has the blocks of its own vertices.
+These are refined by all ranks; smaller ones every rank has as a whole, and refines as one device
+does.  Each rank has the blocks of its vertices.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class OversizedVertices:
         return found[np.argsort(-self.weights[found], kind="stable")]
 
     def give(self, heavy: np.ndarray, start: np.ndarray | None) -> None:
-        """Fix each to a block of its own, as long as there are any."""
+        """Fix each to a separate block, as long as there are any."""
         left = dict.fromkeys(np.argsort(-self.room, kind="stable").tolist())
         for v in heavy.tolist():
             if not left:

@@ -19,7 +19,7 @@ from portpart.graphs.rows import Csr
 
 @dataclass(frozen=True, eq=False)
 class Problem(Generic[AnyGraph]):
-    """A graph or a hypergraph that is to be divided.
+    """A graph or a hypergraph to divide.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Problem(Generic[AnyGraph]):
         The number of blocks and what they may weigh.
     seed : int
     trace : Trace
-        Told of what is done.
+        Collects what is done.
     constraints : Constraints
     objective : Objective
         What is minimised: the cut, if nothing else is said.

@@ -25,7 +25,7 @@ class LevelRefiner(Protocol):
         """The best partition found, as long as the finest graph."""
 
     def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int, /) -> None:
-        """Give the vertices of all levels, the finest first, homes that it costs to leave."""
+        """Set the previous blocks of vertices of all levels, the finest first."""
 
     def start(self, graph: Graph, part: Array, /) -> None:
         """Begin with a partition of `graph`, which counts as the best so far."""

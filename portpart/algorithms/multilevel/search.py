@@ -68,7 +68,7 @@ def search(problem: Problem, walk: Walk, options: SearchOptions,
     Parameters
     ----------
     found_one : callable
-        Told about the best partition after each walk.
+        Called with the best partition after each walk.
     """
     seed, wanted = problem.seed, problem.constraints
     found = [walk(seed, wanted.initial, wanted.initial)]

@@ -31,8 +31,8 @@ def start_from_pool(problem: Problem, options: InitialOptions,
                     passes: Passes = one_pass) -> StartRule:
     """Partitions by METIS or by growing, each refined on the coarsest graph, of which the best.
 
-    An initial partition is the start; with homes it is one of those.
-    Those by METIS of a hypergraph are partitions of its clique graph.
+    An initial partition is the start; with previous blocks it is one of several.  METIS partitions
+    the clique graph of a hypergraph.
     """
     balance = problem.balance
 
@@ -75,7 +75,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
 
 def _beside_old(problem: Problem, parts: Iterable[Array], wanted: Constraints,
                 previous_blocks: PreviousBlocks) -> Iterator[Array]:
-    """The initial partition, then the others with numbers that keep most at home.
+    """The initial partition, then the others renumbered so that most vertices stay.
 
     Fixed vertices have numbered those already.
     """

@@ -24,7 +24,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Outcome(Protocol):
-    """What a refinement came to; reading may wait for it."""
+    """The result of a refinement; reading may wait for it."""
 
     def __getitem__(self, name: str) -> int:
         """``cut`` or ``iterations``."""
@@ -46,11 +46,11 @@ class _Work:
 
 
 class Trace:
-    """Collects statistics of one run and tells the caller about progress.
+    """Collects statistics of one run and reports progress to the caller.
 
     What a phase does is charged to the level it works on: the level that is coarsened or refined,
-    and what comes after the last of them to the level where the phase ends.  Nothing waits for the
-    device on that account, unless the caller wants to be told: times are read in the end.
+    and what comes after the last of them to the level where the phase ends.  This does not
+    synchronise, unless the caller asked for progress: times are read in the end.
     """
 
     def __init__(self, space: ExecutionSpace, graph: EitherGraph,
@@ -110,12 +110,12 @@ class Trace:
         self._works.append(_Work(self.seconds, name, begin, self._mark))
 
     def left_out(self, given: Hypergraph, kept: Hypergraph) -> None:
-        """Nets of what is given are left out: huge ones, and those that say nothing more."""
+        """Some nets are left out: huge ones, and redundant ones."""
         self.spared = {"nets": given.num_nets - kept.num_nets,
                        "pins": given.num_pins - kept.num_pins}
 
     def started(self, by: str, count: int) -> None:
-        """So many initial partitions are refined, grown ones or METIS's."""
+        """Note the number of initial partitions, and whether they are grown or METIS's."""
         self.starts = self.starts or {by: count}
 
     def coarse_level(self, graph: EitherGraph, instead: bool) -> None:
@@ -154,14 +154,14 @@ class Trace:
             self.num_repaired += int(moved.sum())
 
     def moved(self, count: int) -> None:
-        """So many vertices are worked on by other ranks than have them."""
+        """Note the number of vertices that other ranks than their owners refine."""
         self.num_moved = count
 
     @contextmanager
     def below(self, graph: EitherGraph) -> Iterator[Trace]:
         """Trace a run on the coarsest graph, within a phase: its levels follow those so far.
 
-        The initial partitions of the whole run are those that it begins with.
+        The initial partitions of the whole run are the ones that it begins with.
         """
         inner = Trace(graph.space, graph, None)
         yield inner
@@ -177,8 +177,8 @@ class Trace:
         """
         if self.progress is None:
             return None
-        tell, outer = self.progress, self._phase
-        return lambda phase, level, count: tell(f"{outer}, {phase}", level, count)
+        report, outer = self.progress, self._phase
+        return lambda phase, level, count: report(f"{outer}, {phase}", level, count)
 
     def _charge(self) -> None:
         """Charge what has been done since the last time to the current phase of the level."""

@@ -1,7 +1,7 @@
 """The multilevel method: coarsen, start on the coarsest graph, refine upwards.
 
 There is one walk, for partitions, mappings and sections.  A recipe gives it its parts: the rule for
-clusters, who starts, and what refines.
+clusters, the source of starts, and the refiner.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Returns the passes over that graph which the partition has had, if they count.
 
 
 Passes = Callable[[int, Graph], tuple[float, ...]]
-"""What a refiner is told for each pass over a level, 0 being the finest."""
+"""What a refiner gets for each pass over a level, 0 being the finest."""
 
 
 def one_pass(depth: int, graph: Graph) -> tuple[float, ...]:
@@ -212,7 +212,7 @@ def walk_of(problem: Problem, recipe: Recipe) -> Walk:
 
 def _settled(refiner: LevelRefiner, levels: list[Level],
              previous_blocks: PreviousBlocks) -> PreviousBlocks:
-    """Give the vertices of all levels homes, and return those of the coarsest graph."""
+    """Set the previous blocks on all levels, and return those of the coarsest graph."""
     of_levels = previous_blocks_on(levels, previous_blocks)
     refiner.settle(of_levels, levels[0].graph.num_vertices)
     return of_levels[-1]
@@ -278,14 +278,14 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, leve
     Parameters
     ----------
     levels : list of Level
-        Finest first; those that are left stay.  No other is kept longer than it is needed.
+        Finest first; the `left` ones stay.  No other is kept longer than it is needed.
     fixed : list
         For each level the block of a fixed vertex, -1 for the others; or None.  The same.
     done : int, optional
         Passes that the coarsest level has had.  None: the refiner holds a partition of the clusters
         of that level.
     left : int
-        So many levels are left, the finest ones.
+        This many levels are left, the finest ones.
 
     Returns
     -------

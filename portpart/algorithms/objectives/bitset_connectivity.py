@@ -68,7 +68,7 @@ def add_if_few(blocks, tie, place, connections: ConnectivityTable):
 
 @kl.device
 def add_together(blocks, tie, place, connections: ConnectivityTable):
-    """Add what lanes have left, one by one: every lane to blocks of its own."""
+    """Add what lanes have left, one by one: every lane to separate blocks."""
     turns = kl.team_sum(kl.int64(blocks != 0) << kl.lane())
     while turns != 0:
         mine = kl.int64(kl.ctz(kl.uint64(turns)) == kl.lane())

@@ -1,10 +1,10 @@
 """The communication cost J of a mapping: weight times distance in the machine.
 
 What a vertex costs on an element is the sum of weight times distance over its arcs.  With few arcs
-these, or the elements that they lead to, are gone through for each candidate.  With more, the
-weights into all elements are counted and added up from left to right: on a hierarchy all elements
-of a group stand side by side, so the weight into a group is one difference, and a candidate takes
-one step for each level.
+each candidate visits these, or the elements that they lead to.  With more, the weights into all
+elements are counted and added up from left to right: on a hierarchy all elements of a group stand
+side by side, so the weight into a group is one difference, and a candidate takes one step for each
+level.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from portpart.graphs.rows import Csr
 
 FEW_COUNTED = 512
 """Elements that a warp counts in scratch memory; up to `MAX_COUNTED` a block of threads does, and
-with more of them arcs are gone through, however many."""
+with more of them all arcs are visited.
+"""
 
 ONE_LANE_FEW = 12
 """Most neighbours whose elements one lane puts into a table rather than count all elements."""
@@ -77,7 +78,7 @@ def communication_rules(kind: str, capacity: int) -> Rules:
 
 
 def max_of_few(shape: Shape) -> int:
-    """Most neighbours of a vertex that has few: for whom elements are not counted."""
+    """Most neighbours of a vertex of low degree: its elements are not counted."""
     if shape.widest_team == 1:
         return ONE_LANE_FEW
     tabled = shape.counter is kl.int32 and shape.max_degree > MAX_ALONG

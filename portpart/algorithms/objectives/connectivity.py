@@ -12,7 +12,7 @@ A connectivity is used like this, by all lanes of a team together, `first` being
     count = number(v, first, end, ...)
     for j in range(lane(), count, team_size()):
         block = block_of(j, v, first, end, ...)
-        weight = weight_of(j, count, v, block, first, end, ...)  # 0: none, or told for another one
+        weight = weight_of(j, count, v, block, first, end, ...)  # 0: none, or counted elsewhere
     team_sync()
 """
 
@@ -135,7 +135,7 @@ def weight_of_one(j, count, v, block, first, end, graph: Csr, connections: Conne
 def one_by_one(max_arcs: int) -> Connectivity:
     """Heads and weights of at most this many arcs.
 
-    Nothing is added up: for objectives whose values do not depend on the weights told here.
+    Nothing is added up: for objectives whose values do not depend on these weights.
     """
     return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_one, max_arcs,
                         max_arcs)
@@ -237,7 +237,7 @@ def block_counted(j, v, first, end, graph: Csr, part, connections: ConnectivityT
 
 @kl.device
 def weight_counted(j, count, v, block, first, end, graph: Csr, connections: ConnectivityTable):
-    """Weight of v's arcs into the block of candidate j, told for one candidate of that block."""
+    """Weight of v's arcs into the block of candidate j, at one candidate of that block."""
     total = kl.int64(0)
     if block >= first and block < end:
         total = connections.weights[block - first]
@@ -325,4 +325,4 @@ def weight_of_arc(j, count, v, block, first, end, graph: Csr, connections: Conne
 
 
 ALONG_ARCS = Connectivity(bring_nothing, number_of_arcs, block_of_arc, weight_of_arc)
-"""Nothing is added up: for objectives whose values do not depend on the weights told here."""
+"""Nothing is added up: for objectives whose values do not depend on these weights."""

@@ -28,8 +28,9 @@ HUB_TEAM = 256
 """Lanes for a hub, a vertex with too many arcs for the lanes that others get."""
 
 PAIRWISE_BYTES = 14 * 1024
-"""What the blocks and weights of neighbours take at most of a block's scratch memory, beside
-counters of 32 bits; a quarter of it beside those of 64 bits."""
+"""What the blocks and weights of neighbours take at most of a block's scratch memory, with counters
+of 32 bits; a quarter of it with those of 64 bits.
+"""
 
 ONE_LANE_PAIRWISE = 8
 """Most neighbours that one lane compares with each other rather than count in two rounds."""
@@ -64,7 +65,7 @@ def value_of_few(max_degree: int) -> BlockScore:
 
 
 def max_of_few(shape: Shape) -> int:
-    """Most neighbours of a vertex that has few: for whom weights into all blocks are not counted.
+    """Most neighbours of a vertex of low degree: its weights into all blocks are not counted.
 
     A single lane always counts, unless that takes several rounds: -1, even where there are none.
     """

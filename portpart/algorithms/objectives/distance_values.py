@@ -1,6 +1,6 @@
 """Values of blocks by any distance: less the cost of a vertex there.
 
-With very few arcs these are gone through for each candidate; with few, the blocks that they lead
+With very few arcs each candidate visits these; with few, the blocks that they lead
 to, from a hash table; else the arcs again, where nothing better is known of the distance.
 """
 
@@ -21,7 +21,7 @@ from portpart.backends.language import DeviceFunction, StaticValue
 from portpart.graphs.rows import Csr
 
 MAX_ALONG = 8
-"""Most arcs that are gone through for each candidate."""
+"""Most arcs that each candidate visits."""
 
 FEW_SLOTS = 16
 """Slots for this many arcs at most."""

@@ -1,7 +1,7 @@
 """Distances of a topology inside kernels, without k x k memory for hierarchies.
 
 An element of a hierarchy has a code: the digits of its place on each level, innermost lowest, each
-in bits of its own.  The highest bit in which two codes differ tells the level that both share.
+in separate bits.  The highest bit in which two codes differ gives the level that both share.
 
     4:8:6    element 0   000 000 00     the highest bit that differs is   0 or 1: level 1 is shared
              element 5   000 001 01                                       2 to 4: level 2

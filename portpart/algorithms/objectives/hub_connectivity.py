@@ -1,10 +1,10 @@
 """What ties a hub to blocks, summed up piece by piece and kept until its nets change.
 
-A vertex of thousands of nets would keep one team busy while all others wait.  So many teams add up
-pieces of it.  A row of sums has, for each block, the ties of nets that leave their block with the
-hub, because it is their only pin there, and those of nets that stay; then the ties of all that
-stay, and the weight of nets that touch other blocks.  A move to a block costs more by all that
-stays but what is tied to that block.
+A vertex of thousands of nets would keep one team busy while all others wait.  So several teams add
+up chunks of it.  A row of sums has, for each block, the weight of nets that leave their block with
+the hub, because it is their only pin there, and that of nets that stay; then the weight of all that
+stay, and the weight of nets that span other blocks.  A move to a block costs more by all that stays
+but the nets connected to that block.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def take_row_of_sums(v, row, hub_sums: HubSums):
 
 @kl.device
 def clear_sums_of(v, graph: NetRows):
-    """What ties a hub to blocks is to be summed up again.  All lanes of a team together."""
+    """Clear the sums of a hub, which is summed up again.  All lanes of a team together."""
     first = first_sum(v, graph)
     for j in range(kl.lane(), 2 * graph.sets.blocks + 2, kl.team_size()):
         graph.hub_sums.sums[first + j] = 0
@@ -89,7 +89,7 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
                 sums: PieceSums):
     """Add the nets of hub v at places begin ... end-1 to its sums; atomic, independent of order.
 
-    Nobody asks for the weight of split nets where it is known that there are some.  All lanes
+    The weight of split nets is not needed where some are known to exist.  All lanes
     of a team together.
     """
     num_blocks = kl.int64(graph.sets.blocks)

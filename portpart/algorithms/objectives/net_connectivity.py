@@ -71,7 +71,7 @@ def add_tie(net, here, tie, first, end, graph: NetRows, connections: Connectivit
 
 @kl.device
 def add_wide_tie(net, here, tie, first, graph: NetRows, connections: ConnectivityTable):
-    """The same for a net of many blocks: to those that others tie to, and to `here`."""
+    """The same for a net of many blocks: to blocks with other connections, and to `here`."""
     blocks = blocks_in_word(net, here, first, graph)
     while blocks != 0:
         place = kl.ctz(blocks)

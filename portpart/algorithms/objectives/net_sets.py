@@ -214,7 +214,7 @@ def begin_net(net, graph: NetRows, part):
             bit = bit_of(part[graph.nets.pins[place]])
             twice |= once & bit
             once |= bit
-        # not by store_word, which would examine what nobody has written yet
+        # not by store_word, which would read what is not written yet
         first = place_of_word(net, 0, graph.sets)
         graph.sets.bits[first] = once
         graph.sets.bits[first + 1] = once & ~twice
@@ -265,7 +265,7 @@ def begin_large_net(i, graph: NetRows, pin_counts: PinCounts, part):
 
 @kl.kernel
 def begin_counting(i, graph: NetRows, pin_counts: PinCounts):
-    """The counters of net i of those that have some are zero, if there is one."""
+    """Clear the counters of the i-th net with counters, if there is one."""
     if i < graph.sets.large:
         clear_row(i, graph.sets, pin_counts)
 

@@ -19,7 +19,7 @@ from portpart.backends.language import DeviceFunction, Record, Static, Word, Wor
 
 
 class Tables(Record):
-    """What the distances of an objective need; most objectives have a class of their own."""
+    """What the distances of an objective need; most objectives have their own class."""
 
     max_distance: int
 

@@ -1,9 +1,10 @@
 """In which blocks the pins of each net are, as kernels that refine a hypergraph know it.
 
-Of a net two sets of blocks matter: those that it touches, and those that have one of its pins
-alone.  Both are words of 64 bits where one of them has all blocks.  Of more blocks nets of few pins
-list those that they touch instead: there are seldom more than two.  A net of many pins also has a
-row of counters, its pins in each block, so that a move of one of them takes no examine the others.
+Two sets of blocks matter for a net: the blocks that it spans, and the blocks with exactly one of
+its pins.  Both are words of 64 bits where one of them has all blocks.  With more blocks, nets of
+few pins list the blocks that they span instead: there are seldom more than two.  A net of many pins
+also has a row of counters, its pins in each block, so that a move of one of them need not examine
+the others.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ BITS, WORD_SHIFT = 64, 6
 """Blocks in a word of a set, and their logarithm."""
 
 ALONE_CHANGED, PRESENT_CHANGED = 1, 2
-"""What changes of a net: the blocks with one of its pins only, or those that it touches, too."""
+"""What changes of a net: the blocks with one of its pins only, or also the blocks that it spans."""
 
 
 TOUCHED, ALONE = 1, 2
@@ -94,8 +95,8 @@ class PinSets(WorkRecord):
     Attributes
     ----------
     bits : array of uint64
-        Sets of blocks, word by word side by side: those that a net touches, and those with one of
-        its pins alone.  Sets of one word are those of all nets, longer ones have a row.
+        Sets of blocks, word by word side by side: the blocks that a net spans, and the blocks with
+        exactly one of its pins.  Sets of one word are those of all nets, longer ones have a row.
     touched : array of int32
         Else the blocks that a net touches, in the places of its pins: twice the number, and one
         more if the pin there is alone.
@@ -187,7 +188,7 @@ def net_words(space: ExecutionSpace, num_nets: int, num_blocks: int) -> NetWords
 
 
 def net_rows(graph: Hypergraph, num_blocks: int) -> NetRows:
-    """The rows of a single hypergraph; the state of its nets is to be found."""
+    """The rows of a single hypergraph; the state of its nets is not known yet."""
     space, sizes, rows = graph.space, net_sizes(graph, num_blocks), graph.csr
     words = net_words(space, graph.num_nets, num_blocks)
     return NetRows(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,
@@ -261,7 +262,7 @@ def is_alone(net, block, graph: NetRows):
 
 @kl.device
 def connectivity_of(net, sets: PinSets):
-    """Number of blocks that a net touches; a single word tells it sooner than another array."""
+    """Number of blocks that a net spans; a single word gives it sooner than another array."""
     connectivity = kl.int64(0)
     if sets.width == 1:
         connectivity = kl.popcount(sets.bits[2 * kl.int64(net)])

@@ -22,7 +22,7 @@ from portpart.primitives.histogram import histogram
 
 
 class Sections(Record):
-    """Parts of a graph, each with `width` blocks of its own.
+    """Sections of a graph, each with `width` separate blocks.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the blocks of a level of multisection may weigh: the room of elements, spread over levels.
+"""Limits of the blocks of a level of multisection: the slack of elements, divided among levels.
 
 P. Samoldekin, C. Schulz, H. Woydt (2026), equation 2; after C. Schulz, H. Woydt (2025).
 """
@@ -46,7 +46,7 @@ def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_le
                    room: float = 0.0) -> int:
     """What each of `arity` blocks of a subgraph may weigh (equation 2), in exact arithmetic.
 
-    The room that the subgraph has is spread over the levels that are left: with the paper's
+    The slack of the subgraph is divided among the levels that are left: with the paper's
     epsilon' the blocks weigh at most (1 + epsilon') * weight / arity, and
     (1 + epsilon') ** levels_left = limit * elements / weight.
 

@@ -1,4 +1,4 @@
-"""A level of multisection as published: every block is a graph of its own (GPU-HM, section 4.1).
+"""A level of multisection as published: every block is a separate graph (GPU-HM, section 4.1).
 
 Algorithm 1 makes the graphs, one by one; any partitioner divides them.
 """

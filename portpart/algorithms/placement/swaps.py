@@ -4,7 +4,7 @@ A table holds what each block would cost on each element, so a swap's gain is a 
 changes the rows of the blocks that the two talk to.  In each round every block proposes its best
 swap.  Of proposals for the same or for talking blocks the best one is applied, so the gains of
 a round add up and the cost falls until no swap of two gains or many rounds are over
-(C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, who do one swap after the other).
+(C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, with one swap at a time).
 """
 
 from __future__ import annotations

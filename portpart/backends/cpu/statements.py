@@ -167,8 +167,8 @@ class LlvmStatementWriter:
         self._round(node.body, body, advance, after)
         self._go(advance)
         builder.position_at_end(advance)
-        bounded = ("nsw",) if single and counter.kind == "i" else ()
-        at.add_incoming(builder.add(at, step, flags=bounded), advance)
+        flags = ("nsw",) if single and counter.kind == "i" else ()
+        at.add_incoming(builder.add(at, step, flags=flags), advance)
         builder.branch(test)
         builder.position_at_end(after)
 
