@@ -8,14 +8,14 @@ import numpy as np
 
 import portpart
 from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.hypergraph_of_graph import closed_neighbourhoods, graph_of_pairs
+from portpart.graphs.hypergraph_of_graph import graph_of_pairs, neighbourhood_hypergraph
 
 
 def test_nets_are_closed_neighbourhoods(space: ExecutionSpace) -> None:
     """Each once, however often an edge stands in the graph; isolated vertices by themselves."""
     edges = [(0, 1), (1, 2), (2, 0), (2, 3), (5, 2)]
     graph = portpart.from_edges(edges, num_vertices=6, space=space)
-    nets = closed_neighbourhoods(graph, space.asarray(np.arange(6)))
+    nets = neighbourhood_hypergraph(graph, space.asarray(np.arange(6)))
     offsets, pins = space.to_host(nets.net_offsets), space.to_host(nets.net_pins)
     assert [pins[a:b].tolist() for a, b in pairwise(offsets)] == [
         sorted({v, *(u for e in edges for u in e if v in e)}) for v in range(6)]

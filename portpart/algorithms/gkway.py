@@ -3,8 +3,8 @@
 W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu, DAC 2024; and chapter 1 of
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
 Union-find grouping, a start on the coarsest graph, independent-set refinement on every level.  The
-preset "paper" is the method as published, with METIS on the coarsest graph; by default groups are
-bounded and starts are grown.
+preset "paper" is the method as published, with METIS on the coarsest graph; by default groups have
+a limited size and starts are grown.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ PRESETS = {
         "initial.method": "metis-kway",
         "initial.starts": 1,
         "refinement.zero_gain": False,
-        "refinement.fill_rooms": False,
+        "refinement.apply_behind_prefix": False,
         "refinement.tolerance": 1,
         "refinement.stall_limit": 1,
         "refinement.rebalance": False,

@@ -64,7 +64,7 @@ class MultisectionConfig:
         None, "Number of partitions that are combined on each level, outermost level first, which "
         "causes most of the cost; inner levels use the last number. Default, and always with a "
         "partitioner: that of the preset.", min=1)
-    rooms: tuple[float, ...] = option(
+    slack_shares: tuple[float, ...] = option(
         (0.5,), "One mapping for each value; they are combined on the mapping cost. The value is "
         "the share of the slack that a level uses; the paper leaves all of it to the inner levels.",
         min=0, max=1)
@@ -89,7 +89,7 @@ class MultisectionConfig:
     @property
     def is_one_walk(self) -> bool:
         """Whether one mapping is made and that is it."""
-        return len(self.rooms) == 1 and self.cycles == 0
+        return len(self.slack_shares) == 1 and self.cycles == 0
 
     def of_section(self, num_blocks: int) -> Callable[[Problem], Array]:
         """The partitioner of a section that is divided into this many blocks."""
@@ -107,9 +107,10 @@ class MultisectionConfig:
         yield from repeat(config)
 
 
-PUBLISHED = MultisectionConfig(partitioner="jet", preset="code", rooms=(0.0,), swaps=False)
-"""As published: Jet, as its authors released it, divides each block, as a graph of its own, within
-the limits of equation 2."""
+PUBLISHED = MultisectionConfig(partitioner="jet", preset="code", slack_shares=(0.0,), swaps=False)
+"""As published: Jet, as its authors released it, divides each block, as a separate graph, within
+the limits of equation 2.
+"""
 
 PRESETS = {
     **{name: MultisectionConfig(preset=name) for name in ("fast", "default", "strong")},
@@ -134,12 +135,12 @@ def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Arra
         return search_multilevel(
             problem, replace(recipe, search=SearchOptions(cycles=config.cycles)))
     if config.is_one_walk:
-        return _multisection(problem, config, config.rooms[0])
-    rooms = enumerate(config.rooms)
+        return _multisection(problem, config, config.slack_shares[0])
+    slack_shares = enumerate(config.slack_shares)
 
     def walk(seed: int, part: Array | None = None, label: Array | None = None) -> Partition:
         if part is None:
-            index, room = next(rooms)
+            index, room = next(slack_shares)
             own = replace(problem, seed=(problem.seed + SEEDS_OF_MAPPINGS * index) % 2**62)
             return _found(problem, _multisection(own, config, room))
         with problem.trace.phase("search"):
@@ -148,7 +149,7 @@ def by_multisection(problem: MappingProblem, config: MultisectionConfig) -> Arra
             found = walk_of(inner, im.recipe_of(inner, im.STRONG))(seed, part, label)
             return _found(problem, found.part)
 
-    return search(problem, walk, SearchOptions(len(config.rooms), config.cycles))
+    return search(problem, walk, SearchOptions(len(config.slack_shares), config.cycles))
 
 
 def _multisection(problem: MappingProblem, config: MultisectionConfig, room: float) -> Array:

@@ -63,7 +63,7 @@ PRESETS = {
         "coarsening.max_coarsest": MAX_BLOCKS,
         "coarsening.drop_below": 0,
         "grouping.max_coarse_weight": None,
-        "refinement.fill_rooms": False,
+        "refinement.apply_behind_prefix": False,
         "refinement.tolerance": 1,
         "refinement.stall_limit": 1,
         "refinement.rebalance": False,
@@ -84,7 +84,7 @@ def hyperg(problem: Problem, config: HypergConfig) -> Recipe:
 
 
 def grouping_rule(problem: Problem, config: HypergConfig) -> ClusterRule:
-    """Groups of bounded size."""
+    """Groups of limited size."""
     options, limit = config.grouping, weight_limit(problem, config)
 
     def find_groups(fine: Hypergraph, level_seed: int, label: Array | None) -> Clusters:
@@ -94,7 +94,7 @@ def grouping_rule(problem: Problem, config: HypergConfig) -> ClusterRule:
 
 
 def weight_limit(problem: Problem, config: HypergConfig) -> int:
-    """Most that a vertex and whom it selects may weigh together."""
+    """Most that a vertex and the one it selects may weigh together."""
     total, share = problem.graph.total_vertex_weight, config.grouping.max_coarse_weight
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest, config.grouping.max_share)

@@ -64,7 +64,7 @@ PRESETS = {
         "initial.method": "metis-kway",
         "initial.starts": 1,
         "refinement.zero_gain": False,
-        "refinement.fill_rooms": False,
+        "refinement.apply_behind_prefix": False,
         "refinement.tolerance": 1,
         "refinement.stall_limit": 1,
         "refinement.rebalance": False,

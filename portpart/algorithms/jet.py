@@ -71,9 +71,10 @@ CODE = changed(PAPER, {
     "matching.mutual": False,
     "refinement.coarse.leave_by": "code",
 })
-"""As released: coarsening ends at 8 k vertices up to 1,024, else at 2 k; one of a pair has to wish
-for the other; blocks give up what loses least for its weight, and who does not fit into a room goes
-last."""
+"""As released: coarsening ends at 8 k vertices up to 1,024, else at 2 k; one of a pair has to
+propose the other; blocks give up what loses least for its weight, and vertices that fit nowhere go
+last.
+"""
 
 CODE_ULTRA = changed(CODE, {"refinement.temperatures": ULTRA_TEMPERATURES,
                             "refinement.finest_temperatures": ULTRA_TEMPERATURES})

@@ -42,7 +42,8 @@ MAX_LOAD = 1.1
 """Of a rank, over the mean: regions that are too large to be divided so are left where they are."""
 
 MAX_MASKED = 62
-"""So many ranks are the bits of a number; more share them, which is near enough for an estimate."""
+"""This many ranks are the bits of a number; more share them, which is good enough for an estimate.
+"""
 
 
 class MoveRule(NamedTuple):
@@ -96,7 +97,9 @@ def moved_nearby(graph: DistributedGraph, rule: MoveRule) -> Moved | None:
 
 def _divided(graph: DistributedGraph,
              rule: MoveRule) -> Talk[tuple[Array, np.ndarray] | None]:
-    """Groups of own vertices, which are their regions in another order, and who gets which."""
+    """Groups of own vertices, which are their regions in another order, and the rank that gets
+    each.
+    """
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     regions = yield from grown_regions(graph, rule.spacing)
     received = yield Message(_rows_for_first(graph, regions), [graph.num_ghosts])
@@ -105,12 +108,12 @@ def _divided(graph: DistributedGraph,
         answer = _order_of(_quotient(graph, regions.number, received), comm.size)
     received = yield Message([Part([space.asarray(np.tile(np.array(answer, np.int32), comm.size))],
                                    np.full(comm.size, len(answer)))])
-    told = received.parts[0].columns[0]
-    if not len(told):
+    packed = received.parts[0].columns[0]
+    if not len(packed):
         return None
-    first = space.to_host(told[regions.number : -1]).astype(np.int64)
-    groups = gather(space, told, regions.region)
-    if int(space.to_host(told[-1:])[0]) > most:  # else there are no more ghosts either
+    first = space.to_host(packed[regions.number : -1]).astype(np.int64)
+    groups = gather(space, packed, regions.region)
+    if int(space.to_host(packed[-1:])[0]) > most:  # else there are no more ghosts either
         copies = space.empty(own, np.int32)
         space.parallel_for(own, count_copies, graph.local.csr, groups, space.asarray(first),
                            comm.size, copies)
@@ -121,7 +124,7 @@ def _divided(graph: DistributedGraph,
 
 
 def _rows_for_first(graph: DistributedGraph, regions: Regions) -> list[Part]:
-    """What rank 0 is told of the graph of regions: the rows that this rank's vertices make."""
+    """What rank 0 gets of the graph of regions: the rows that this rank's vertices make."""
     space, local, is_first = graph.space, graph.local, np.arange(graph.comm.size) == 0
     loads = space.empty(local.num_vertices, np.int64)
     space.parallel_for(local.num_vertices, weigh_load, local.csr, loads)
@@ -181,7 +184,7 @@ def weigh_load(v, graph: Csr, loads):
 def count_copies(v, graph: Csr, groups, first, size, copies):
     """copies[v] = how many other ranks have v as a ghost if vertices go where their groups do."""
     here = rank_of(first, groups[v], size) % MAX_MASKED
-    beside = kl.int64(0)
+    nearby = kl.int64(0)
     for arc in range(graph.begin[v], graph.end[v]):
-        beside |= kl.int64(1) << rank_of(first, groups[graph.targets[arc]], size) % MAX_MASKED
-    copies[v] = kl.int32(kl.popcount(beside & ~(kl.int64(1) << here)))
+        nearby |= kl.int64(1) << rank_of(first, groups[graph.targets[arc]], size) % MAX_MASKED
+    copies[v] = kl.int32(kl.popcount(nearby & ~(kl.int64(1) << here)))

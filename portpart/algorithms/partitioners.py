@@ -104,7 +104,7 @@ def _igkway() -> Algorithm:
 
     return Algorithm(
         "igkway", "iG-kway",
-        "G-kway with bounded groups, and a pseudo block for vertices around edits.",
+        "G-kway with groups of limited size, and a pseudo block for vertices around edits.",
         "W. L. Lee: iG-kway: Incremental k-way Graph Partitioning on GPU, DAC 2025, with others; "
         "dissertation, University of Wisconsin-Madison (2025), chapter 3",
         igkway.PRESETS,
@@ -192,8 +192,7 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
     """The partitioner and its configuration; `preset` may be a configuration itself.
 
     Without an algorithm it is the one whose configuration is given, else the default.  `starts`,
-    unless it is None, says how many initial partitions there are to be.  Hypergraphs have
-    algorithms of their own.
+    unless it is None, is the number of initial partitions.  Hypergraphs have separate algorithms.
     """
     found, config = find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS)
     if starts is not None:

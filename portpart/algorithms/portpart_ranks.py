@@ -57,7 +57,7 @@ def partition_ranks(graph: DistributedGraph, balance: Balance, config: PortpartC
     config : PortpartConfig
     seed : int
     trace : Trace
-        Told of what this rank does.
+        Collects what this rank does.
     fold : Fold, optional
         Which levels every rank has as a whole; the default depends on the kind of device.
     wanted : Constraints

@@ -103,7 +103,7 @@ def _kept_bytes(graph: LevelSize, config: Any) -> int:
     """Bytes of mappings that are to be combined."""
     if not isinstance(config, MultisectionConfig) or config.is_one_walk:
         return 0
-    return OF_VERTEX * graph.num_vertices * (len(config.rooms) + 2)  # the best, and a label
+    return OF_VERTEX * graph.num_vertices * (len(config.slack_shares) + 2)  # the best, and a label
 
 
 def _placing_bytes(config: Any, machine: Topology) -> int:

@@ -18,7 +18,7 @@ from portpart.api.memory_session import with_session
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.hypergraph_of_graph import closed_neighbourhoods
+from portpart.graphs.hypergraph_of_graph import neighbourhood_hypergraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.graphs.topology import Topology
 from portpart.options import MAX_BLOCKS, checked_integer, shown
@@ -194,7 +194,7 @@ def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,
                        like: EitherGraph | None) -> tuple[int, int, Hypergraph | None]:
     """Nets and pins of the neighbourhoods of a graph, and those of one like it."""
     n, arcs = _size("num_vertices", num_vertices, like), _size("num_arcs", num_arcs, like)
-    return n, n + arcs, closed_neighbourhoods(like) if isinstance(like, Graph) else None
+    return n, n + arcs, neighbourhood_hypergraph(like) if isinstance(like, Graph) else None
 
 
 def _size(name: str, value: int | None, like: EitherGraph | None) -> int:

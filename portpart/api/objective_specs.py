@@ -22,7 +22,7 @@ from portpart.graphs.arrays import as_array
 from portpart.graphs.by_name import in_order
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.hypergraph_of_graph import closed_neighbourhoods, graph_of_pairs
+from portpart.graphs.hypergraph_of_graph import graph_of_pairs, neighbourhood_hypergraph
 from portpart.graphs.irregularities import irregularities
 from portpart.graphs.weights import integral, total_of
 from portpart.options import shown
@@ -126,7 +126,7 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Obje
 
 
 def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> ObjectiveSpec:
-    nets = closed_neighbourhoods(given, checked_sizes(given, vertex_sizes))
+    nets = neighbourhood_hypergraph(given, checked_sizes(given, vertex_sizes))
     check_net_costs(nets, k, "vertex sizes")
     price = {"volume": PRICES["km1"]}
     return ObjectiveSpec(nets, net_objective("km1"), lambda part: {

@@ -32,7 +32,7 @@ from portpart.io.formats import npz
 from portpart.io.text.files import PathLike, read_source, write_chunks
 from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, exact_fraction, shown
 
-VERSION = 2
+VERSION = 3
 
 FACTS = "session"
 """The array that holds all that is not an array, as JSON."""

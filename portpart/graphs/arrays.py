@@ -44,7 +44,7 @@ def home_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
 
 def is_tensor(values: Any) -> bool:
     """Whether `values` are a tensor of PyTorch."""
-    torch = sys.modules.get("torch")  # who has one has imported it
+    torch = sys.modules.get("torch")  # a caller with a tensor has imported it
     return torch is not None and isinstance(values, torch.Tensor)
 
 
@@ -52,8 +52,8 @@ def refuse_several_devices(**given: Any) -> None:
     """Raise if tensors of PyTorch are on different devices."""
     places = {what: str(each.device) for what, each in given.items() if is_tensor(each)}
     if len(set(places.values())) > 1:
-        told = ", ".join(f"{what} on {place}" for what, place in places.items())
-        raise InputError(f"tensors of one graph are on several devices, {told}: "
+        reported = ", ".join(f"{what} on {place}" for what, place in places.items())
+        raise InputError(f"tensors of one graph are on several devices, {reported}: "
                          f"tensor.to({next(iter(places.values()))!r}) copies one there")
 
 
@@ -66,8 +66,8 @@ def _refuse_tensor(tensor: Any, what: str) -> None:
         raise InputError(f"{what}: the tensor is sparse ({tensor.layout}); a dense one is needed: "
                          "tensor.to_dense() makes one")
     if tensor.requires_grad:
-        raise InputError(f"{what}: the tensor requires grad, and no gradient goes through a "
-                         "partition: pass tensor.detach()")
+        raise InputError(f"{what}: the tensor requires grad, and partitions have no gradient: "
+                         "pass tensor.detach()")
     if str(tensor.dtype) == "torch.bfloat16":
         raise InputError(f"{what}: the tensor is of type {tensor.dtype}: tensor.float() changes it")
 
@@ -135,7 +135,7 @@ def host_array(values: Any) -> np.ndarray:
 
 
 def host_integers(values: Any) -> np.ndarray:
-    """:func:`host_array`, of integers if it is empty: an empty list has no type of its own."""
+    """:func:`host_array`, of integers if it is empty: an empty list has no type."""
     array = host_array(values)
     return array if array.size else np.zeros(array.shape, np.int64)
 
@@ -146,7 +146,7 @@ def item_of(space: ExecutionSpace, array: Array, place: int) -> int:
 
 
 def has_writable_base(array: Array) -> bool:
-    """Whether somebody else can still write to the memory of an array: looks through views."""
+    """Whether the memory of an array can still be written elsewhere; follows views."""
     holder: Any = array
     while isinstance(holder, (np.ndarray, memoryview)):
         if isinstance(holder, np.ndarray):

@@ -144,7 +144,7 @@ def merged(space: ExecutionSpace, pairs: Array, others: Array) -> Array:
 def block_items(space: ExecutionSpace, keys: Array, owner: Array, k: int) -> BlockItems:
     """The items of all blocks, of ascending pairs and the block that owns each item.
 
-    An item that some block has is among those of its owner.
+    An item of any block belongs to its owner also.
     """
     n, width = len(keys), len(owner)
     groups = space.empty(n, np.int64)
@@ -201,7 +201,7 @@ class Listed(Record):
 
 @kl.device
 def place_of(block, item, known: BlockPairs, width):
-    """The place of a pair among those that are known; -1 if it is not."""
+    """The place of a pair among the known ones; -1 if it is not known."""
     key = block * width + item
     end = known.first[block + 1]
     place = lower_bound(known.keys, known.first[block], end, key)

@@ -105,5 +105,5 @@ def _checked(part: Any, n: int, k: int | None) -> np.ndarray:
     if k is None and int(array.max(initial=0)) >= max(n, MANY_BLOCKS):
         vertex = int(array.argmax())
         raise InputError(f"part[{vertex}] is {array[vertex]} for a graph of {n} vertices; pass k "
-                         "if there are so many blocks")
+                         "if there are this many blocks")
     return array.astype(np.int64, copy=False)

@@ -83,7 +83,7 @@ def kind_of(name: Any) -> Kind:
 
 
 def with_nodes(cells: tuple[Cells, ...], nodes: np.ndarray) -> tuple[Cells, ...]:
-    """The same cells, those that are elements as views of `nodes`, which has theirs in turn."""
+    """The same cells, elements as views of `nodes`, which has their nodes in order."""
     made, begin = [], 0
     for each in cells:
         table = each.nodes.astype(np.int32)

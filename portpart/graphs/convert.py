@@ -85,15 +85,15 @@ def as_graph(
     weights : {"keep", "ignore", "abs", "round"} or bool, optional
         What becomes of edge weights: ``"keep"``, the default, takes non-negative integers as they
         are (as does True); ``"ignore"`` leaves them out (as does False); ``"round"`` multiplies
-        by `weight_scale` and rounds half to even; ``"abs"`` takes absolute values, and rounds
-        them likewise if one is fractional.  Self loops do not count.
+        by `weight_scale` and rounds half to even; ``"abs"`` takes absolute values, and rounds them
+        in the same way if one is fractional.  Self loops do not count.
     weight_scale : float, optional
         For ``"round"`` and ``"abs"``; default: the largest power of ten for which every rounded
-        weight stays below 2**31 and their sum below 2**53.  The graph's ``weight_scale`` tells it.
+        weight stays below 2**31 and their sum below 2**53.  The graph has it as ``weight_scale``.
     copy : bool
         Copy arrays that others can write to, if the graph would share them.  Without it, and on
         devices always, the graph shares memory where dtypes allow; then each function that takes
-        the graph checks its arrays again, so that an array changed meanwhile is an error.
+        the graph checks its arrays again, so that an array changed since then is an error.
     space : ExecutionSpace, optional
         Where the graph is to live; default: where the arrays are.
 

@@ -27,7 +27,7 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
         - a path (str or PathLike), read by :func:`portpart.io.read_mesh`.
 
         Nodes are numbered from 0.  Of blocks of several dimensions those of the largest are taken:
-        lines or triangles beside tetrahedra lie on the boundary.
+        lines or triangles next to tetrahedra lie on the boundary.
     num_nodes : int, optional
         Number of nodes; default: the number of points, else the largest node plus one.
     element_weights : array_like of int, shape (num_elements,), optional
@@ -38,7 +38,7 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
     Returns
     -------
     Mesh
-        With arrays of its own.
+        With new arrays.
 
     Raises
     ------

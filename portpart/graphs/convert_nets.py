@@ -70,7 +70,7 @@ def as_hypergraph(
         Of nets of numbers.  Default: as many as there are vertex weights, else the largest pin
         plus one.  Above 2^22 and 64 for each pin it must be said.
     net_weights : array_like of int, shape (m,), or dict, optional
-        Not negative.  Default: those that `data` has, else 1.  A dict, or a Series with such an
+        Not negative.  Default: the weights in `data`, else 1.  A dict, or a Series with such an
         index, has weights by ``net_names``, or by numbers where nets have no names.
     vertex_weights : array_like of int, shape (n,), or dict, optional
         The same of vertices, by ``names``.
@@ -86,8 +86,8 @@ def as_hypergraph(
     Returns
     -------
     Hypergraph
-        With pins of its own, ascending.  Pins that a net has several times count once
-        (``repeated_pins`` tells how many did).  Nets without pins or of one pin stay, and so do
+        With its own ascending pins.  Pins that a net has several times count once
+        (``repeated_pins`` is their number).  Nets without pins or of one pin stay, and so do
         vertices without nets.
 
     Raises

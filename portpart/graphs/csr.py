@@ -107,7 +107,7 @@ def directed_rows(
 ) -> tuple[Array, Array, Array | None]:
     """CSR rows of arcs as they are, rows ascending; repeated arcs are merged, loops dropped.
 
-    Unless there can be `loops` nobody looks for any.
+    Without `loops` they are not searched for.
     """
     keys, weights = merged_arcs(space, n, sources, targets, weights, loops)
     return unpacked(space, n, keys, weights)

@@ -32,9 +32,9 @@ from portpart.primitives.ship import ship
 class DistributedGraph:
     """The part of a graph that belongs to one rank.
 
-    Made by `portpart.graphs.distribution.distributed`.  A vertex has a *name*, by which ranks tell
-    its owner, and a global id, by which hashes and orders go.  These are the same, unless vertices
-    have moved to other ranks.
+    Created by `portpart.graphs.distribution.distributed`.  A vertex has a *name*, which determines
+    its owner, and a global id, for hashes and orders.  These are the same, unless vertices have
+    moved to other ranks.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class DistributedGraph:
 
     def push(self, arrays: Sequence[Array], changed: Array | None = None,
              count: Array | None = None) -> None:
-        """Give ghosts the values of their owners.
+        """Copy the values of owners to ghosts.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class DistributedGraph:
         changed : array of int32, optional
             The own vertices whose values travel, each once; by default all of them.
         count : array of int64, optional
-            Element 0 tells how many of them there are.
+            Element 0 is their number.
         """
         space, types = self.space, [each.dtype for each in arrays]
         own = self.local.num_vertices
@@ -183,7 +183,7 @@ class DistributedGraph:
         return None if values is None else values[: self.local.num_vertices]
 
     def _times(self, count: int, columns: Sequence[Array | None]) -> list[Array | None]:
-        """So many copies of the columns."""
+        """Copies of the columns, `count` each."""
         return [each if each is None or count == 1 else repeated(self.space, each, count)
                 for each in columns]
 

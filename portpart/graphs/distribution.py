@@ -64,7 +64,7 @@ def _distributed(comm: Communicator, rows: Rows) -> Talk[DistributedGraph]:
             0 if rows.weights is None else rows.weights.dtype.itemsize,
             rows.vertex_weights is not None]
     received = yield Message([_numbers(space, np.tile(mine, (comm.size, 1)))])
-    first, wide = _agreed(comm, _told(space, received.parts[0]))
+    first, wide = _agreed(comm, _reported(space, received.parts[0]))
     found = local_rows(rows, Owners(first=space.asarray(first)), comm.size)
     graph, sums = _local_graph(rows, found, wide)
     names = space.empty(len(found.ghost_names) + graph.num_vertices, found.ghost_names.dtype)
@@ -74,9 +74,9 @@ def _distributed(comm: Communicator, rows: Rows) -> Talk[DistributedGraph]:
     received = yield Message([
         values_for_ghosts(space, found.halo, [names] if masses is None else [names, masses]),
         _numbers(space, np.column_stack([ghosts, np.tile(sums, (comm.size, 1))]))])
-    values, told = received.parts[0], _told(space, received.parts[1])
-    _check_lengths(found, told[:, 0])
-    totals = _totals(rows.num_vertices, told[:, 1:])
+    values, reported = received.parts[0], _reported(space, received.parts[1])
+    _check_lengths(found, reported[:, 0])
+    totals = _totals(rows.num_vertices, reported[:, 1:])
     if (values.counts == ghosts).all():  # else another rank complains
         own = graph.num_vertices
         _check_names(comm.rank, space, found.ghost_names, values.columns[0])
@@ -93,7 +93,7 @@ def _numbers(space: ExecutionSpace, numbers: np.ndarray) -> Part:
                 np.full(len(numbers), numbers.shape[1]))
 
 
-def _told(space: ExecutionSpace, part: Part) -> np.ndarray:
+def _reported(space: ExecutionSpace, part: Part) -> np.ndarray:
     """The row of numbers from each rank."""
     return space.to_host(part.columns[0]).reshape(len(part.counts), -1)
 
@@ -119,9 +119,9 @@ def _check_arrays(rows: Rows) -> None:
                              "needed")
 
 
-def _agreed(comm: Communicator, told: np.ndarray) -> tuple[np.ndarray, bool]:
+def _agreed(comm: Communicator, reported: np.ndarray) -> tuple[np.ndarray, bool]:
     """The borders of all ranges, and whether weights are wide."""
-    counts, firsts, totals, sizes, heavy = told.T
+    counts, firsts, totals, sizes, heavy = reported.T
     first, rank = np.concatenate([[0], np.cumsum(counts)]), comm.rank
     if firsts[rank] != first[rank]:
         raise InputError(f"rows begin with vertex {firsts[rank]}, and the ranks before have "
@@ -162,26 +162,26 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
     return Graph(offsets, found.targets, weights, masses, space), sums
 
 
-def _totals(num_vertices: int, told: np.ndarray) -> GraphTotals:
-    """Sizes of the whole graph from those of all ranks, weights of which are told in halves."""
-    _, arcs, *parts = told.sum(axis=0).tolist()
+def _totals(num_vertices: int, reported: np.ndarray) -> GraphTotals:
+    """Sizes of the whole graph from those of all ranks, whose weights come in halves."""
+    _, arcs, *parts = reported.sum(axis=0).tolist()
     masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
     for name, total in (("vertex", masses), ("edge", weight)):
         if total > MAX_TOTAL_WEIGHT:
             raise InputError(f"{name} weights of all ranks add up to {total}; "
                              f"{MAX_TOTAL_WEIGHT} is the most")
-    return GraphTotals(num_vertices, arcs, int(told[:, 0].max()), masses, weight)
+    return GraphTotals(num_vertices, arcs, int(reported[:, 0].max()), masses, weight)
 
 
-def _check_names(rank: int, space: ExecutionSpace, expected: Array, told: Array) -> None:
+def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Array) -> None:
     """Refuse ghosts that their owners do not know as such."""
-    differ = space.empty(len(told), np.int8)
-    space.parallel_for(len(told), mark_difference, expected, told, differ)
+    differ = space.empty(len(reported), np.int8)
+    space.parallel_for(len(reported), mark_difference, expected, reported, differ)
     wrong = positions_of(space, differ)
     if len(wrong):
         place = int(space.to_host(wrong[:1])[0])
         _refuse(rank, *(int(space.to_host(each[place : place + 1])[0])
-                        for each in (expected, told)))
+                        for each in (expected, reported)))
 
 
 class LocalPart(NamedTuple):
@@ -195,7 +195,7 @@ class LocalPart(NamedTuple):
     weights : array of int32 or int64
     vertex_weights : array of int64, shape (own vertices,)
     foreign : array of int64
-        Names, ascending; those that are no targets are dropped.
+        Names, ascending; others than targets are dropped.
     global_ids : array of int64, or None
         Of own vertices, where they are not their names.
     """
@@ -235,13 +235,13 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
         offsets = converted(space, offsets, np.int32)
     sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
             sum_of(space, part.weights)]
-    told, kinds, ids = [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64], names
+    reported, kinds, ids = [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64], names
     if part.global_ids is not None:
         ids = space.empty(len(names), names.dtype)
         ids[:own] = part.global_ids
-        told, kinds = [masses, ids], [*kinds, ids.dtype]
-    received = yield Message([values_for_ghosts(space, halo, told, kinds)], sums)
-    for values, arrived in zip(told, received.parts[0].columns):
+        reported, kinds = [masses, ids], [*kinds, ids.dtype]
+    received = yield Message([values_for_ghosts(space, halo, reported, kinds)], sums)
+    for values, arrived in zip(reported, received.parts[0].columns):
         values[own:] = arrived
     longest, arcs, weight = received.words.T
     totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
@@ -264,13 +264,13 @@ def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
     return gather(space, part.foreign, used)
 
 
-def _refuse(rank: int, expected: int, told: int) -> None:
+def _refuse(rank: int, expected: int, reported: int) -> None:
     """Say which vertex has no arc back: of two ascending lists the smaller id is in one alone."""
-    if expected < told:
+    if expected < reported:
         raise InputError(f"vertex {expected} has no arc to a vertex of rank {rank}, which has an "
                          "arc to it: rows are not symmetric")
-    raise InputError(f"vertex {told} has an arc to a vertex of rank {rank}, which has none to it: "
-                     "rows are not symmetric")
+    raise InputError(f"vertex {reported} has an arc to a vertex of rank {rank}, which has none "
+                     "to it: rows are not symmetric")
 
 
 @kl.kernel
@@ -280,20 +280,20 @@ def write_name(v, first, names):
 
 
 @kl.kernel
-def mark_difference(i, expected, told, differ):
+def mark_difference(i, expected, reported, differ):
     """differ[i] = whether two values differ."""
-    differ[i] = kl.int8(expected[i] != told[i])
+    differ[i] = kl.int8(expected[i] != reported[i])
 
 
 @kl.kernel
 def mark_target(arc, targets, own, marks):
-    """Mark the target of an arc if it is foreign; all who do so store the same."""
+    """Mark the target of an arc if it is foreign; all threads store the same value."""
     if targets[arc] >= own:
         marks[targets[arc] - own] = kl.int8(1)
 
 
 @kl.kernel
 def move_target(arc, own, places, targets):
-    """A foreign target gets its number among those that are targets."""
+    """A foreign target gets its number among all of these."""
     if targets[arc] >= own:
         targets[arc] = kl.int32(own + places[targets[arc] - own])

@@ -79,7 +79,7 @@ def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Any,
 
 
 def _checked_points(points: Any, num_nodes: int | None) -> np.ndarray:
-    """Coordinates as an array of their own."""
+    """Coordinates as a separate array."""
     array: np.ndarray = as_array(backends.space("cpu"), points, "points")
     if array.ndim != 2 or not 1 <= array.shape[1] <= 3 or array.dtype.kind not in "fiu":
         raise InputError(f"points are of shape {tuple(array.shape)} and type {array.dtype}; "
@@ -91,7 +91,7 @@ def _checked_points(points: Any, num_nodes: int | None) -> np.ndarray:
 
 
 def _refuse_nodes_beyond(blocks: tuple[Cells, ...], num_nodes: int) -> None:
-    """Raise for a cell, of a lower dimension by now, with a node that there is not."""
+    """Raise for a cell of lower dimension with a node that does not exist."""
     for at, cells in enumerate(blocks):
         bad = ((cells.nodes < 0) | (cells.nodes >= num_nodes)).any(axis=1)
         if bad.any():
@@ -110,7 +110,7 @@ def _refuse_mixed_dimensions(mesh: Mesh) -> None:
             raise InputError(
                 f"cell {number} of block {at} ({cells.kind}) has the nodes "
                 f"{cells.nodes[number].tolist()}, which are not all in one element: the mesh is "
-                "of mixed dimensions; pass the blocks that are to be the elements alone, such as "
+                "of mixed dimensions; pass only the blocks of elements, such as "
                 "as_mesh([block for block in mesh.cells if block.type == ...])")
 
 

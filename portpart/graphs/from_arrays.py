@@ -43,12 +43,12 @@ MAX_VERTICES = 2**31 - 2
 
 UNCHECKED_VERTICES = 1 << 22
 VERTICES_PER_ITEM = 64
-"""So many vertices edges or pins may have, whatever their number, and for each of them."""
+"""Vertices that edges or pins may name: this many anyway, and this many for each of them."""
 
 
 @dataclass(frozen=True)
 class ArcReading:
-    """How arcs and their weights are to be read."""
+    """How arcs and their weights are read."""
 
     symmetrize: bool | str = False
     mode: str = KEEP
@@ -208,7 +208,7 @@ def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
     if n > max(UNCHECKED_VERTICES, VERTICES_PER_ITEM * count):
         raise InputError(
             f"vertex {n - 1} in {count} {items} makes {n} vertices; numpy.unique({items}, "
-            "return_inverse=True) numbers those that occur; if it is right, pass "
+            "return_inverse=True) numbers the ones that occur; if it is right, pass "
             f"{said.format(n)}")
 
 
@@ -226,7 +226,7 @@ def checked_count(num_vertices: Any) -> int | None:
 
 
 def checked_again(graph: Graph, copy: bool) -> Graph:
-    """`graph` itself, unless somebody else can change its arrays: then what they are now.
+    """`graph` itself, unless its arrays can be changed elsewhere: then checked as they are now.
 
     They are checked again, in one pass, and copied if `copy` says so (on the host).
     """

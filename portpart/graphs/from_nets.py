@@ -81,7 +81,7 @@ def nets_hypergraph(
 
 
 def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hypergraph:
-    """The hypergraph with the weights that are given in place of its own, checked."""
+    """The hypergraph with the given weights in place of its weights, checked."""
     if net_weights is None and vertex_weights is None:
         return made
     vertex_weights = in_order(vertex_weights, made.names, "vertex_weights")
@@ -93,7 +93,7 @@ def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hyp
 
 
 def checked_again(hypergraph: Hypergraph) -> Hypergraph:
-    """`hypergraph` itself, after checks if somebody else can change its arrays."""
+    """`hypergraph` itself, after checks if its arrays can be changed elsewhere."""
     h = hypergraph
     if not any(array is not None and has_writable_base(array) for array in h.arrays.values()):
         return h

@@ -50,7 +50,7 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
         Zero allowed.  Either all ranks have them or none.
     comm : mpi4py.MPI.Intracomm or torch.distributed.ProcessGroup
         The ranks.  A communicator is duplicated, so its owner may use and free it; ranks of a
-        group, be it for NCCL, make connections of their own by gloo.
+        group, also one for NCCL, make separate connections by gloo.
     device : str, default "auto"
         Where ranks work: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``; ``"auto"`` takes the GPU that has
         the arrays, else the CPU.  ``"cuda"`` counts the ranks of each host: the first one gets

@@ -91,7 +91,7 @@ def _table(space: ExecutionSpace, obj: Any) -> Array:
         return rows
     hint = OR_PINS
     if rows.ndim == 2 and rows.shape[0] == rows.shape[1]:
-        hint = f"a dense adjacency matrix goes through scipy.sparse.csr_array(matrix); {hint}"
+        hint = f"for a dense adjacency matrix pass scipy.sparse.csr_array(matrix); {hint}"
     elif rows.ndim == 2 and rows.shape[0] in (2, 3):
         hint = ("transpose an array of shape (2, m) or (3, m); portpart.compat.pyg.as_graph takes "
                 "an edge_index")

@@ -18,22 +18,22 @@ from portpart.primitives.sort import sort_keys
 
 
 class GhostRows(Record):
-    """Own vertices beside ghosts.
+    """Own neighbours of ghosts.
 
     Attributes
     ----------
     begin : array of int64, shape (ghosts + 1,)
-        Ghost i, counted from the first one, is beside the entries from ``begin[i]`` on.
-    beside : array of int32
+        Neighbours of ghost i, counted from the first one, stand from ``begin[i]`` on.
+    neighbours : array of int32
         Own vertices.
     """
 
     begin: Array
-    beside: Array
+    neighbours: Array
 
 
 def ghost_rows(graph: DistributedGraph) -> GhostRows:
-    """The own vertices beside each ghost, as often as there are arcs between them."""
+    """The own neighbours of each ghost, as often as there are arcs between them."""
     space, local = graph.space, graph.local
     own = local.num_vertices
     counts = space.empty(own, np.int32)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Graph(ArcMeasures):
     """An undirected graph in compressed sparse row form, in the memory of one execution space.
 
-    The constructor trusts its arrays; user input goes through :func:`as_graph`.
+    The constructor trusts its arrays; user input is checked by :func:`as_graph`.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Graph(ArcMeasures):
 
     def _total(self, name: str, weights: Array | None, count: int) -> int:
         if name not in self._totals:
-            with self.space.counters.put_back():  # whoever asks first would pay for all
+            with self.space.counters.put_back():  # the first caller would pay for all
                 self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
@@ -361,7 +361,7 @@ def from_pickle(*values: Any) -> Graph:
 
 
 def read_only(arrays: Iterable[Array | None]) -> None:
-    """Let nobody write to host arrays that are the library's own."""
+    """Make the library's own host arrays read-only."""
     for array in arrays:
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

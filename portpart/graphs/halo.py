@@ -1,4 +1,5 @@
-"""Ghosts of a range of rows, and who has own vertices as ghosts: found without a message.
+"""Ghosts of a range of rows, and the ranks that have own vertices as ghosts: found without a
+message.
 
 Graphs are symmetric.  So the ghosts that rank q has from rank r are the vertices of r that have a
 neighbour on q, and r knows them, and their order, as well as q does.
@@ -28,10 +29,10 @@ from portpart.primitives.select import positions_of
 from portpart.primitives.sort import sort_keys
 
 MARKS_AN_ARC = 4
-"""So many vertices are marked sooner than an arc is sorted, and in less memory."""
+"""This many vertices are marked sooner than an arc is sorted, and in less memory."""
 
 MAX_MASKED = 62
-"""So many ranks are the bits of a number."""
+"""This many ranks are the bits of a number."""
 
 
 class LocalRows(NamedTuple):
@@ -84,7 +85,7 @@ def local_rows(rows: Rows, owners: Owners, size: int) -> LocalRows:
 
 def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array, firsts: Array,
             size: int) -> tuple[Halo, np.ndarray]:
-    """Who has own vertices as ghosts.
+    """The ranks that have own vertices as ghosts.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def pack_entries(v, places, first, size, entries):
 
 @kl.kernel
 def mark_foreign(v, offsets, targets, low, high, counts, marks):
-    """Mark where the arcs of v lead that leave the range; all who do so store the same."""
+    """Mark the targets of v's arcs outside the range; all threads store the same value."""
     if counts[v] > 0:
         for arc in range(offsets[v], offsets[v + 1]):
             if targets[arc] < low or targets[arc] >= high:

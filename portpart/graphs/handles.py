@@ -1,7 +1,7 @@
 """Handles: numbers that a rank gives vertices of any ranks, so that arrays have elements for them.
 
 Own vertices and ghosts are their own handles, as in the rows of the rank.  Behind them stand
-vertices further away, in the order in which the rank has been told of them.
+vertices further away, in the order in which they became known.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class VertexHandles(Record):
 
 
 class Identities(Record):
-    """Who vertices are, by their handles.
+    """Names and ids of vertices, by their handles.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Handles:
         return self.names[self.local : self.count]
 
     def of(self, names: Array, global_ids: Array | None = None) -> Array:
-        """The handles of vertices; those that have none get one.
+        """The handles of vertices; ones without a handle get one.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ def find_handle(number, names, places, known: VertexHandles, handles):
 
 @kl.kernel
 def enter_id(i, places, handles, given, global_ids):
-    """The global id of a vertex that has a new handle; all who enter it enter the same."""
+    """The global id of a vertex that has a new handle; all threads store the same value."""
     global_ids[handles[places[i]]] = given[places[i]]
 
 

@@ -44,7 +44,7 @@ class Nets(Record):
 class Hypergraph:
     """A hypergraph in the memory of one execution space.
 
-    The constructor trusts its arrays; user input goes through :func:`as_hypergraph`.
+    The constructor trusts its arrays; user input is checked by :func:`as_hypergraph`.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class Hypergraph:
         return rows
 
     def prefetch_max_degree(self) -> None:
-        """Begin to find the highest degree: who asks for it waits for nothing that comes later."""
+        """Begin to compute the highest degree, so that reading it does not wait for later work."""
         if "degree" not in self._totals:
             with self.space.counters.put_back():
                 self._begun["degree"] = self.space.fetch(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from portpart.backends.interface import Array
 
 
-def closed_neighbourhoods(graph: Graph, sizes: Array | None = None) -> Hypergraph:
+def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hypergraph:
     """The hypergraph with a net for each vertex: the vertex itself and its neighbours.
 
     A net that touches b blocks costs its weight times b - 1: what a vertex sends to other blocks

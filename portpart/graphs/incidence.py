@@ -1,4 +1,4 @@
-"""What is in what: nodes of elements and elements of nodes, and who meets whom there.
+"""Incidence of elements and nodes, and elements that share nodes.
 
 Rows that have members in common are joined by merging: the members of a row stand for ascending
 lists of rows, and a heap of one place in each list yields the rows met in ascending order, each
@@ -57,7 +57,7 @@ def stacked(tables: list[np.ndarray]) -> Incidence:
 
 
 class Lists(Record):
-    """Ascending lists of rows, those that each member is in, and where rows are in them.
+    """Ascending lists of the rows that each member is in, and where rows are in them.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from portpart.primitives.basic import gather
 
 
 class LocalItems(NamedTuple):
-    """The items of a block: its own first, then those that it has of other blocks, its ghosts.
+    """The items of a block: its own first, then items of other blocks, its ghosts.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ WITHOUT_KINDS = ("has no kinds of cells: as_mesh({'tetra': elements}) for exampl
 class Mesh:
     """Elements, each a set of nodes, in compressed form in host memory.
 
-    The constructor trusts its arrays; user input goes through :func:`as_mesh`, whose arrays are
+    The constructor trusts its arrays; user input is checked by :func:`as_mesh`, whose arrays are
     read-only.
 
     Parameters
@@ -182,7 +182,8 @@ class Mesh:
         Notes
         -----
         Elements are joined in parallel.  With s the sum of squares of the numbers of elements of
-        all nodes time is O(s log p); memory, beside the graph, is 24 bytes per node of an element.
+        all nodes time is O(s log p); memory, in addition to the graph, is 24 bytes per node of an
+        element.
 
         Examples
         --------
@@ -305,8 +306,8 @@ class Mesh:
         element_part : array_like of int, shape (num_elements,), PartitionResult or Session
             Block of each element.
         ghosts : int, default 1
-            Layers of elements of other blocks that a block gets.  The first layer are those that
-            share a node with an own element.  With 0 a block gets its own elements alone.
+            Layers of elements of other blocks that a block gets.  The first layer shares nodes with
+            own elements.  With 0 a block gets its own elements alone.
         k : int, optional
             Number of blocks; default: that of the result, or the largest block plus one.
 
@@ -382,7 +383,7 @@ class Mesh:
 
 
 def read_only_mesh(*values: Any) -> Mesh:
-    """A mesh of arrays of its own, which nobody changes."""
+    """A mesh of read-only arrays."""
     mesh = Mesh(*values)
     read_only((mesh.offsets, mesh.nodes, mesh.element_weights, mesh.points,
                *(cells.nodes for cells in mesh.cells or ())))
@@ -391,7 +392,7 @@ def read_only_mesh(*values: Any) -> Mesh:
 
 def _graph(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None,
            vertex_weights: np.ndarray | None) -> Graph:
-    """The graph of arrays of its own, in host memory."""
+    """The graph of these arrays, in host memory."""
     graph = Graph(offsets, targets, weights, vertex_weights, backends.space("cpu"))
     read_only(graph.arrays.values())
     return graph

@@ -69,7 +69,7 @@ class Moved:
         return planned(comm, lambda: put_to(space, self.places, cast(Array, there)))
 
     def brought_back(self, values: Array) -> Array:
-        """Values of own vertices, for those that this rank had.  All ranks call it."""
+        """Values of own vertices, sent back to the ranks that had these.  All ranks call it."""
         comm, space = self.graph.comm, self.graph.space
         sent = planned(comm, lambda: gather(space, values, self.places))
         (back,), _ = ship(comm, space, [sent], self.arrived)
@@ -142,10 +142,10 @@ def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
     space.parallel_for(own, count_group, groups, mine)
     received = yield Message([Part([space.asarray(np.tile(space.to_host(mine), size))],
                                    np.full(size, count))])
-    told = space.to_host(received.parts[0].columns[0]).reshape(size, count)
-    ends = np.concatenate([[0], np.cumsum(told.sum(axis=0))])
-    here = np.concatenate([[0], np.cumsum(told[graph.comm.rank])])
-    shifts = ends[:-1] + told[: graph.comm.rank].sum(axis=0) - here[:-1]
+    reported = space.to_host(received.parts[0].columns[0]).reshape(size, count)
+    ends = np.concatenate([[0], np.cumsum(reported.sum(axis=0))])
+    here = np.concatenate([[0], np.cumsum(reported[graph.comm.rank])])
+    shifts = ends[:-1] + reported[: graph.comm.rank].sum(axis=0) - here[:-1]
     by_group, order = sort_keys(space, groups)
     names = space.empty(own + graph.num_ghosts, graph.names.dtype)
     places = space.empty(own, np.int32)
@@ -195,21 +195,22 @@ def _made(graph: DistributedGraph, rows: Rows, ids: Array,
     space, own = graph.space, len(rows.offsets) - 1
     found = local_rows(rows, Owners(first=space.asarray(first)), graph.comm.size)
     count = own + len(found.ghost_names)
-    names, told = space.empty(count, ids.dtype), [space.empty(count, ids.dtype)]
+    names, reported = space.empty(count, ids.dtype), [space.empty(count, ids.dtype)]
     space.parallel_for(own, write_name, rows.first, names)
     names[own:] = found.ghost_names
-    told[0][:own] = ids
+    reported[0][:own] = ids
     if rows.vertex_weights is not None:
-        told.append(space.empty(count, np.int64))
-        told[1][:own] = rows.vertex_weights
-    received = yield Message([values_for_ghosts(space, found.halo, told)])
-    for values, arrived in zip(told, received.parts[0].columns):
+        reported.append(space.empty(count, np.int64))
+        reported[1][:own] = rows.vertex_weights
+    received = yield Message([values_for_ghosts(space, found.halo, reported)])
+    for values, arrived in zip(reported, received.parts[0].columns):
         values[own:] = arrived
     offsets = rows.offsets
     if rows.num_arcs <= MAX_INT32_ARCS:
         offsets = converted(space, offsets, np.int32)
-    local = Graph(offsets, found.targets, rows.weights, told[1] if len(told) > 1 else None, space,
-                  global_ids=told[0], totals=graph.totals)
+    local = Graph(offsets, found.targets, rows.weights, reported[1] if len(reported) > 1 else None,
+                  space,
+                  global_ids=reported[0], totals=graph.totals)
     return DistributedGraph(graph.comm, first, local, found.ghost_names, found.halo, names)
 
 

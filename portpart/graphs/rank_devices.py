@@ -1,4 +1,4 @@
-"""On which device each rank works, and how what is there comes to other ranks."""
+"""The device of each rank, and how arrays there reach other ranks."""
 
 from __future__ import annotations
 

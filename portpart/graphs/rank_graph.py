@@ -25,8 +25,8 @@ Result = TypeVar("Result")
 class RankGraph:
     """A graph whose rows belong to several ranks, as one of them holds it.
 
-    Made by :func:`portpart.distributed_graph` and :func:`portpart.read_distributed`.  Calls that
-    take it are made by all ranks together, in the same order, with the same options.  It is a
+    Returned by :func:`portpart.distributed_graph` and :func:`portpart.read_distributed`.  Calls
+    with it are made by all ranks together, in the same order, with the same options.  It is a
     context manager that ends with :meth:`free`.  Where an exception ends the block on a rank, the
     other ranks raise `RankFailed` in the call that they are in, or in their next one.
 
@@ -103,7 +103,7 @@ class RankGraph:
         return self._calls
 
     def call(self, main: Callable[[DistributedGraph], Result]) -> Result:
-        """Call a function on each rank with its part of the graph.
+        """Run a function on each rank with the rank's part of the graph.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 Regions grow from vertices that a hash draws, all at once, by one arc in each round.  A vertex that
 several reach in the same round joins the one with the smallest number.  So they depend on the
-graph alone, and on who owns the vertices that none reaches.
+graph alone, and on the owners of vertices that none reaches.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class RegionGrowth(WorkRecord):
     region : array of int32
         Of own vertices that have been reached, else `NONE`.
     nearest : array of int32
-        The smallest region that reaches an own vertex in this round; of a ghost what was the
-        smallest when its owner was told.
+        The smallest region that reaches an own vertex in this round; of a ghost the smallest one
+        when its owner was updated.
     reached : array of int32
         Own vertices that regions reach in this round.
     ghosts : array of int32
@@ -124,7 +124,7 @@ def _lengths(space: ExecutionSpace, growth: RegionGrowth) -> tuple[int, int]:
 
 
 def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> Part:
-    """What owners are told of ghosts that have been reached."""
+    """Updates for owners of ghosts that have been reached."""
     space = graph.space
     ghosts = growth.ghosts[: _lengths(space, growth)[1]]
     names = gather(space, graph.names, ghosts)
@@ -141,7 +141,7 @@ def draw_seed(v, graph: Csr, chance, drawn):
 
 @kl.kernel
 def begin_region(i, front, before, growth: RegionGrowth):
-    """Vertex i of a list is in a region of its own."""
+    """Vertex i of a list begins a new region."""
     growth.region[front[i]] = kl.int32(before + i)
 
 

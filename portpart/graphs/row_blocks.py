@@ -104,7 +104,7 @@ def row_blocks(matrix: Any, part: Any, column_part: Any = None, *,
         Of any type of values.  Stored zeros count as entries.
     part : array_like of int, shape (m,), dict, PartitionResult or Session
         Block of each row, 0 ... k - 1.
-    column_part : likewise, shape (n,), optional
+    column_part : array_like of int, shape (n,), optional
         Block of each entry of the vector that the matrix is multiplied by; default: `part`, for a
         square matrix.
     k : int, optional

@@ -1,4 +1,4 @@
-"""Some of the rows of a graph, and of their entries those that are chosen, too."""
+"""Selected rows of a graph, and their entries in selected columns."""
 
 from __future__ import annotations
 

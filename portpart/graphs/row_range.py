@@ -19,7 +19,7 @@ MAX_ROWS = 2**62
 """Vertices that a graph may have of which only ranges are in memory."""
 
 VERTEX_COST = 4
-"""A vertex counts as much as this many arcs, where ranges are to be of equal cost."""
+"""A vertex counts as much as this many arcs, where ranges must have equal cost."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""What graphs and hypergraphs have in common for those who move vertices between blocks."""
+"""What graphs and hypergraphs have in common for moves of vertices between blocks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Measures(Protocol):
 
 
 class WithMeasures(Protocol):
-    """What tells the measures of a whole graph."""
+    """A source of the measures of a whole graph."""
 
     @property
     def whole(self) -> Measures:

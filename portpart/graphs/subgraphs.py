@@ -1,4 +1,4 @@
-"""What each block of a partition works on: its vertices, and those of other blocks beside them."""
+"""Subgraphs of blocks: the vertices of each block, and adjacent ones of other blocks."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def subgraphs(graph: Any, part: Any, halo: int = 1, *, k: int | None = None) -> 
         Block of each vertex, 0 ... k - 1.
     halo : int, default 1
         A block gets the vertices of other blocks that are at most this many edges, or nets, away
-        from one of its own.  With 0 it gets its own vertices alone.
+        from one of its vertices.  With 0 it gets only its own vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block plus one.
 

@@ -1,4 +1,4 @@
-"""What each block of a partition works on: its elements, their nodes, and ghosts beside them."""
+"""Sub-meshes of blocks: the elements of each block, their nodes, and adjacent ghosts."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
         The block of each element, and of each node one that has an element of it.
     ghosts : int
         A block gets the elements of other blocks that are at most this many steps away; a step
-        leads from an element to those that share a node with it.
+        leads from an element to one that shares a node with it.
     k : int
     """
     space = backends.space("cpu")
@@ -191,7 +191,7 @@ def _shared_nodes(pairs: Array, known: BlockPairs, num_nodes: int,
                   k: int) -> list[dict[int, np.ndarray]]:
     """For each block the local numbers of the nodes that it shares with each other one.
 
-    `pairs` are blocks and nodes of their own elements.
+    `pairs` are blocks and the nodes of their elements.
     """
     blocks, nodes = np.divmod(pairs, max(1, num_nodes))
     order = np.lexsort((blocks, nodes))

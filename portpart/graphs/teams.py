@@ -13,7 +13,7 @@ def team_for(mean_degree: float) -> int:
 
 
 LONE_DEGREE = 8
-"""A lane alone goes through so few arcs of each of many vertices sooner than several do."""
+"""A lane alone visits up to this many arcs of each of many vertices sooner than several do."""
 
 
 def team_for_all(graph: Structure) -> int:

@@ -25,7 +25,7 @@ from tests.algorithms.test_requests import granted
 from tests.graphs import graphs, raw_graph
 
 PAPER = {"zero_gain": False, "tolerance": 1, "rebalance": False}
-G_KWAY = IndependentOptions(fill_rooms=False, stall_limit=1, **PAPER)
+G_KWAY = IndependentOptions(apply_behind_prefix=False, stall_limit=1, **PAPER)
 GP_METIS = TwoDirectionOptions(spare_sources=True, **PAPER)
 LONG = 10**6
 
@@ -63,10 +63,10 @@ def expected_of_gkway(graph: Graph, part: np.ndarray, k: int,
     legal = legal_moves(graph, part, limits, k)
     if any(len(blocks) > 1 for _, blocks in legal.values()):
         return None
-    beside: list[set[int]] = [set() for _ in part]
+    ghost_rows: list[set[int]] = [set() for _ in part]
     for u, v, _ in oracles.arcs(graph):
-        beside[u].add(v)
-    moves = sorted((v for v in legal if all(v < u for u in beside[v] if u in legal)),
+        ghost_rows[u].add(v)
+    moves = sorted((v for v in legal if all(v < u for u in ghost_rows[v] if u in legal)),
                    key=lambda v: (-legal[v][0], v))
     weights = oracles.vertex_weights(graph)
     sequence = [(weights[v], int(part[v]), min(legal[v][1])) for v in moves]

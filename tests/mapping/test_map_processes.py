@@ -193,8 +193,8 @@ def test_a_configuration_as_preset() -> None:
     (lambda: MultisectionConfig(starts=0), "starts is 0"),
     (lambda: MultisectionConfig(runs=()), r"runs is \(\)"),
     (lambda: MultisectionConfig(runs=(4, 0)), r"runs is \(4, 0\)"),
-    (lambda: MultisectionConfig(rooms=()), r"rooms is \(\)"),
-    (lambda: MultisectionConfig(rooms=(0, 1.5)), r"rooms is \(0, 1.5\)"),
+    (lambda: MultisectionConfig(slack_shares=()), r"slack_shares is \(\)"),
+    (lambda: MultisectionConfig(slack_shares=(0, 1.5)), r"slack_shares is \(0, 1.5\)"),
     (lambda: MultisectionConfig(cycles=-1), "cycles is -1"),
     (lambda: MultisectionConfig(min_coarsest=-1), "min_coarsest is -1"),
     (lambda: IntegratedConfig(coarsening="x"), "coarsening is 'x'"),  # type: ignore[arg-type]
@@ -281,8 +281,9 @@ def test_room_for_more_than_all_there_is() -> None:
 
 
 @pytest.mark.parametrize("wrong", [
-    {"runs": 5}, {"runs": (1.5,)}, {"runs": ()}, {"rooms": 0.5}, {"rooms": ("a",)},
-    {"rooms": (float("nan"),)}, {"starts": "3"}, {"cycles": None}, {"starts": 0}, {"cycles": 1.5},
+    {"runs": 5}, {"runs": (1.5,)}, {"runs": ()}, {"slack_shares": 0.5}, {"slack_shares": ("a",)},
+    {"slack_shares": (float("nan"),)}, {"starts": "3"}, {"cycles": None}, {"starts": 0},
+    {"cycles": 1.5},
     {"min_coarsest": 2.5}], ids=str)  # fmt: skip
 def test_wrong_parameters_are_told_before_the_work(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(wrong))} is "):
@@ -380,8 +381,8 @@ def test_starts_of_a_preset_can_be_replaced() -> None:
 
 def test_mappings_that_are_combined_are_no_worse_than_the_first() -> None:
     first, both = (mapped(MESH, [3, 2, 2], [1, 10, 100], algorithm="hm", preset=config)
-                   for config in (MultisectionConfig("fast", rooms=(0.0,)),
-                                  MultisectionConfig("fast", rooms=(0.0, 0.4), cycles=1)))
+                   for config in (MultisectionConfig("fast", slack_shares=(0.0,)),
+                                  MultisectionConfig("fast", slack_shares=(0.0, 0.4), cycles=1)))
     assert both.cost < first.cost
     assert both.feasible
 

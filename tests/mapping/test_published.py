@@ -134,7 +134,7 @@ def test_every_section_is_what_jet_makes_of_its_subgraph(graph: Graph, algorithm
 
 @pytest.mark.parametrize(("algorithm", "preset", "partitioner"), [
     ("hm", "default", "portpart"), ("hm", "paper", "jet"), ("hm-ultra", "paper", "jet"),
-    ("hm", MultisectionConfig(partitioner="gkway", rooms=(0.0,)), "gkway")])
+    ("hm", MultisectionConfig(partitioner="gkway", slack_shares=(0.0,)), "gkway")])
 def test_results_name_the_partitioner_of_the_sections(algorithm: str, preset: Any,
                                                       partitioner: str) -> None:
     result = mapped(MESH, [3, 1, 2], [1, 5, 10], algorithm=algorithm, preset=preset)
@@ -147,7 +147,7 @@ def test_results_name_the_partitioner_of_the_sections(algorithm: str, preset: An
 
 def test_any_partitioner_divides_sections() -> None:
     costs = [mapped(grid_2d(40), [4, 3], [1, 10], preset=MultisectionConfig(
-        preset, partitioner=name, rooms=(0.0,))).cost for name, preset in (
+        preset, partitioner=name, slack_shares=(0.0,))).cost for name, preset in (
             ("jet", JetConfig()), ("portpart", "fast"), ("gpmetis", "default"))]
     assert max(costs) < 1.5 * min(costs)
 

@@ -189,10 +189,10 @@ def net_objective(name: str) -> Objective:
 def _objective(name: str, price: DeviceFunction) -> Objective:
     counted = BlockScore(counted_ties(price))
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
-                  COUNTING_TEAM, crosses=is_split, note=note_losses.bound(price=price),
+                  COUNTING_TEAM, is_boundary=is_split, note=note_losses.bound(price=price),
                   price=price)
     rules = replace(rules, summed=replace(
-        rules, many=SUMMED, crosses=is_split_by_sums, note=note_loss_by_sums))
+        rules, many=SUMMED, is_boundary=is_split_by_sums, note=note_loss_by_sums))
     return Objective(rules, Tables(max_distance=1), max_of_few, wide_degree=32, lone_lanes=False)
 
 

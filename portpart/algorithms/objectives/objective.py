@@ -79,8 +79,8 @@ class Rules(Static):
         The same for vertices with more neighbours, hubs among them.
     team_of_many : int
         Lanes for a vertex with many that is not a hub.
-    crosses : DeviceFunction
-        ``crosses(v, graph, part)``: whether v is on a boundary.
+    is_boundary : DeviceFunction
+        ``is_boundary(v, graph, part)``: whether v is on a boundary.
     note : DeviceFunction or None
         ``note(v, graph, part, found)``: sets `Found.own` to what the filter compares losses with,
         where that is not the weight into v's own block.
@@ -98,7 +98,7 @@ class Rules(Static):
     few: Callable[[int], BlockScore]
     many: BlockScore
     team_of_many: int
-    crosses: DeviceFunction = has_arc_outside
+    is_boundary: DeviceFunction = has_arc_outside
     note: DeviceFunction | None = None
     price: DeviceFunction | None = None
     summed: Rules | None = None

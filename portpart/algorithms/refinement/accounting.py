@@ -33,7 +33,7 @@ class Accounting(Scope):
 @kl.device
 def weigh_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
                  incumbent: Incumbent, blocks: Blocks, figures: Figures):
-    """Account for what v weighs, and for its tie to home, as it goes to its target; list it.
+    """Account for the weight and the migration cost of v as it moves to its target; list it.
 
     Independent of order.
     """
@@ -103,7 +103,7 @@ class AccountingSteps(Piece):
     """The sums of weights and cost, which follow the moves of vertices of graphs."""
 
     def account(self, this: Recording) -> None:
-        """Weights and cost change with the moves, and gains beside them are stale."""
+        """Weights and cost change with the moves, and gains of neighbours are stale."""
         launch_with_hubs(this, this.run.level.moves, (weigh_moves, weigh_moves_of_hubs),
                          this.widths.team)
 

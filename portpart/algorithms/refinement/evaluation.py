@@ -68,7 +68,7 @@ def allow_no_iteration(figures: Figures):
 @kl.device
 def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Rebalancing,
                     figures: Figures, rule: RebalancingRule):
-    """Vertices have moved for gains: those that did are locked for the next time."""
+    """Vertices have moved for gains; these are locked for the next time."""
     note_propagation(moves, figures)
     forget_rebalancings(rebalancing)
     swap_movable(active, figures)
@@ -81,7 +81,7 @@ def end_propagation(too_many, moves: Moves, active: ActiveSets, rebalancing: Reb
 @kl.device
 def end_iteration(too_many, lengths, moves: Moves, cache: GainCache, active: ActiveSets,
                   rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
-    """Count what was done, and tell whether nobody can move any more."""
+    """Count what was done; returns whether no vertex can move any more."""
     idle = False
     if figures.iteration >= 0 and figures.balanced != 0:
         end_propagation(too_many, moves, active, rebalancing, figures, rule)
@@ -115,7 +115,7 @@ def plan_next(improvement, balanced, idle, rebalancing: Rebalancing, figures: Fi
 @kl.device
 def plan_work(heavily, lengths, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
               unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
-    """Set the work sizes of what follows; `heavily` tells of a heavily overloaded block."""
+    """Set the work sizes of what follows; `heavily` says whether a block is heavily overloaded."""
     plan_tidying(active, lengths)
     plan_gathering(cache, active, rebalancing)
     plan_saving(incumbent)

@@ -57,7 +57,7 @@ class Lanes:
     def words_on(self, graph: WithMeasures, num_vertices: int, one_lane: int) -> dict[str, int]:
         """The words by which kernels know what they get, with lists of this many vertices at most.
 
-        `one_lane` is the degree that `one_lane_degree` tells.
+        `one_lane` is the degree that `one_lane_degree` returns.
         """
         team, several = self.team_on(graph), self.widest_team > 1
         shape = self._shape(graph, team, graph.whole.mean_degree)

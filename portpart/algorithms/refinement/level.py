@@ -24,7 +24,7 @@ SIZE = len(LevelWords.indices)
 
 
 class More(WorkRecord):
-    """What some algorithms need beside these; most need nothing."""
+    """Additional records of some algorithms; most need none."""
 
 
 class Run(WorkRecord):

@@ -46,7 +46,7 @@ class IndependentOptions:
 
     zero_gain: bool = option(
         True, "Whether moves of gain 0 are legal if they even out the weights of two blocks.")
-    fill_rooms: bool = option(
+    apply_behind_prefix: bool = option(
         True, "Whether moves behind the balanced prefix are made if their target has capacity.")
     tolerance: float = option(
         0.9999, "The cut must fall below this share of the best to count as progress. The paper's "
@@ -92,7 +92,7 @@ class TwoDirectionOptions:
         check_options(self)
 
     def of_rounds(self) -> IndependentOptions:
-        """The same for rounds that are told apart by nothing."""
+        """The same for rounds without distinction."""
         return IndependentOptions(self.zero_gain, False, self.tolerance, self.stall_limit,
                                   2 * self.pass_limit, self.rebalance, self.slack)
 
@@ -102,7 +102,7 @@ class TwoDirectionOptions:
 class SequenceOptions:
     """Refinement of a level by sequences of moves."""
 
-    fill_rooms: bool = option(
+    apply_behind_prefix: bool = option(
         True, "Whether moves behind the best prefix are made if they gain and their target has "
         "capacity.")
     tolerance: float = option(

@@ -1,7 +1,7 @@
 """Pieces of refinement: what each of them records in the phases of a pass.
 
-An algorithm is a tuple of pieces, its *recipe*.  The program of a level (`program.py`) goes through
-the phases, and in each of them through the pieces, in their order.
+An algorithm is a tuple of pieces, its *recipe*.  The program of a level (`program.py`) runs the
+phases, and in each of them the pieces, in order.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Widths(NamedTuple):
         Most neighbours of a vertex, if these are so few that long lists are work for single lanes;
         else 0.
     summed : bool
-        Whether the ties of hubs are summed up before anybody asks for them.
+        Whether the connectivity of hubs is summed up before it is needed.
     """
 
     of_many: int
@@ -189,6 +189,6 @@ def record_sums(this: Recording) -> dict[str, Any]:
 
 
 def record_ends(this: Recording) -> None:
-    """Record what all pieces do beside an evaluation."""
+    """Record what all pieces do at an evaluation."""
     for piece in this.pieces:
         piece.end(this)

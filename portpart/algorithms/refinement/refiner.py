@@ -35,7 +35,7 @@ from portpart.primitives.reduce import STRIPES, sum_of
 from portpart.primitives.scan import tiles_of
 
 ARCS_OF_AN_ITEM = 4
-"""So many arcs are as much work as a vertex."""
+"""This many arcs are as much work as a vertex."""
 
 NO_HUBS = 2**31
 """No vertex has this many neighbours."""
@@ -121,7 +121,7 @@ class Refiner:
         self.own = work_arrays.own_records(self.pieces, self.space, room, self.run)
 
     def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int) -> None:
-        """Give the vertices of all levels, the finest first, homes that it costs to leave."""
+        """Set the previous blocks of vertices of all levels, the finest first."""
         self._previous_blocks = list(previous_blocks)
         connections = sum_of(self.space, previous_blocks[0].move_cost) // max(1, num_vertices)
         self.loss_unit = max(self.loss_unit, connections // LARGE_ARC_WEIGHT)
@@ -193,7 +193,7 @@ class Refiner:
         Returns
         -------
         RefinementOutcome
-            What it came to; whoever reads it waits for it.
+            The result; reading it waits for the device.
         """
         self._set_limits(graph)
         if self._holds_heavy:
@@ -205,7 +205,7 @@ class Refiner:
         return self._outcomes.add(self.run.level)
 
     def rest(self, graph: Structure, journal: Journal) -> None:
-        """Put all vertices to rest where they are, at home, for runs around some of them."""
+        """Reset all vertices in their blocks, the previous ones of runs around some of them."""
         self.run = run = self.run.replaced(level=self._words_on_space())
         self.space.parallel_for(graph.num_vertices, reset_each_vertex, run.moves, run.cache,
                                 run.active,
@@ -221,14 +221,14 @@ class Refiner:
 
     def refine_around(self, graph: Structure, around: LocalRefinement, filter_ratio: float | None,
                       fixed: Array | None, previous_blocks: PreviousBlocks | None) -> None:
-        """Run a program around some vertices; all must be at rest, and are so in the end.
+        """Run a program around some vertices; all must be reset, and are so in the end.
 
         Parameters
         ----------
         around : LocalRefinement
         filter_ratio : float, or None
-            As in `refine`; None lets nobody move.
-        fixed, homes
+            As in `refine`; with None no vertex moves.
+        fixed, previous_blocks
             As in `refine` and `settle`.
         """
         self._at_best = False
@@ -269,7 +269,7 @@ class Refiner:
         return self.pieces
 
     def _records_of(self, graph: Structure) -> dict[str, Any]:
-        """Records that belong to a graph, beside its rows."""
+        """Records that belong to a graph, besides its rows."""
         return {}
 
     def _start(self, executable: Executable, records: dict[str, Any], size: int) -> None:
@@ -277,7 +277,7 @@ class Refiner:
 
     def _executable(self, key: tuple[Any, ...], widths: Widths, records: dict[str, Any],
                     pieces: tuple[Piece, ...], around: LocalRefinement | None) -> Executable:
-        """The program for what a key tells of this refiner; others of the space may have it."""
+        """The program for a key of this refiner; others of the space may have it."""
         rules, options = self.objective.rules, self.finest_options if key[0] else self.options
         pieces = tuple(piece.with_options(options) for piece in pieces)
 

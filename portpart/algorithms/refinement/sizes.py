@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from portpart.backends.work import roomy
 
 MAX_WEIGHT_COPIES = 256
-"""Block weights are spread over at most this many words."""
+"""Block weights are distributed over at most this many words."""
 
 BUCKETS = 50
 """Buckets of losses, for each block."""

@@ -24,7 +24,7 @@ STATES, PAGES = 3, 2
 """States of refinement, and pages of outcomes, that are held at once."""
 
 MANY = 2**22
-"""So many vertices or arcs more make all arrays longer whose length follows from their number."""
+"""This many vertices or arcs more make all arrays longer whose length follows from their number."""
 
 NAMES = Run.field_names[: len(PIECES)]
 """The records that hold work arrays, by their names."""

@@ -15,7 +15,7 @@ def add_block_weight(block, weight, blocks: Blocks):
 
 @kl.device
 def set_move_cost(v, price, blocks: Blocks):
-    """Set what v costs elsewhere than at home; there must be such prices."""
+    """Set the migration cost of v; the array must exist."""
     blocks.move_cost[v] = price  # type: ignore[index]
     return price
 

@@ -1,8 +1,9 @@
-"""The price of moving: homes, and what ties vertices to them.
+"""Previous blocks of vertices, and the migration costs of leaving them.
 
-A vertex costs its tie wherever it is but at home, as if an arc of that weight led from it to a
-vertex that is fixed there.  So home is a candidate even where no neighbour is, and a gain has the
-tie in it.  These are the migration nets of Catalyurek et al. (2009), which are stored nowhere.
+A vertex outside its previous block costs its move cost, as if an arc of that weight led to a vertex
+that is fixed there.  So the previous block is a candidate even without a neighbour in it, and a
+gain includes the move cost.  These are the migration nets of Catalyurek et al. (2009), which are
+stored nowhere.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class PreviousBlocks:
-    """Where vertices are at home.
+    """The previous block of each vertex, and the cost of leaving it.
 
     Attributes
     ----------
     previous : array of int32, shape (n,)
     move_cost : array of int64, shape (n,)
-        What a vertex costs elsewhere; 0 where it may as well be anywhere.
+        What a vertex costs elsewhere; 0 where it may be anywhere.
     """
 
     previous: Array
     move_cost: Array
 
     def of_clusters(self, space: ExecutionSpace, cluster: Array, count: int) -> PreviousBlocks:
-        """The same of `count` clusters of vertices that have one home."""
+        """The same of `count` clusters of vertices with one previous block."""
         return PreviousBlocks(label_of_clusters(space, self.previous, cluster, count),
                               histogram(space, cluster, count, self.move_cost))
 
@@ -49,7 +50,7 @@ class PreviousBlocks:
                            self.move_cost, sums)
 
     def cost(self, space: ExecutionSpace, part: Array) -> int:
-        """What vertices cost that are not at home.  Waits for the device."""
+        """Cost of the vertices outside their previous blocks.  Waits for the device."""
         sums = space.zeros(STRIPES, np.int64)
         self.add_to(sums, space, part)
         return sum_of(space, sums) // 2
@@ -57,7 +58,7 @@ class PreviousBlocks:
 
 def previous_blocks_on(levels: Sequence[Level[Any]],
                        previous_blocks: PreviousBlocks) -> list[PreviousBlocks]:
-    """Those of all levels, finest first; clusters are made of vertices with one home."""
+    """The previous blocks on all levels, finest first; those of a cluster's vertices are equal."""
     found = [previous_blocks]
     for fine, coarse in pairwise(levels):
         assert fine.cluster is not None
@@ -68,7 +69,7 @@ def previous_blocks_on(levels: Sequence[Level[Any]],
 
 @kl.device
 def migration_gain(v, block, blocks: Blocks):
-    """What ties v to a block: its tie if that is its home, else nothing."""
+    """The move cost of v if a block is its previous one, else 0."""
     move_cost = kl.value_or(blocks.move_cost, v, 0)
     if move_cost > 0:
         if kl.int64(block) != kl.value_or(blocks.previous, v, NONE):
@@ -78,7 +79,7 @@ def migration_gain(v, block, blocks: Blocks):
 
 @kl.device
 def has_moved(v, part, blocks: Blocks):
-    """Whether v is not at home and costs something."""
+    """Whether v is outside its previous block and costs something."""
     result = kl.value_or(blocks.move_cost, v, 0) > 0
     if result:
         result = kl.int64(part[v]) != kl.value_or(blocks.previous, v, NONE)

@@ -29,7 +29,7 @@ class Blocks(WorkRecord):
     fixed : array of int32, shape (n,), or None
         Vertices with an entry of 0 or more stay where they are.
     previous : array of int32, shape (n,), or None
-        Blocks that vertices are at home in,
+        Previous blocks of vertices,
     move_cost : array of int64, shape (n,), or None
         and what they cost elsewhere (`previous_blocks.py`).
     """

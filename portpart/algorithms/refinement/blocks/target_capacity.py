@@ -1,9 +1,9 @@
-"""Which blocks take vertices of those that are too heavy, and how many.
+"""Which blocks accept vertices of overloaded ones, and up to which weight.
 
-In Jet any block does that is below its limit.  Where a block has just given up what it had too
-much of, that is a little room for which many vertices lose least; they come back, and weak
-rebalancing goes to and fro between few blocks, as on hypergraphs of large nets with many small
-blocks.  There a block that was too heavy takes nobody until all are within their limits.
+In Jet any block below its limit does.  A block that has just lost its overload has a little
+capacity, for which many vertices lose least; they come back, and weak rebalancing alternates
+between few blocks, as on hypergraphs of large nets with many small blocks.  There a block that was
+too heavy accepts no vertex until all are within their limits.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from portpart.backends.language import DeviceFunction, Static, StaticValue
 
 @dataclass(frozen=True)
 class TargetCapacity(Static):
-    """What blocks that are not too heavy take from those that are, as device functions.
+    """The weight that blocks within their limits accept from others, as device functions.
 
     Attributes
     ----------
     free_capacity : DeviceFunction
-        ``free_capacity(b, blocks, figures)``: what block b takes yet.
+        ``free_capacity(b, blocks, figures)``: what block b still accepts.
     note_weight : DeviceFunction
-        ``note_weight(b, weight, blocks, figures)``: is told what each block weighs now.
+        ``note_weight(b, weight, blocks, figures)``: takes the weight of each block now.
     find : DeviceFunction
-        ``find(blocks, now, figures)``: lists the blocks with room, and says whether all had to be
-        opened again; all lanes of a team together.  The words of `now` and `figures` may be copies.
+        ``find(blocks, now, figures)``: lists the blocks with free capacity, and says whether all
+        had to be opened again; all lanes of a team together.  The words of `now` and `figures` may
+        be copies.
     """
 
     free_capacity: DeviceFunction
@@ -50,7 +51,7 @@ def free_if_open(b, blocks: Blocks, figures: Figures):
 
 @kl.device
 def ignore_weight(b, weight, blocks: Blocks, figures: Figures):
-    """Nobody asks later what a block weighed."""
+    """The weight of a block is not needed later."""
     return weight
 
 
@@ -112,7 +113,7 @@ def find_open(blocks: Blocks, now: Blocks, figures: Figures):
 
 @kl.device
 def find_or_open(blocks: Blocks, now: Blocks, figures: Figures):
-    """List the blocks with room; if none is left, open all again, and tell so."""
+    """List the blocks with capacity; if none is left, open all again, and return True."""
     found = list_destinations(blocks, now, figures, free_if_open)
     if found == 0:
         for b in range(kl.lane(), figures.blocks, kl.team_size()):

@@ -1,9 +1,9 @@
 """The vertices that iterations touch, listed once each, in any order.
 
-One list has all that are, or were, on a boundary; now and then it is rid of those that are in the
-interior again.  Few of the others are movable: their best target passes Jet's filter, or they
-lose nothing.  Those are on a second list, which label propagation goes through and rids of the ones
-that are movable no longer.  What a list keeps goes to the other half of its array.
+One list has all that are, or were, on a boundary; now and then vertices that are in the interior
+again are removed.  Few of the others are movable: their best target passes Jet's filter, or they
+lose nothing.  These are on a second list, which label propagation visits and rids of vertices that
+are no longer movable.  What a list keeps goes to the other half of its array.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ FEW = 2**15
 """A list of this many vertices is looked through quickly."""
 
 LONG = 2**14
-"""A list of more vertices is gone through by single lanes, if none has many neighbours: this many
-vertices at once hide what each waits for.  Of a short one each vertex is done sooner by several."""
+"""A list of more vertices is processed by single lanes, if none has many neighbours: this many
+vertices at once hide latencies.  Vertices of a short one are done sooner by several lanes each.
+"""
 
 MANY = 2**18
-"""From a list of more vertices, those that a rebalancing is about are gathered first.  Few lanes of
-every warp would have much to do, while the others wait; and each warp would add to the same word,
-which takes longer than all the rest."""
+"""From a list of more vertices, the ones that a rebalancing is about are gathered first.  Few lanes
+of every warp would have much to do, while the others wait; and each warp would add to the same
+word, which takes longer than all the rest.
+"""
 
 NONE = -1
 
@@ -136,7 +138,7 @@ def swap_movable(active: ActiveSets, figures: Figures):
 
 @kl.device
 def is_idle(cache: GainCache, active: ActiveSets, lengths):
-    """Whether nobody can move any more: no vertex is movable, and none is to be examined."""
+    """Whether no vertex can move any more: none is movable, and none has to be examined."""
     return (kl.value_or(lengths, MOVABLE, active.movable) == 0
             and kl.value_or(lengths, MARKED, cache.marked) == 0)
 
@@ -157,7 +159,7 @@ def are_few(active: ActiveSets):
 
 @kl.device
 def plan_tidying(active: ActiveSets, lengths):
-    """Say whether the first list is to be rid of what is in the interior."""
+    """Decide whether interior vertices are removed from the first list."""
     active.needs_compaction = kl.int64(should_compact(active, lengths))
     return active.needs_compaction
 

@@ -55,7 +55,7 @@ class Unrated(Scope):
 
 @dataclass(frozen=True)
 class Selector(Static):
-    """Device functions that say which vertices a body is for.
+    """Selects the vertices that a body is for, by device functions.
 
     Attributes
     ----------

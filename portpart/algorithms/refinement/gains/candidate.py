@@ -1,4 +1,4 @@
-"""The best block for a vertex, among those that it touches and that are admitted."""
+"""The best admitted block for a vertex, among the blocks it is connected to."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class BlockSearch(Static):
 
     @property
     def connections(self) -> Connectivity:
-        """How the blocks that a vertex touches are found."""
+        """How the blocks that a vertex is connected to are found."""
         return self.valuation.connectivity
 
 
 @kl.device
 def store_best(own, total, cost, block, value, found: Found, rules: Rules):
-    """Tell the first lane of a team what has been found; nothing is admitted so far."""
+    """Store the best target for the first lane of a team; nothing is admitted so far."""
     if kl.lane() == 0:
         found.own = own
         found.here = own if rules.is_cut else -cost
@@ -69,7 +69,7 @@ def store_best(own, total, cost, block, value, found: Found, rules: Rules):
 
 @kl.device
 def store_admitted(admitted, weight, found: Found):
-    """Tell the first lane of a team how many blocks are admitted, and the weight of the ties there.
+    """Store the number of admitted blocks and the connection to them, for the first lane of a team.
 
     All lanes together.
     """
@@ -85,9 +85,10 @@ def store_admitted(admitted, weight, found: Found):
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
                            found: Found,
                            search: BlockSearch):
-    """Set right what has been found where v touches nobody at home.  Called by one lane.
+    """Correct the best target where v has no connection to its previous block.  Called by one lane.
 
-    Blocks that v touches have their pull already: home could not win for its tie alone.
+    Connected blocks include their migration gain already: the previous one could not win by its
+    move cost alone.
     """
     move_cost = kl.value_or(blocks.move_cost, v, 0)
     previous = kl.int32(kl.value_or(blocks.previous, v, NONE))
@@ -119,7 +120,7 @@ def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTab
 def best_touched(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
                  found: Found,
                  search: BlockSearch):
-    """The same, for a home only if v has ties there beside the one to home."""
+    """The same; the previous block counts only if v is connected to it."""
     num_blocks = state.figures.blocks
     seed = state.figures.seed
     here = state.moves.part[v]

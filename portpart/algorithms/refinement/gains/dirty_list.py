@@ -1,4 +1,4 @@
-"""The list of vertices whose best target is stale, and what a vertex at rest is known of."""
+"""The list of vertices whose best target is stale, and the state of a reset vertex."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def empty_marked(cache: GainCache):
 
 @kl.device
 def plan_refreshing(cache: GainCache):
-    """Those that have been marked are stale; set how a team shares them."""
+    """Marked vertices are stale; set how a team shares them."""
     cache.dirty = cache.marked
     cache.group = max(1, min(cache.max_in_group, cache.marked // ENOUGH_GROUPS))
     cache.dirty_groups = (cache.marked + cache.group - 1) // cache.group

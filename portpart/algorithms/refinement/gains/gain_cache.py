@@ -2,7 +2,7 @@
 
 A target that fails Jet's filter is kept as a number below zero; the cache holds until a neighbour
 moves.  The paper keeps a row of connectivity for every vertex up to date; counting the neighbours
-of the few vertices beside a move afresh takes no memory and fewer dependent accesses.
+of the few neighbours of a move again takes no memory and fewer dependent accesses.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Propagating(Scope):
 @kl.kernel
 def begin_vertex(v, graph: Csr, moves: Moves, cache: GainCache, active: ActiveSets,
                  incumbent: Incumbent, figures: Figures):
-    """Nothing is locked; targets are to be found, but not inside blocks."""
+    """Reset vertex v: unlock it, and mark it stale if it may be on the boundary."""
     set_best(v, moves.part[v], incumbent)
     reset_gain(v, cache)
     reset_move(v, moves)
@@ -110,14 +110,14 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
                  more: More, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.
 
-    Of a vertex in the interior, which is at home and not on the list, nothing is known.
+    Nothing is known of an interior vertex in its previous block that is not on the list.
     """
-    crosses = state.active.flags[v] & ON_BOUNDARY != 0
-    if not crosses:
-        crosses = has_moved(v, state.moves.part, state.blocks)
-    if not crosses:
-        crosses = search.rules.crosses(v, graph, state.moves.part)
-    if crosses:
+    is_boundary = state.active.flags[v] & ON_BOUNDARY != 0
+    if not is_boundary:
+        is_boundary = has_moved(v, state.moves.part, state.blocks)
+    if not is_boundary:
+        is_boundary = search.rules.is_boundary(v, graph, state.moves.part)
+    if is_boundary:
         best_candidate(v, graph, state, connections, tables, found, search)
         if search.rules.note:
             search.rules.note(v, graph, state.moves.part, found)
@@ -126,7 +126,7 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
                              search.rules)
     elif kl.lane() == 0:
         reset_gain(v, state.cache)
-    return crosses
+    return is_boundary
 
 
 def refreshed(rules: Rules, valuation: BlockScore) -> DeviceFunction:

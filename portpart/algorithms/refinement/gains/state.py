@@ -1,4 +1,4 @@
-"""Gains of vertices, and lists of those that iterations touch."""
+"""Gains of vertices, and lists of the vertices that iterations change."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class GainSteps(Piece):
         this.program.launch(this.run.level.vertices, begin_vertex)
 
     def refresh(self, this: Recording) -> None:
-        """Bring the gains of vertices beside moves up to date."""
+        """Bring the gains of neighbours of moves up to date."""
         program, level, widths = this.program, this.run.level, this.widths
         kernels = ByDegree(refreshed, DIRTY, this.rules)
         for team, one_lane in widths.of_list(widths.team):

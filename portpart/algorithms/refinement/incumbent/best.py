@@ -31,7 +31,7 @@ def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: 
 
 @kl.device
 def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: Figures):
-    """Record the values of a new best partition, and what is to be copied."""
+    """Record the values of a new best partition, and what must be copied."""
     incumbent.saved_vertices = 0
     incumbent.saved_blocks = 0
     if improvement != NOT_BETTER:
@@ -46,6 +46,6 @@ def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: F
 
 @kl.device
 def plan_saving(incumbent: Incumbent):
-    """Set how much of the best partition is to be copied."""
+    """Set how much of the best partition must be copied."""
     incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))
     return incumbent.saves

@@ -1,4 +1,4 @@
-"""What runs of refinement came to, kept in the space of the graph until somebody asks."""
+"""Outcomes of refinement, kept in the space of the graph until they are read."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Incumbent(WorkRecord):
     touched : array of int8, shape (n,)
         Whether a vertex may be on a boundary of the partition that a level starts from.
     is_unsaved : array of int8, shape (n,)
-        Whether a vertex is on the list of those that have moved since.
+        Whether a vertex is on the list of vertices moved since.
     unsaved_list : array of int32
     tolerance : float
         The cost must fall below this share of the best one to count as progress.
@@ -37,7 +37,7 @@ class Incumbent(WorkRecord):
     restored_blocks: int = kl.word()  # blocks whose weights start from those of the best partition
     restored_stripes: int = kl.word()  # words of the cost that start from it
     saves: int = kl.word()  # work items of `save_best`: the most of the next two, and one at least
-    saved_vertices: int = kl.word()  # to copy to the best partition: those that have moved or none
+    saved_vertices: int = kl.word()  # to copy to the best partition: the moved ones or none
     saved_blocks: int = kl.word()
     unsaved: int = kl.word()  # vertices that have moved since the best partition
     best_is_balanced: int = kl.word()

@@ -41,7 +41,7 @@ def list_unsaved(v, incumbent: Incumbent):
 
 @kl.device
 def save_vertex(i, moves: Moves, incumbent: Incumbent):
-    """Keep vertex i of those that have moved since the best partition, and return it."""
+    """Keep vertex i of the list of vertices moved since the best partition, and return it."""
     v = incumbent.unsaved_list[i]
     set_best(v, moves.part[v], incumbent)
     return reset_saved(v, incumbent)

@@ -1,11 +1,11 @@
-"""Refinement around a few vertices: nothing in it takes time for the others.
+"""Localized refinement: around a few vertices, without time for the others.
 
-Between two runs the arrays of refinement are at rest: nobody is on a list, nobody's best target is
-known, and the partition is the best one, where all are at home.  A run begins with vertices that
-are woken, whose best targets are looked for; moves wake their neighbours.  In the end what has
-moved since the best partition moves back, all that was examined is put to rest, and where a vertex
-is becomes its home.  Only where the vertices around do not suffice to relieve a block that is too
-heavy all vertices are examined, as in other runs.
+Between two runs the arrays of refinement are reset: no vertex is on a list, no best target is
+known, and the partition is the best one; it holds the previous blocks.  A run begins with active
+vertices, whose best targets are determined; moves activate their neighbours.  In the end vertices
+moved since the best partition move back, all examined vertices are reset, and the block of a vertex
+becomes its previous block.  Only where the vertices around do not suffice to relieve a block that
+is too heavy all vertices are examined, as in other runs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ SUM_TEAM = 32
 
 
 class LocalReport(Words):
-    """What a run around vertices came to.
+    """The result of a run around vertices.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class LocalReport(Words):
         Of the partition alone.
     iterations : int
     affected : int
-        Vertices that were woken.
+        Vertices that were activated.
     moved, migration : int
-        Vertices that have left their home, and their size.
+        Vertices that have left their previous block, and their size.
     journaled : int
         Vertices that the best partition has had elsewhere, if only for a while.
     """
@@ -80,7 +80,7 @@ class LocalReport(Words):
 
 
 class Journal(WorkRecord):
-    """Who has moved in a run around vertices.
+    """The vertices moved in a run around vertices.
 
     Attributes
     ----------
@@ -92,9 +92,9 @@ class Journal(WorkRecord):
     weights : array of int64, shape (k,)
         What the blocks weigh in the end.
     previous : array of int32, shape (n,)
-        Where vertices were when it began; -1 for those that are new.
+        Where vertices were when it began; -1 for new ones.
     listed, left : array of int32
-        Vertices of the best partitions, and which home each has left, -1 if none.
+        Vertices of the best partitions, and the previous block that each has left, -1 if none.
     """
 
     vertex_sizes: Array | None
@@ -114,7 +114,7 @@ class LocalRefinement(NamedTuple):
     record : callable
         Records it, of which `record_local` is a part.
     records : dict
-        Those that it has beside what refinement has; the journal is one, and `refine_around` adds
+        Its records in addition to those of refinement; the journal is one, and `refine_around` adds
         words that a run begins with, ``begun``.
     key : tuple
         What else its code depends on.
@@ -141,7 +141,7 @@ def reset_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumben
 
 @kl.device
 def set_previous_block(v, block, journal: Journal):
-    """Note which block v is at home in, -1 if in none."""
+    """Set the previous block of v, -1 if none."""
     journal.previous[v] = kl.int32(block)
     return block
 
@@ -149,7 +149,7 @@ def set_previous_block(v, block, journal: Journal):
 @kl.kernel
 def reset_each_vertex(v, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
                       previous):
-    """Put v to rest, in the block where it is."""
+    """Reset v, in the block where it is."""
     reset_vertex(v, moves, cache, active, incumbent)
     set_best(v, moves.part[v], incumbent)
     previous[v] = moves.part[v]
@@ -163,7 +163,7 @@ def begin_level(word, begun: LevelWords, level: LevelWords):
 
 @kl.kernel
 def begin_report(_, journal: Journal):
-    """Nobody is woken and nobody has moved."""
+    """No vertex is active and none has moved."""
     journal.report.affected = 0
     journal.report.moved = 0
     journal.report.migration = 0
@@ -172,7 +172,7 @@ def begin_report(_, journal: Journal):
 
 @kl.device
 def count_activated(cache: GainCache, journal: Journal):
-    """So many vertices are woken.  For one lane."""
+    """Store the number of active vertices.  For one lane."""
     journal.report.affected = cache.marked
     return 0
 
@@ -190,7 +190,7 @@ def save_and_note(i, moves: Moves, incumbent: Incumbent, blocks: Blocks, journal
 
 @kl.kernel
 def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
-    """A vertex that has moved since the best partition is to move back."""
+    """A vertex that has moved since the best partition moves back."""
     v = incumbent.unsaved_list[i]
     there = incumbent.best[v]
     if moves.part[v] != there:
@@ -199,26 +199,26 @@ def move_back(i, moves: Moves, incumbent: Incumbent, figures: Figures):
 
 @kl.kernel
 def rest_listed(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
-    """Put vertex i of those on a boundary to rest."""
+    """Reset vertex i of the list of boundary vertices."""
     reset_vertex(active.boundary[active.boundary_begin + i], moves, cache, active, incumbent)
 
 
 @kl.kernel
 def rest_unsaved(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent):
-    """Put vertex i of those that were to move back to rest."""
+    """Reset vertex i of the list of vertices that had to move back."""
     reset_vertex(incumbent.unsaved_list[i], moves, cache, active, incumbent)
 
 
 @kl.kernel
 def forget_dirty(i, cache: GainCache):
-    """Vertex i of those that are stale is to be left alone; others know nothing of it."""
+    """Unmark vertex i of the stale ones."""
     unmark(cache.dirty_list[i], cache)
 
 
 @kl.kernel
 def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
                 journal: Journal):
-    """Put vertex i of the journal to rest where it is; that is its home from now on."""
+    """Reset vertex i of the journal; its block is its previous block from now on."""
     v = journal.listed[i]
     reset_vertex(v, moves, cache, active, incumbent)
     there = incumbent.best[v]
@@ -236,7 +236,7 @@ def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
 
 @kl.kernel
 def return_vertex(i, listed, left, moves: Moves, incumbent: Incumbent, journal: Journal):
-    """Vertex i of a list goes back to the block that it has left, and is at home there."""
+    """Vertex i of a list goes back to the block that it has left, again its previous block."""
     v = listed[i]
     if left[i] >= 0:
         join_block(v, left[i], moves)
@@ -269,7 +269,7 @@ def record_begin(this: Recording) -> None:
 def record_local(this: Recording) -> None:
     """Record a run around vertices that are marked already; then `record_end` is to come.
 
-    A piece that activates more of them tells the report how many they are, by `count_activated`.
+    A piece that activates more of them updates their number in the report, by `count_activated`.
     """
     for piece in this.pieces:
         piece.activate(this)

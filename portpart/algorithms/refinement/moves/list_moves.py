@@ -93,7 +93,7 @@ def propose_move(v, there, moves: Moves):
 def commit_move(v, there, moves: Moves, figures: Figures):
     """List the move of v, which is locked for the next propagation.
 
-    Nobody who asks meanwhile whether v is locked for this one gets a different answer.
+    Whether v is locked for this one does not change.
     """
     moves.locked_in[v] = kl.int32(figures.iteration)
     return add_move_to(v, there, moves, figures)
@@ -122,7 +122,7 @@ def lock_now(v, moves: Moves):
 
 @kl.device
 def lock_once(v, mark, moves: Moves):
-    """Lock v with a mark, below zero, if it is not locked, and tell whether it was not.  Atomic."""
+    """Lock v with a mark, below zero, if it is not locked; returns whether it was not.  Atomic."""
     return kl.atomic_cas(moves.locked_in, kl.int64(v), kl.int32(NEVER), kl.int32(mark)) == NEVER
 
 
@@ -156,7 +156,7 @@ def add_cost(key, change, moves: Moves):
 
 @kl.device
 def set_cost(stripe, cost, moves: Moves):
-    """Set a word of those that add up to twice the cost."""
+    """Set one of the words that add up to twice the cost."""
     moves.cost_sums[stripe] = 2 * cost if stripe == 0 else 0
     return cost
 

@@ -40,5 +40,5 @@ class Moves(WorkRecord):
 
     moves: int = kl.word()  # vertices that move in this iteration
     last_propagation: int = kl.word()  # the last label propagation, whose moves are locked
-    subsampled: int = kl.word()  # few of those that want to move may at a time: all were too many
+    subsampled: int = kl.word()  # few proposed moves are made at a time: all were too many
     weight_stripes: int = kl.word()  # copies of the block weights that moves are added to

@@ -15,7 +15,7 @@ MANY_COPIES = 64
 """From this many copies on all lanes share those of one block after the other."""
 
 AT_ONCE = 8
-"""So many copies a lane asks for before it waits."""
+"""A lane loads this many copies before it waits."""
 
 
 @kl.device

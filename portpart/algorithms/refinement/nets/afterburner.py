@@ -1,9 +1,9 @@
 """Jet's label propagation on nets: the afterburner asks each net what the wanted moves do to it.
 
-The moves of a net's pins are thought of as made one by one.  Each pin is told what the
-net costs less by its move; a vertex moves if all its nets together do not cost more.  That is what
-Jet asks of an edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or
-it is that of gains, the largest first, and of ids where gains are equal.
+The moves of a net's pins are thought of as made one by one.  Each pin gets what the net costs less
+by its move; a vertex moves if all its nets together do not cost more.  That is what Jet asks of an
+edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or it is that of
+gains, the largest first, and of ids where gains are equal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def step_in_net(j, size, before, after):
 def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner,
                           moves: Moves,
                           cache: GainCache, price: StaticValue, move_order: MoveOrder):
-    """Tell the pins of net i that want to move what it gains by each."""
+    """Add the gain of net i by each proposed move of its pins to these."""
     before = kl.team_array(kl.int32, MAX_SMALL)
     after = kl.team_array(kl.int32, MAX_SMALL)
     number = kl.team_array(kl.int8, MAX_SMALL)

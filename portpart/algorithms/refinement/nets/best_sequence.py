@@ -1,8 +1,8 @@
 """HyperG's sequences of moves (dissertation 2.3, algorithms 8 and 9), of vertices of hypergraphs.
 
 Every vertex that gains by a move to another block of its nets is a candidate.  They are put in
-order, the largest gain first, of equal ones the smaller id, and each is told what it gains once all
-before it have moved: the afterburner over nets, in the order of gains.  Of the prefixes of the
+order, the largest gain first, of equal ones the smaller id, and the gain of each is computed once
+all before it have moved: the afterburner over nets, in the order of gains.  Of the prefixes of the
 sequence after which every block keeps its limit the one that gains most is made, the longest of
 these; without any gain, none.
 """
@@ -61,7 +61,7 @@ class Sequences(NetPropagation):
     """Sequences of moves; those behind the best prefix are made where there is room, or not."""
 
     order: str = "gain"
-    fill_rooms: bool = True
+    apply_behind_prefix: bool = True
 
     loses = False
     wants: ClassVar[DeviceFunction] = has_positive_gain
@@ -70,7 +70,7 @@ class Sequences(NetPropagation):
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, WorkRecord]:
         """The sequence."""
-        return {"sequence": sequence_for(space, sizes, run, False, self.fill_rooms)}
+        return {"sequence": sequence_for(space, sizes, run, False, self.apply_behind_prefix)}
 
     def move(self, this: Recording) -> None:
         """Candidates, what they gain one by one, and the best prefix."""
@@ -85,7 +85,8 @@ class Sequences(NetPropagation):
 
 def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
     """HyperG's refinement."""
-    rule = Sequences(holds_heavy=options.hold_heavy, fill_rooms=options.fill_rooms)
+    rule = Sequences(holds_heavy=options.hold_heavy,
+                     apply_behind_prefix=options.apply_behind_prefix)
     return moving_on_nets(rule, *relaxed_limits(options.rebalance))
 
 

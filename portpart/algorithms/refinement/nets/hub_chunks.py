@@ -29,7 +29,7 @@ def end_of_chunk(p, graph: NetRows, hub_chunks: HubChunks):
 @kl.kernel
 def split_hub(i, graph: NetRows, hub_sums: HubSums, hub_chunks: HubChunks, cache: GainCache,
               active: ActiveSets):
-    """List the pieces of hub i; all it is tied to is to be summed up.  In any order."""
+    """List the chunks of hub i, whose connectivity must be summed up.  In any order."""
     v = active.hub_list[i]
     count = (degree_of(v, graph) + HUB_CHUNK - 1) // HUB_CHUNK
     first = kl.atomic_add(hub_chunks, HubChunks.chunks, count)
@@ -58,6 +58,6 @@ def sum_chunk(p, graph: NetRows, hub_chunks: HubChunks, moves: Moves, cache: Gai
                                     order=kl.team_array(kl.int8, 1))
     v = hub_chunks.vertex[p]
     if cache.is_dirty[v] != 0:
-        crosses = active.flags[v] & ON_BOUNDARY != 0
+        is_boundary = active.flags[v] & ON_BOUNDARY != 0
         add_to_sums(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks),
-                    kl.int64(moves.part[v]), crosses, graph, connections, sums)
+                    kl.int64(moves.part[v]), is_boundary, graph, connections, sums)

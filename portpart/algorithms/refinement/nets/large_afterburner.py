@@ -1,7 +1,7 @@
 """The afterburner for nets of many pins, which have counters (`afterburner.py`).
 
 A team makes their moves group by group, in the counters, which come back in the end.  Only moves
-from or to blocks that may lose all pins, or have none, tell anything.
+from or to blocks that may lose all pins, or have none, matter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_GROUP = 128
 @kl.device
 def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
               price: StaticValue):
-    """Tell v that by its move the net, of this spread, touches this many blocks more."""
+    """Add to v's gain what a net of this connectivity gains if it spans `step` blocks more."""
     gain = price(connectivity) - price(connectivity + step)
     if gain != 0:
         gain *= kl.value_or(graph.nets.weights, net, 1)
@@ -41,7 +41,7 @@ def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterb
 
 @kl.device
 def step_of(there_now, here_now):
-    """How many blocks more a net touches by a move between blocks with this many of its pins."""
+    """How many blocks more a net spans by a move between blocks with this many of its pins."""
     return kl.int64(there_now == 0) - kl.int64(here_now == 1)
 
 
@@ -83,7 +83,7 @@ def matters(v, critical, moves: Moves, cache: GainCache):
 
 @kl.device
 def joins_at(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
-    """1 if who stands there wants to move from or to a critical block, else 0."""
+    """1 if the vertex there has a proposed move from or to a critical block, else 0."""
     v = move_order.in_line(min(place, end - 1), graph, state.afterburner)
     asks = move_order.wants(v, state.moves, state.cache)
     return kl.int64(place < end and matters(v, critical, state.moves, state.cache)) * kl.int64(asks)
@@ -104,7 +104,7 @@ def in_group(place, end, critical, graph: NetRows, state: AfterburnerState, move
 @kl.device
 def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAfterburner,
                move_order: MoveOrder):
-    """List those of a lane that join, the first of whom is that number of the group."""
+    """List the joining vertices of a lane, whose first one has that number in the group."""
     left = kl.uint64(joins)
     mine = kl.int64(number)
     while left != 0:
@@ -119,9 +119,10 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
 def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
                       state: AfterburnerState,
                       price: StaticValue):
-    """Tell the movers that `moving_pins.left` lists, and count them where they want to be.
+    """Add the gains of the moves that `moving_pins.left` lists, and count these pins at their
+    targets.
 
-    Returns how many blocks more the net touches then.  All lanes of a team together.
+    Returns how many blocks more the net spans then.  All lanes of a team together.
     """
     first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
     kl.team_sync()
@@ -167,7 +168,7 @@ def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: Ne
 def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
                      state: AfterburnerState,
                      price: StaticValue, move_order: MoveOrder):
-    """Tell those in line whose moves matter, group by group.  All lanes of a team together."""
+    """Add the gains of moves in line that matter, group by group.  All lanes of a team together."""
     connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
         place = base + AT_ONCE * kl.lane()
@@ -208,7 +209,7 @@ def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerStat
 def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
                           price: StaticValue,
                           move_order: MoveOrder):
-    """Tell the pins of net i the same; its counters go along and come back."""
+    """The same for a net with counters, which change with the moves and are restored."""
     moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
                              reached=kl.team_array(kl.int32,
                                                                                             MAX_GROUP))

@@ -24,10 +24,10 @@ def list_net(net, small, large, sets: PinSets, lists: NetLists):
 
 
 @kl.device
-def claim_net(net, listed, asks, lists: NetLists):
-    """1 if who asks has to put a net on its list, which was not `listed` a moment ago; else 0."""
+def claim_net(net, listed, wanted, lists: NetLists):
+    """1 if the caller has to put a net on its list, which was not `listed` a moment ago; else 0."""
     claimed = kl.int64(0)
-    if asks != 0 and listed == 0:
+    if wanted != 0 and listed == 0:
         claimed = kl.int64(kl.atomic_cas(lists.is_listed, net, kl.int32(0), kl.int32(1)) == 0)
     return claimed
 
@@ -101,7 +101,7 @@ def unlist(net, lists: NetLists):
 
 @kl.kernel
 def empty_lists(_, lists: NetLists):
-    """Nets are to be listed again."""
+    """Nets must be listed again."""
     lists.small_listed = 0
     lists.large_listed = 0
     lists.small_touched = 0

@@ -1,8 +1,8 @@
-"""In what order the wanted moves of a net's pins are thought of as made.
+"""The order in which the afterburner applies proposed moves of a net's pins.
 
-In that of ids, as pins are stored; or in that of gains, the largest first, of equal ones the
-smaller id.  Pins of a net without counters are put in their places by counting who goes before
-each; those of a net with counters are gathered and sorted.
+Either by ids, as pins are stored, or by gains, the largest first, of equal ones the smaller id.
+The place of a pin of a net without counters is the number of pins before it; pins of a net with
+counters are gathered and sorted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from portpart.backends.language import DeviceFunction, Scope, Static, StaticValu
 
 
 class AfterburnerState(Scope):
-    """What tells pins of large nets what their moves gain."""
+    """What computes gains of pins of large nets."""
 
     moves: Moves
     cache: GainCache
@@ -39,7 +39,7 @@ class MoveOrder(Static):
         ``line_up(net, graph, state)``: makes the line of a net with counters, from where its pins
         begin, and says where it ends.  All lanes of a team together.
     in_line : DeviceFunction
-        ``in_line(place, graph, afterburner)``: who stands there.
+        ``in_line(place, graph, afterburner)``: the vertex there.
     wants : DeviceFunction
         ``wants(v, moves, cache)``: whether v wants to move.
     sorts : bool
@@ -58,7 +58,7 @@ ORDERS = ("id", "gain")
 
 
 def turns_by(order: str, wants: DeviceFunction) -> MoveOrder:
-    """One of `ORDERS`, of the moves of those who want to move."""
+    """One of `ORDERS`, of proposed moves."""
     if order == "id":
         return MoveOrder(turn_by_id, all_pins, pin_at, wants)
     return MoveOrder(turn_by_gain.bound(wants=wants), sort_by_gain.bound(wants=wants),
@@ -86,7 +86,7 @@ def pin_at(place, graph: NetRows, afterburner: NetAfterburner):
 
 @kl.device
 def moving_pin_at(place, graph: NetRows, afterburner: NetAfterburner):
-    """Who has been put there."""
+    """The vertex put there."""
     return afterburner.line[place]
 
 
@@ -102,7 +102,7 @@ def goes_before(u, v, cache: GainCache):
 @kl.device
 def turn_by_gain(j, begin, size, graph: NetRows, moves: Moves, cache: GainCache,
                  wants: StaticValue):
-    """How many pins go before pin j: those that want to move go before the others."""
+    """How many pins go before pin j: pins with a proposed move go before the others."""
     v = graph.nets.pins[begin + j]
     v_wants = wants(v, moves, cache)
     turn = kl.int64(0)

@@ -1,6 +1,6 @@
 """Moves of an iteration on a hypergraph: weights of blocks follow, and nets are listed once each.
 
-What becomes of the nets is in `settling.py`.
+The nets are updated in `net_update.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Update nets whose pins have moved: their sets of blocks, their costs, and whom that concerns.
+"""Update nets whose pins have moved: their sets of blocks, their costs, and the affected gains.
 
 The sets of blocks of a net are rebuilt; if they change, the gains of its pins are stale.
 """
@@ -26,7 +26,7 @@ from portpart.backends.language import Scope, StaticValue
 
 
 class NetUpdate(Scope):
-    """What changes for a net and vertices beside it when its pins have moved."""
+    """What changes for a net and its pins when some of these have moved."""
 
     moves: Moves
     cache: GainCache
@@ -54,8 +54,8 @@ def concerns_some(changed):
 
 @kl.device
 def concerns_few(changed):
-    """The same where few vertices are to be examined: only pins in blocks that the net may come
-    to or leave by a move.
+    """The same where few vertices are examined: only pins in blocks that the net may reach or
+    leave by a move.
     """
     return True
 

@@ -1,4 +1,6 @@
-"""What refinement keeps of the nets of a level, beside their sets of blocks (`pin_state.py`)."""
+"""What refinement keeps of the nets of a level, in addition to their sets of blocks
+(`pin_state.py`).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ HUB_CHUNK = 1024
 
 
 class NetLists(WorkRecord):
-    """Nets that are to be examined, once each: those without counters, and those with them.
+    """Nets to examine, once each: without counters, and with counters.
 
     Attributes
     ----------
@@ -144,7 +146,7 @@ class RefinedNetsOf:
         self.pieces: dict[str, WorkRecord] = {}
 
     def _make_room(self, graph: Hypergraph) -> None:
-        """Have arrays for a hypergraph, whose state is to be found."""
+        """Allocate arrays for a hypergraph, whose state is not known yet."""
         room = net_room(self.most, graph.num_vertices, graph.num_nets, graph.num_pins,
                         graph.max_degree > max_arcs(1))
         if self.room is None or not self.room.holds(room):
@@ -154,7 +156,7 @@ class RefinedNetsOf:
             self.room = room
 
     def __call__(self, graph: Hypergraph) -> RefinedNets:
-        """The rows of a hypergraph; the state of its nets is to be found, and none is listed."""
+        """The rows of a hypergraph; the state of its nets is not known yet, and none is listed."""
         self._make_room(graph)
         words = net_words(self.space, graph.num_nets, self.num_blocks)
         return refined(graph.csr, graph.nets, self.pieces, words, list_words(self.space))

@@ -137,7 +137,7 @@ class NetPropagation(Piece):
         return turns_by(self.order, self.wants)
 
     def move(self, this: Recording) -> None:
-        """Vertices tell nets of the moves that they want, and move if their nets agree."""
+        """Vertices propose moves, and move if their nets accept."""
         program, movable, rows = this.program, this.run.level.movable, rows_of(this)
         with program.side_by_side():
             program.launch(movable, keep_movable)

@@ -1,6 +1,6 @@
-"""Vertices of hypergraphs that want to move: they tell their nets, and hear what these say.
+"""Proposed moves in hypergraphs: vertices list their nets, and move if these accept.
 
-Those that want to, and what they make of what their nets say, are device functions, so that label
+Which moves are proposed, and when they are accepted, are device functions, so that label
 propagation and sequences of moves share the rest.
 """
 
@@ -28,7 +28,7 @@ from portpart.graphs.rows import degree_of
 
 
 class Agreeing(Scope):
-    """What says which moves nets agree to, and keeps these."""
+    """Which moves nets accept, and the list of these."""
 
     moves: Moves
     cache: GainCache
@@ -37,7 +37,7 @@ class Agreeing(Scope):
 
 
 class Announcing(Scope):
-    """What vertices that want to move tell their nets."""
+    """Records for listing the nets of proposed moves."""
 
     moves: Moves
     cache: GainCache
@@ -49,7 +49,7 @@ class Announcing(Scope):
 
 
 class ActingOnNets(Scope):
-    """The same, and who may want to move."""
+    """The same, and the active sets."""
 
     moves: Moves
     cache: GainCache
@@ -64,10 +64,11 @@ class ActingOnNets(Scope):
 @kl.device
 def needs_afterburner(row, wants, here, there, sets: PinSets, pin_counts: PinCounts,
                       afterburner: NetAfterburner):
-    """1 if a net of that row of counters, or none, is asked about a move; 0 if nobody wants one.
+    """1 if the afterburner examines a net of that row of counters, or none; 0 without a proposed
+    move.
 
     A net with counters costs the same after any of these moves if none of its blocks may lose all
-    its pins and none gets its first one: then it need not be asked.
+    its pins and none gets its first one: then it need not be examined.
     """
     asked = kl.int64(wants != 0)
     if asked != 0 and row >= 0:
@@ -80,7 +81,7 @@ def needs_afterburner(row, wants, here, there, sets: PinSets, pin_counts: PinCou
 
 @kl.device
 def list_nets_of(v, begin, end, graph: NetRows, state: Announcing):
-    """List the nets of v, which wants to move, at places begin ... end-1.  Independent of order.
+    """List the nets of v, whose move is proposed, at places begin ... end-1.  Independent of order.
 
     All lanes of a team together.
     """
@@ -110,19 +111,19 @@ def list_nets_of(v, begin, end, graph: NetRows, state: Announcing):
 
 @kl.device
 def accept_all(v, afterburner: NetAfterburner):
-    """Every wanted move is kept, for others to choose from."""
+    """Every proposed move is kept, to choose from later."""
     return True
 
 
 @kl.device
 def accept_non_losing(v, afterburner: NetAfterburner):
-    """Whether the nets of v together, and its tie to home, do not cost more by its move."""
+    """Whether moving v does not increase the cost of its nets plus its migration cost."""
     return afterburner.after[v] >= 0
 
 
 @kl.device
 def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
-    """Nobody wants to leave block `here` of a net any longer, if it has counters."""
+    """Clear the number of proposed moves from block `here` of a net, if it has counters."""
     if row >= 0:
         afterburner.leaving[kl.int64(row) * sets.blocks + here] = kl.int32(0)
     return row
@@ -130,7 +131,7 @@ def forget_leaving(row, here, sets: PinSets, afterburner: NetAfterburner):
 
 @kl.device
 def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: StaticValue):
-    """Move v if its nets agree; those at places begin ... end-1 forget what it wanted.
+    """Move v if its nets accept; counts of proposals are cleared at places begin ... end-1.
 
     All lanes of a team together.
     """
@@ -150,7 +151,7 @@ def move_if_nets_agree(v, begin, end, graph: NetRows, state: Agreeing, agree: St
 @kl.kernel
 def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: StaticValue,
                     act: StaticValue):
-    """Act for movable vertex i if it wants to move, unless it is a hub."""
+    """Act for movable vertex i if its move is proposed, unless it is a hub."""
     if uses_lanes(one_lane, state.active.movable, state.figures):
         v = movable_vertex(i, state.active)
         is_hub = degree_of(v, graph) > state.figures.hub_degree
@@ -161,14 +162,14 @@ def act_for_movable(i, graph: NetRows, state: ActingOnNets, one_lane, wants: Sta
 @kl.kernel
 def act_for_pieces(p, graph: NetRows, state: Announcing, hub_chunks: HubChunks,
                    wants: StaticValue, act: StaticValue):
-    """Act for a piece of a hub that wants to move."""
+    """Act for a chunk of a hub whose move is proposed."""
     v = hub_chunks.vertex[p]
     if wants(v, state.moves, state.cache):
         act(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
 
 
 def of_proposed(wants: DeviceFunction, act: DeviceFunction) -> tuple[Kernel, Kernel]:
-    """The kernels that act for vertices that want to move: those that are no hubs, and hubs.
+    """The kernels that act for proposed moves: of other vertices, and of hubs.
 
     What is done is `list_nets_of`, or `move_if_nets_agree` bound to something.
     """

@@ -122,7 +122,7 @@ def walk_moves(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: Move
                by_sum: StaticValue):
     """Find the best prefix of moves after which no block is too heavy.  Called by one team.
 
-    Of those that gain most it is the longest; without any gain there is none.
+    Of the best ones it is the longest; without any gain there is none.
     """
     count = moves.moves
     heavy = kl.int64(0)
@@ -190,11 +190,10 @@ def weight_offered(i, first, sequence: MoveSequence):
 @kl.kernel
 def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, sequence: MoveSequence,
                         by_sum: StaticValue):
-    """Drop moves behind the prefix, but for those for which their block has room.  Called by one
+    """Drop moves behind the prefix, except moves that fit their block.  Called by one
     team.
 
-    There is room if the block can take all that is offered to it up to this move, leave who
-    may.
+    A move fits if the block can take all that is offered to it up to this move, without departures.
     """
     base = sequence.prefix.kept
     while base < moves.moves:
@@ -202,7 +201,7 @@ def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, seque
         if i < moves.moves:
             there = sequence.other_keys[i] & LOW_HALF
             weight = sequence.block_weight[there] + weight_offered(i, base, sequence)
-            drops = sequence.fill_rooms == 0
+            drops = sequence.apply_behind_prefix == 0
             if by_sum:
                 drops = drops or sequence.gain[sequence.other_list[i]] <= 0
             if drops or exceeds(weight, there, blocks, figures) != 0:

@@ -4,7 +4,7 @@ A move is legal if it gains and its target block stays within its limit.  What a
 with is cached (`gain_cache.py`); only where that block is full the legal blocks are examined.
 Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add up.
 Beyond the paper, moves that gain nothing are legal if they even out the weights of the two blocks;
-they come after those that gain.
+they come after the others.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
                found: Found,
                sequence: MoveSequence, search: BlockSearch):
-    """trial.legal[v] = the block with room where v gains most, if there is one.
+    """sequence.legal[v] = the best block with capacity for v, if there is one.
 
     All lanes of a team together.
     """

@@ -27,7 +27,7 @@ from portpart.primitives.recorded_sort import (
 
 
 class PrefixWords(Words):
-    """What a sequence of moves comes to."""
+    """The totals of a sequence of moves."""
 
     too_heavy: Any  # whether all moves together are too many
     top_gain: Any
@@ -54,7 +54,7 @@ class MoveSequence(More):
     prefix : PrefixWords
     zero_gain : int
         Whether moves without gain are legal that even out the weights of two blocks.
-    fill_rooms : int
+    apply_behind_prefix : int
         Whether moves behind the prefix are made where their blocks have room.
     limits : array of int64, shape (k,)
         What blocks may weigh, where `Blocks.limits` changes from round to round.
@@ -64,7 +64,7 @@ class MoveSequence(More):
     prefix: PrefixWords
     sorting: SortArrays
     zero_gain: int
-    fill_rooms: int
+    apply_behind_prefix: int
     limits: Array
     legal: Array = work(np.int32, lambda size: size.vertices)
     gain: Array = work(np.int64, lambda size: size.vertices)
@@ -76,13 +76,13 @@ class MoveSequence(More):
 
 
 def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_gain: bool,
-                 fill_rooms: bool) -> MoveSequence:
+                 apply_behind_prefix: bool) -> MoveSequence:
     """Allocate what a run needs; a list of rebalancing is free while moves are made."""
     return MoveSequence.allocate(
         space, sizes, other_list=run.rebalancing.listed,
         prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
-        fill_rooms=int(fill_rooms), limits=run.blocks.limits)
+        apply_behind_prefix=int(apply_behind_prefix), limits=run.blocks.limits)
 
 
 def sequence_of(this: Recording) -> Any:
@@ -138,7 +138,7 @@ def set_top_gain(gain, prefix: PrefixWords):
 
 @kl.device
 def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequence):
-    """The moves are to be sorted, by vertex first, if that is needed."""
+    """Request that the moves are sorted, by vertex first, if that is needed."""
     sequence.prefix.ordering = needed
     sequence.prefix.by_gain = 0
     sort_keys(moves.moves, figures.vertices, sequence.sorting.words)

@@ -125,7 +125,7 @@ class ThinningSteps(Piece):
         return replace(self, until_balanced=options.until_balanced)
 
     def move(self, this: Recording) -> None:
-        """Before moves are chosen, most of those that want to move are locked."""
+        """Before moves are chosen, most movable vertices are locked."""
         if self.until_balanced:
             with this.program.if_nonzero(this.run.level.subsampled):
                 this.program.launch(this.run.level.movable, lock_random)

@@ -1,7 +1,7 @@
 """Ghosts of a level that is refined: what they know of their vertices, and when.
 
-A ghost is told the best target and the gain of its vertex when these have changed, and each of its
-moves.  It is never out of date itself: its owner brings it up to date.
+A ghost gets the best target and the gain of its vertex when these have changed, and each of its
+moves.  It is never stale itself: its owner updates it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from portpart.primitives.owners import Halo, clear_arrived, ghost_of, record_pus
 from portpart.primitives.ranks import Owners
 
 TEAM = 8
-"""Lanes that go through what is beside a ghost."""
+"""Lanes that visit the neighbours of a ghost."""
 
 
 class Arriving(Scope):
@@ -77,13 +77,13 @@ def begin_entry(entry, sent: Sent):
 
 @kl.kernel
 def clear_changed(_, changed: Changed):
-    """There is nothing to tell.  One item."""
+    """There is nothing to send.  One item."""
     changed.count = 0
 
 
 @kl.kernel
 def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
-    """List a vertex that has been brought up to date if ghosts have been told something else."""
+    """List an updated vertex if its ghosts have other values."""
     v = cache.dirty_list[i]
     entry = halo.begin[v]
     if entry < halo.begin[v + 1]:
@@ -94,8 +94,8 @@ def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
 
 
 @kl.kernel
-def note_arrival(i, state: GhostState, arriving: Arriving, beside: GhostRows, layout: MailLayout):
-    """A ghost moves: what is beside it is out of date.  A team."""
+def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows, layout: MailLayout):
+    """A ghost moves: its neighbours are stale.  Called by one team."""
     g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
         mark_moved(g, state.moves, state.figures)
@@ -103,8 +103,9 @@ def note_arrival(i, state: GhostState, arriving: Arriving, beside: GhostRows, la
             lock_moved(g, state.moves, state.figures)
         list_unsaved(g, state.incumbent)
     ghost = g - state.figures.vertices
-    for entry in range(beside.begin[ghost] + kl.lane(), beside.begin[ghost + 1], kl.team_size()):
-        mark_dirty(beside.beside[entry], state.cache)
+    for entry in range(ghost_rows.begin[ghost] + kl.lane(), ghost_rows.begin[ghost + 1],
+                       kl.team_size()):
+        mark_dirty(ghost_rows.neighbours[entry], state.cache)
 
 
 @kl.kernel
@@ -125,7 +126,7 @@ class GhostSteps(Piece):
             this.program.launch(1, clear_arrived)
 
     def refresh_hubs(self, this: Recording) -> None:
-        """Tell the gains that have changed."""
+        """Send the gains that have changed."""
         program, level, cache = this.program, this.run.level, this.run.cache
         changed: Any = program.records["changed"]
         program.launch(1, clear_changed)
@@ -134,7 +135,7 @@ class GhostSteps(Piece):
                    narrow=this.widths.counter is int32)
 
     def account(self, this: Recording) -> None:
-        """Tell the moves; what is beside them is out of date."""
+        """Send the moves; the neighbours of ghosts that move are stale."""
         moves, arrived = this.run.moves, self._arrived(this)
         self._push(this, [moves.target], moves.listed, this.run.level.moves)
         this.program.launch(arrived, note_arrival, team=TEAM, layout=self._layout(this))

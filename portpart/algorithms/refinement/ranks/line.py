@@ -1,8 +1,8 @@
-"""Strong rebalancing where vertices have moved to other ranks: who leaves behind whom.
+"""Strong rebalancing where vertices have moved to other ranks: the order of leaving vertices.
 
 The vertices that leave stand in a line in the order of their global ids (`rebalancing/strong.py`).
-Each rank sees to a range of these.  It is told who leaves and how heavy they are, and answers where
-in the line each begins.
+Each rank handles a range of these ids.  It gets the leaving vertices and their weights, and answers
+where in the line each begins.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from portpart.algorithms.refinement.ranks.state import RankTotals
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import (
-    FillingRooms,
+    FillingRow,
     evict_strongly,
     keep_those_above,
     stand_at,
@@ -116,14 +116,14 @@ def record_line(this: Recording, layout: MailLayout, rule: RebalancingRule) -> N
 
 @kl.kernel
 def clear_weight(i, line: Line):
-    """Nobody leaves yet."""
+    """No vertex leaves yet."""
     line.before[i] = 0
 
 
 @kl.kernel
 def count_leaving(i, graph: Csr, rebalancing: Rebalancing, line: Line, mail: Mail, owners: Owners,
                   layout: MailLayout):
-    """Count the words for who sees to the id of a vertex, if it leaves; atomic."""
+    """Count the words for the rank that handles the id of a vertex, if it leaves; atomic."""
     v = rebalancing.listed[i]
     if rebalancing.slot_of[v] != STAYS:
         rank = rank_of(line.first, kl.int64(global_id(v, graph)), owners.size)
@@ -159,14 +159,14 @@ def write_end(_, line: Line, totals: RankTotals):
 
 @kl.kernel
 def answer_place(i, line: Line, mail: Mail, totals: RankTotals, layout: MailLayout):
-    """Write where a vertex that leaves begins in the line, in the place of what was told of it."""
+    """Write where a leaving vertex begins in the line, over what was received of it."""
     item = i * layout.width
     place = totals.before[0] + line.before[got(mail.recv, item, layout.lead) - line.low]
     put_number(mail.recv, item, place, ANSWER)
 
 
 @kl.kernel
-def leave_from_place(i, graph: Csr, state: FillingRooms, mail: Mail, layout: MailLayout,
+def leave_from_place(i, graph: Csr, state: FillingRow, mail: Mail, layout: MailLayout,
                      rule: RebalancingRule):
     """A vertex that leaves goes to the block whose room covers its place in the line."""
     v = state.rebalancing.listed[i]

@@ -1,4 +1,4 @@
-"""Projection between two levels of several ranks: owners of clusters tell their blocks.
+"""Projection between two levels of several ranks: owners of clusters send their blocks.
 
 Nearly all clusters of a rank's vertices are its own; what is known of the others is fetched.
 """
@@ -28,7 +28,7 @@ class ProjectedClusters(Record):
     Attributes
     ----------
     own : Coarser
-        What is known of its own clusters,
+        The known state of own clusters,
     foreign : Coarser
         and of others,
     names : array of int64
@@ -71,7 +71,7 @@ def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> Fetche
     coarser : DistributedGraph
         The graph of the clusters.
     known : Coarser
-        What this rank knows of its own clusters.
+        The known state of this rank's clusters.
     cluster : array of int64
         The number of the cluster of each vertex and each ghost, among all ranks.
     """

@@ -1,7 +1,7 @@
 """Refinement over several ranks, with the result of one device.
 
-Every rank refines its own vertices by the kernels of one device.  Sums over the ranks, and ghosts
-that are told what has changed, take the place of what one device has at hand.
+Every rank refines its own vertices by the kernels of one device.  Sums over the ranks, and updates
+of ghosts, replace what one device has at hand.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from portpart.primitives.mail import Mail, MailLayout
 RANK_JET: tuple[Piece, ...] = (
     IncumbentSteps(), SumSteps(), GainSteps(), GhostSteps(), RankRebalancingSteps(),
     PropagationSteps(), AccountingSteps())
-"""Jet over ranks: what ghosts are told of moves comes before these are accounted for."""
+"""Jet over ranks: ghosts are updated before moves are accounted for."""
 
 
 def moved_jet(layout: MailLayout) -> tuple[Piece, ...]:
@@ -51,7 +51,7 @@ def moved_jet(layout: MailLayout) -> tuple[Piece, ...]:
 
 
 WORDS_OF_GAIN = 4
-"""Of an item that tells a gain, the longest: a place, a block, and 64 bits."""
+"""Words of the longest item, a gain: a place, a block, and 64 bits."""
 
 AnyPart = DistributedGraph | Graph
 
@@ -94,7 +94,7 @@ class RankRefiner(Refiner):
         self._found: Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
-        """Hold the partition of so many vertices that another refiner holds.
+        """Take over another refiner's partition of this many vertices.
 
         The other one, which is of the same hierarchy, may go on with it, too.
         """
@@ -148,7 +148,7 @@ class RankRefiner(Refiner):
 
     def refine(self, graph: Any, filter_ratio: float = 0.0,
                fixed: Array | None = None) -> RefinementOutcome:
-        """Refine the current partition of `graph` in place; all ranks come to the same."""
+        """Refine the current partition of `graph` in place; all ranks get the same result."""
         return super().refine(graph if isinstance(graph, Graph) else graph.local, filter_ratio,
                               fixed)
 
@@ -157,7 +157,7 @@ class RankRefiner(Refiner):
         self._graph = graph
         # what is taken to find these is given back before there is more
         sent, changed = sent_for(graph)
-        self._beside = {"beside": ghost_rows(graph), "sent": sent, "changed": changed}
+        self._beside = {"ghost_rows": ghost_rows(graph), "sent": sent, "changed": changed}
         if graph.are_moved:
             self._beside["line"], self._beside["line_mail"] = line_of(graph)
         self._make_room(room_for(graph))

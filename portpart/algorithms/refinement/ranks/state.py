@@ -29,7 +29,7 @@ class RankTotals(WorkRecord):
     words : array of int64
         What is added up for an evaluation: these three, one behind the other.
     buckets, slots : array of int64
-        As `Rebalancing.bucket_weight` and `slot_weight`; of slots those that matter.
+        As `Rebalancing.bucket_weight` and `slot_weight`; of slots the ones that matter.
     sub_buckets : array of int64
         For each block those of its bucket that matters, side by side.
     shares : array of int64, shape (ranks,)
@@ -55,7 +55,7 @@ class RankTotals(WorkRecord):
     num_sub_buckets: int = kl.word()
 
     def for_level(self, num_blocks: int, sub_buckets: int) -> RankTotals:
-        """The same where each bucket has so many sub-buckets."""
+        """The same where each bucket has this many sub-buckets."""
         return self.with_words(num_words=len(self.words), num_buckets=len(self.buckets),
                                num_sub_buckets=num_blocks * sub_buckets)
 
@@ -70,7 +70,7 @@ def totals_for(space: ExecutionSpace, sizes: RefinementSizes, ranks: int) -> Ran
 
 
 def _weights_end(sizes: RefinementSizes) -> int:
-    """Where the words of weights end, of those that are added up for an evaluation."""
+    """Where the words of weights end, of the words that are added up for an evaluation."""
     return sizes.blocks * sizes.stripes
 
 
@@ -80,7 +80,7 @@ def _costs_end(sizes: RefinementSizes) -> int:
 
 
 class Sent(Record):
-    """What ranks have told each other of own vertices that are ghosts there.
+    """What ranks have sent each other of own vertices that are ghosts there.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Sent(Record):
 
 
 class Changed(Record):
-    """Own vertices with something to tell.
+    """Own vertices with changes to send.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Changed(Record):
 
 
 def sent_for(graph: DistributedGraph) -> tuple[Sent, Changed]:
-    """Nothing has been sent, and there is nothing to tell."""
+    """Nothing has been sent, and there is nothing to send."""
     space, entries = graph.space, len(graph.halo.ranks)
     sent = Sent(space.empty(entries, np.int32), space.empty(entries, np.int64))
     return (sent.with_words(num_ghosts=graph.num_ghosts, num_entries=entries),

@@ -43,7 +43,7 @@ def forget_cost(stripe, moves: Moves, owners: Owners):
 @kl.kernel
 def write_sums(_, moves: Moves, cache: GainCache, active: ActiveSets, figures: Figures,
                totals: RankTotals):
-    """Write what this rank adds to weights, cost and lengths of lists.  One team."""
+    """Write what this rank adds to weights, cost and lengths of lists.  Called by one team."""
     sum_copies(moves.weight_sums, totals.weights, moves, figures)
     twice = twice_the_cost(moves)
     if kl.lane() == 0:
@@ -120,7 +120,7 @@ class RankRebalancingSteps(RebalancingSteps):
     Attributes
     ----------
     layout : MailLayout or None
-        How vertices that leave travel to who sees to their ids, where they have moved.
+        How leaving vertices travel to the ranks that handle their ids, where they have moved.
     """
 
     layout: MailLayout | None = None

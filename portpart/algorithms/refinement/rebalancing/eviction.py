@@ -1,4 +1,4 @@
-"""Who may leave blocks that are too heavy (Jet, section 4.2).
+"""Candidates that leave overloaded blocks (Jet, section 4.2).
 
 What label propagation has cached says where most vertices would go and what that loses; of the
 others it is counted (`rebalance.py`).
@@ -89,9 +89,9 @@ def is_eviction_candidate(v, slight, graph: Csr, moves: Moves, blocks: Blocks,
 @kl.device
 def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figures,
                  rule: RebalancingRule):
-    """Where v goes if its cache tells: its best block, or one by chance if it touches none.
+    """The cached target of v: its best block, or a random one if it is connected to none.
 
-    NONE if its best block has no room.
+    NONE if its best block has no capacity.
     """
     block = cache.best_target[v]
     if block < NONE:
@@ -205,7 +205,7 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
 
 @kl.kernel
 def rate_gathered(i, graph: Csr, state: Leaving, rule: RebalancingRule):
-    """Rate vertex i of those that may leave, if it has only been listed so far."""
+    """Rate eviction candidate i, if it has only been listed so far."""
     v = state.rebalancing.listed[i]
     if i >= state.rebalancing.rated and state.active.flags[v] & IS_MOVABLE == 0:
         if not evicts_all(state.moves.part[v], state.blocks, state.rebalancing, BY_WEIGHT):

@@ -26,8 +26,9 @@ LAST_WITHOUT_LOSS = 1
 """Buckets up to this one hold vertices that lose nothing."""
 
 ONLY_MOVABLE, ALL, REST = 0, 1, 2
-"""Which vertices of a slightly heavy block are rated: the movable ones; all on its boundary; or
-those that have not been so far."""
+"""Which vertices of a slightly heavy block are rated: the movable ones; all on its boundary; or the
+ones not rated so far.
+"""
 
 
 @kl.device
@@ -94,7 +95,7 @@ def scope_of(b, active: ActiveSets, rebalancing: Rebalancing):
 
 @kl.device
 def scope_after(b, bucket, active: ActiveSets, rebalancing: Rebalancing):
-    """Which vertices of block b have to be rated beside those that are, now or the next time."""
+    """Which other vertices of block b have to be rated, now or the next time."""
     result = kl.int32(ONLY_MOVABLE)
     if bucket > LAST_WITHOUT_LOSS:
         result = kl.int32(ALL)
@@ -122,8 +123,8 @@ def set_threshold(b, active: ActiveSets, blocks: Blocks, unrated: UnratedList,
                   rebalancing: Rebalancing, figures: Figures, rule: RebalancingRule):
     """threshold[b] = last slot that leaves block b: the one that brings it below the limit.
 
-    If that takes vertices that lose something, all have to be in their buckets, beside those
-    that are there; and probably so the next time.
+    If that takes vertices that lose something, all have to be in their buckets, and probably so the
+    next time.
     """
     overload = blocks.weight[b] - blocks.limits[b] - figures.slack
     slot = kl.int64(-1)

@@ -11,7 +11,7 @@ from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 
 BATCH = 256
-"""Vertices that a team gathers from before it adds to the number of those that may leave."""
+"""Vertices that a team gathers from before it adds to the number of eviction candidates."""
 
 
 @kl.device
@@ -64,7 +64,7 @@ def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancin
 
 @kl.device
 def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
-    """Nobody is listed to leave yet."""
+    """No vertex is listed to leave yet."""
     rebalancing.candidates = 0
     rebalancing.rated = 0
     empty_unrated(unrated)

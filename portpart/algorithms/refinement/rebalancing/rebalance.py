@@ -1,8 +1,8 @@
 """Rating the vertices that may leave, and Jetrw: weak rebalancing (Jet, section 4.2).
 
 Vertices of blocks that are too heavy are rated by what a move would lose; the cheapest leave
-(`loss_buckets.py`).  Weak: every vertex goes to its best connected block among those with room;
-what label propagation has cached tells most of them.  Strong: see `strong.py`.
+(`loss_buckets.py`).  Weak: every vertex goes to its best connected block with capacity, mostly
+known from the gain cache.  Strong: see `strong.py`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def rate(v, graph: Csr, state: RatingLeavers, connections: ConnectivityTable, ta
 
 @dataclass(frozen=True)
 class Rated:
-    """`rate` for a relief: a body, of an objective and a way to value blocks."""
+    """`rate` for a rule: a body, of an objective and a way to value blocks."""
 
     rule: RebalancingRule
 

@@ -29,7 +29,7 @@ class RebalancingRule(Static):
     Attributes
     ----------
     bucket_of : DeviceFunction
-        ``bucket_of(loss, weight, rebalancing)``: who leaves first.
+        ``bucket_of(loss, weight, rebalancing)``: which vertices leave first.
     slight_share : int
         An excess of at most 1 / slight_share of the limit is slight: of such a block only the
         boundary is rated.
@@ -40,7 +40,7 @@ class RebalancingRule(Static):
         Whether coarse levels have as many sub-buckets as the finest one, so that barely more leaves
         than has to; else as many as suit them.
     nearest : bool
-        Whether strong rebalancing brings blocks as near to their rooms as vertices allow; else a
+        Whether strong rebalancing fills blocks as near to their limits as vertices allow; else a
         vertex goes where its place in the row begins.
     waits : bool
         Whether in strong rebalancing a vertex of which more than half would lie beyond the room in

@@ -49,10 +49,10 @@ class Rebalancing(WorkRecord):
 
     candidates: int = kl.word()  # vertices that may leave a block that is too heavy
     swept: int = kl.word()  # vertices that may leave heavily overloaded blocks: all or none
-    rated: int = kl.word()  # this many of those that may leave have been rated
+    rated: int = kl.word()  # this many eviction candidates have been rated
     single: int = kl.word()  # listed vertices that are examined one by one; 0 if it gathers
     batches: int = kl.word()  # batches of them, at most, that it gathers from; or 0
-    many_on_boundary: int = kl.word()  # from a longer list those that may leave are gathered first
+    many_on_boundary: int = kl.word()  # from a longer list eviction candidates are gathered first
     strong: int = kl.word()  # the next rebalancing is the strong one
     short: int = kl.word()  # a block has to give up more than the movable vertices rated so far
     wide: int = kl.word()  # this rebalancing rates others, too, from the start

@@ -55,11 +55,11 @@ class RebalancingSteps(Piece):
 
     @property
     def statics(self) -> dict[str, Any]:
-        """The relief, by which `evaluate` plans too."""
+        """The rule, by which `evaluate` also plans."""
         return {"rule": self.rule}
 
     def rebalance(self, this: Recording) -> None:
-        """List and rate those that may leave, see who has to, and let these leave."""
+        """List and rate candidates, select the ones that must leave, and let these leave."""
         program, level = this.program, this.run.level
         with program.if_nonzero(level.needs_compaction):
             program.launch(level.on_boundary, keep_on_boundary)
@@ -78,7 +78,7 @@ class RebalancingSteps(Piece):
         self._leave(this)
 
     def _rate(self, this: Recording) -> None:
-        """Rate those that have only been listed so far, then see who has to leave."""
+        """Rate candidates that have only been listed so far, then select the leaving ones."""
         program, level = this.program, this.run.level
         if self.rule.rates_boundary:
             with program.if_nonzero(level.batches):

@@ -1,8 +1,8 @@
 """Jetrs: strong rebalancing, the cookie cutter (Jet, section 4.2, algorithm 4.3).
 
-The vertices that leave, in the order of their ids, fill the room of the blocks one by one.
+The vertices that leave, in the order of their ids, fill the capacity of the blocks one by one.
 Where one begins is the sum of the weights of those before it: tiles of vertices are summed up, and
-each tile is gone through once more to move its vertices.
+each tile is visited once more to move its vertices.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ ROWS = 4
 """Rows of a tile, as wide as a team, that are loaded together."""
 
 
-class FillingRooms(Scope):
-    """What vertices that leave, one behind the other, fill the rooms of blocks with."""
+class FillingRow(Scope):
+    """Records for filling the capacity of blocks by leaving vertices in a row."""
 
     moves: Moves
     blocks: Blocks
@@ -112,20 +112,20 @@ def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
 
 @kl.device
 def put_behind(tile, weight, rebalancing: Rebalancing):
-    """Those that leave a tile stand behind so much more weight."""
+    """Vertices that leave a tile stand behind this much more weight."""
     rebalancing.tile_sums[tile] += weight
     return weight
 
 
 @kl.device
-def end_of_rooms(blocks: Blocks):
-    """Where the last room ends, of those in a row."""
+def end_of_row(blocks: Blocks):
+    """Where the last interval of free capacity ends."""
     return blocks.room[blocks.destinations]
 
 
 @kl.device
 def place_at(position, blocks: Blocks):
-    """Which block's room, of those in a row, covers a position before the end of the row."""
+    """Which block's interval of free capacity covers a position before the end of the row."""
     low = kl.int64(0)
     high = blocks.destinations
     while high - low > 1:
@@ -144,15 +144,15 @@ def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def evict_strongly(v, weight, position, state: FillingRooms, rule: RebalancingRule):
-    """A leaving vertex goes to the block whose room covers its position among the leaving.
+def evict_strongly(v, weight, position, state: FillingRow, rule: RebalancingRule):
+    """A leaving vertex goes to the block whose capacity covers its position in the row.
 
-    That is where it begins, or its middle: then blocks come as near to their rooms as they can.
+    That is where it begins, or its middle: then blocks come as near to their limits as they can.
     """
     place = position
     if rule.nearest:
         place += weight // 2
-    if place < end_of_rooms(state.blocks):
+    if place < end_of_row(state.blocks):
         enter_place(v, place_at(place, state.blocks), state.moves, state.blocks, state.figures)
     return place
 
@@ -170,13 +170,13 @@ def fits(weight, place, position, blocks: Blocks):
 
 
 @kl.device
-def leave_where_it_fits(v, weight, position, state: FillingRooms, rule: RebalancingRule):
+def leave_where_it_fits(v, weight, position, state: FillingRow, rule: RebalancingRule):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
 
     One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
     """
     place = kl.int64(NONE)
-    if position < end_of_rooms(state.blocks):
+    if position < end_of_row(state.blocks):
         place = place_at(position, state.blocks)
         if fits(weight, place, position, state.blocks):
             enter_place(v, place, state.moves, state.blocks, state.figures)
@@ -186,7 +186,7 @@ def leave_where_it_fits(v, weight, position, state: FillingRooms, rule: Rebalanc
 
 
 @kl.device
-def leave_row(v, weight, before, state: FillingRooms, rule: RebalancingRule, leave: StaticValue):
+def leave_row(v, weight, before, state: FillingRow, rule: RebalancingRule, leave: StaticValue):
     """Vertices of a row leave one behind the other; returns where the last one ends."""
     until = before + kl.team_scan(weight)
     if weight != 0:
@@ -195,16 +195,17 @@ def leave_row(v, weight, before, state: FillingRooms, rule: RebalancingRule, lea
 
 
 @kl.kernel
-def leave_tile(tile, graph: Csr, state: FillingRooms, rule: RebalancingRule, leave: StaticValue):
-    """Those that leave a tile go to blocks with room, as `leave` tells from where each begins.
+def leave_tile(tile, graph: Csr, state: FillingRow, rule: RebalancingRule, leave: StaticValue):
+    """Vertices that leave a tile go to blocks with capacity, which `leave` finds from where each
+    begins.
 
-    Several rows are loaded before the first one is gone through, so that their latencies overlap;
+    Several rows are loaded before the first one is processed, so that their latencies overlap;
     a tile that none leaves is passed over.
     """
     before = state.rebalancing.tile_sums[tile]
     behind = before
     if tile + 1 < state.rebalancing.tiles:
-        behind = min(state.rebalancing.tile_sums[tile + 1], end_of_rooms(state.blocks))
+        behind = min(state.rebalancing.tile_sums[tile + 1], end_of_row(state.blocks))
     end = min((tile + 1) * TILE, state.figures.vertices)
     width = kl.int64(kl.team_size())
     base = kl.int64(tile) * TILE
@@ -221,14 +222,13 @@ def leave_tile(tile, graph: Csr, state: FillingRooms, rule: RebalancingRule, lea
 @kl.kernel
 def place_pending(_, graph: Csr, moves: Moves, blocks: Blocks, rebalancing: Rebalancing,
                   figures: Figures):
-    """Those that wait follow behind all others, again and again while room is left.  Called by one
-    team.
+    """Place the pending vertices behind the others until no capacity is left.  Called by one team.
 
-    Those that fit leave their place, which one lane only reads and writes.
+    Vertices that fit leave their place, which one lane only reads and writes.
     """
     tail = rebalancing.tile_sums[rebalancing.tiles - 1]
     count = blocks.destinations
-    end = end_of_rooms(blocks)
+    end = end_of_row(blocks)
     waiting = kl.int64(1)
     while waiting != 0 and tail < end:
         waiting = kl.int64(0)
