@@ -63,7 +63,7 @@ PRESETS = {
         "coarsening.max_coarsest": MAX_BLOCKS,
         "coarsening.drop_below": 0,
         "grouping.max_coarse_weight": None,
-        "refinement.apply_behind_prefix": False,
+        "refinement.apply_later_moves": False,
         "refinement.tolerance": 1,
         "refinement.stall_limit": 1,
         "refinement.rebalance": False,

@@ -64,7 +64,7 @@ PRESETS = {
         "initial.method": "metis-kway",
         "initial.starts": 1,
         "refinement.zero_gain": False,
-        "refinement.apply_behind_prefix": False,
+        "refinement.apply_later_moves": False,
         "refinement.tolerance": 1,
         "refinement.stall_limit": 1,
         "refinement.rebalance": False,

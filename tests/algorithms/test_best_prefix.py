@@ -98,9 +98,9 @@ class Moves:
         put(space, run.blocks.weight, self.blocks)
         return run.replaced(level=LevelWords(space.asarray(level.array)))
 
-    def sequence(self, space: ExecutionSpace, run: Run, apply_behind_prefix: bool) -> MoveSequence:
+    def sequence(self, space: ExecutionSpace, run: Run, apply_later_moves: bool) -> MoveSequence:
         """What the moves come to together."""
-        sequence = sequence_for(space, RefinementSizes(self.n, 0, self.k), run, False, apply_behind_prefix)
+        sequence = sequence_for(space, RefinementSizes(self.n, 0, self.k), run, False, apply_later_moves)
         sums = np.zeros((self.stripes, self.k), np.int64)
         stripe, weights = self.buffer % self.stripes, self.weights[self.buffer]
         np.subtract.at(sums, (stripe, self.part[self.buffer]), weights)
@@ -109,11 +109,11 @@ class Moves:
         sequence.prefix.top_gain = self.gain[self.buffer].max(initial=0)
         return sequence.replaced(weight_sums=space.asarray(sums.ravel()))
 
-    def cut_down(self, space: ExecutionSpace, apply_behind_prefix: bool = False) -> tuple[Run,
-                                                                                          MoveSequence]:
+    def cut_down(self, space: ExecutionSpace, apply_later_moves: bool = False) -> tuple[Run,
+                                                                                        MoveSequence]:
         """The list of moves is cut down by a program."""
         run = self.run(space)
-        sequence = self.sequence(space, run, apply_behind_prefix)
+        sequence = self.sequence(space, run, apply_later_moves)
         graph = Csr(None, None, None, None, space.asarray(self.weights.copy()), None)
         records = {"graph": graph, "run": run, "sequence": sequence}
         executable = space.cached_executable("best prefix of a test", lambda: recorded(records))
@@ -132,7 +132,7 @@ def kept_by(run: Run) -> np.ndarray:
 
 
 def assert_rooms_are_filled(space: ExecutionSpace, moves: Moves) -> None:
-    run, _ = moves.cut_down(space, apply_behind_prefix=True)
+    run, _ = moves.cut_down(space, apply_later_moves=True)
     found, moved_in = kept_by(run), copied(run.moves.moved_in)
     assert sorted(found.tolist()) == sorted(moves.made())
     assert {v for v in moves.buffer.tolist() if moved_in[v] >= 0} == set(found.tolist())

@@ -28,7 +28,7 @@ from tests.algorithms.test_best_prefix import Moves, put
 from tests.algorithms.test_net_refinement import agreed
 from tests.backends.lanes import LanesSpace
 
-AS_PUBLISHED = SequenceOptions(apply_behind_prefix=False, tolerance=1, stall_limit=1,
+AS_PUBLISHED = SequenceOptions(apply_later_moves=False, tolerance=1, stall_limit=1,
                                rebalance=False,
                                hold_heavy=False, slack=0)
 
@@ -85,7 +85,7 @@ def test_a_round_makes_the_best_prefix(space: ExecutionSpace, k: int, imbalance:
     """Of moves in the order of their gains, each as large as it is after those before it."""
     hypergraph, name = circuit(260, 4, large=240, weighted=True), "cut"
     start = random_part(hypergraph, k)
-    one_round = SequenceOptions(apply_behind_prefix=False, rebalance=False, hold_heavy=False,
+    one_round = SequenceOptions(apply_later_moves=False, rebalance=False, hold_heavy=False,
                                 slack=0,
                                 round_limit=1)
     refiner, _ = refined(space, hypergraph, start, k, name, imbalance, one_round)

@@ -25,7 +25,7 @@ from tests.algorithms.test_requests import granted
 from tests.graphs import graphs, raw_graph
 
 PAPER = {"zero_gain": False, "tolerance": 1, "rebalance": False}
-G_KWAY = IndependentOptions(apply_behind_prefix=False, stall_limit=1, **PAPER)
+G_KWAY = IndependentOptions(apply_later_moves=False, stall_limit=1, **PAPER)
 GP_METIS = TwoDirectionOptions(spare_sources=True, **PAPER)
 LONG = 10**6
 

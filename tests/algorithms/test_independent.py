@@ -30,7 +30,7 @@ from tests.graphs import graphs, random_graph, raw_graph
 
 LARGE = {**{name: GRAPHS[name] for name in ("sparse", "medium", "dense", "skewed")},
          "mesh": delaunay(1500)}
-ONE_ROUND = {"round_limit": 1, "zero_gain": False, "apply_behind_prefix": False}
+ONE_ROUND = {"round_limit": 1, "zero_gain": False, "apply_later_moves": False}
 
 
 def refined(space: ExecutionSpace, graph: Graph, part: Any, k: int, imbalance: str = "0.03",

@@ -139,8 +139,7 @@ def test_strong_rebalancing_fills_the_rooms_in_order(
 
 
 def places(leaving: list[tuple[int, int]], room: list[int]) -> dict[int, int]:
-    """Where each of the leaving, with their weights, finds its place in the row laid in a
-    row.
+    """Where each leaving vertex, by its weight, finds its place in the capacities laid in a row.
 
     Who fits to less than half into the room that it begins in comes again behind all others.
     """

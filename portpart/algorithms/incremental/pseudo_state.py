@@ -98,7 +98,7 @@ def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseud
         space, sizes, other_list=run.rebalancing.listed,
         prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
         words=PseudoWords(space.zeros(len(PseudoWords.indices), np.int64)),
-        sorting=sort_arrays(space, sizes.vertices), zero_gain=0, apply_behind_prefix=0,
+        sorting=sort_arrays(space, sizes.vertices), zero_gain=0, apply_later_moves=0,
         limits=run.blocks.limits)
 
 

@@ -46,7 +46,7 @@ class IndependentOptions:
 
     zero_gain: bool = option(
         True, "Whether moves of gain 0 are legal if they even out the weights of two blocks.")
-    apply_behind_prefix: bool = option(
+    apply_later_moves: bool = option(
         True, "Whether moves behind the balanced prefix are made if their target has capacity.")
     tolerance: float = option(
         0.9999, "The cut must fall below this share of the best to count as progress. The paper's "
@@ -102,7 +102,7 @@ class TwoDirectionOptions:
 class SequenceOptions:
     """Refinement of a level by sequences of moves."""
 
-    apply_behind_prefix: bool = option(
+    apply_later_moves: bool = option(
         True, "Whether moves behind the best prefix are made if they gain and their target has "
         "capacity.")
     tolerance: float = option(

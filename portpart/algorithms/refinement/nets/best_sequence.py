@@ -61,7 +61,7 @@ class Sequences(NetPropagation):
     """Sequences of moves; those behind the best prefix are made where there is room, or not."""
 
     order: str = "gain"
-    apply_behind_prefix: bool = True
+    apply_later_moves: bool = True
 
     loses = False
     wants: ClassVar[DeviceFunction] = has_positive_gain
@@ -70,7 +70,7 @@ class Sequences(NetPropagation):
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, WorkRecord]:
         """The sequence."""
-        return {"sequence": sequence_for(space, sizes, run, False, self.apply_behind_prefix)}
+        return {"sequence": sequence_for(space, sizes, run, False, self.apply_later_moves)}
 
     def move(self, this: Recording) -> None:
         """Candidates, what they gain one by one, and the best prefix."""
@@ -86,7 +86,7 @@ class Sequences(NetPropagation):
 def sequence_pieces(options: SequenceOptions) -> tuple[Piece, ...]:
     """HyperG's refinement."""
     rule = Sequences(holds_heavy=options.hold_heavy,
-                     apply_behind_prefix=options.apply_behind_prefix)
+                     apply_later_moves=options.apply_later_moves)
     return moving_on_nets(rule, *relaxed_limits(options.rebalance))
 
 

@@ -201,7 +201,7 @@ def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, seque
         if i < moves.moves:
             there = sequence.other_keys[i] & LOW_HALF
             weight = sequence.block_weight[there] + weight_offered(i, base, sequence)
-            drops = sequence.apply_behind_prefix == 0
+            drops = sequence.apply_later_moves == 0
             if by_sum:
                 drops = drops or sequence.gain[sequence.other_list[i]] <= 0
             if drops or exceeds(weight, there, blocks, figures) != 0:

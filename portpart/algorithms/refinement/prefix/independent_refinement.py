@@ -44,18 +44,18 @@ class IndependentSets(Piece):
     ----------
     zero_gain : bool
         Whether moves without gain are legal that even out the weights of two blocks.
-    apply_behind_prefix : bool
+    apply_later_moves : bool
         Whether moves behind the prefix are made where their blocks have room.
     """
 
     zero_gain: bool
-    apply_behind_prefix: bool
+    apply_later_moves: bool
 
     def records(self, space: ExecutionSpace, sizes: RefinementSizes,
                 run: Run) -> dict[str, WorkRecord]:
         """The legal moves, and the sequence of them."""
         return {"sequence": sequence_for(space, sizes, run, self.zero_gain,
-                                         self.apply_behind_prefix)}
+                                         self.apply_later_moves)}
 
     def move(self, this: Recording) -> None:
         """Legal moves, an independent set of them, and its balanced prefix."""
@@ -72,7 +72,7 @@ def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balan
                             options: IndependentOptions, seed: int,
                             objective: Objective = CUT) -> Refiner:
     """G-kway's refinement of a hierarchy; see `Refiner`."""
-    rule = IndependentSets(options.zero_gain, options.apply_behind_prefix)
+    rule = IndependentSets(options.zero_gain, options.apply_later_moves)
     return refiner_by(rule, space, finest, balance, options, seed, objective)
 
 

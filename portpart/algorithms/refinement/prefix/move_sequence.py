@@ -54,7 +54,7 @@ class MoveSequence(More):
     prefix : PrefixWords
     zero_gain : int
         Whether moves without gain are legal that even out the weights of two blocks.
-    apply_behind_prefix : int
+    apply_later_moves : int
         Whether moves behind the prefix are made where their blocks have room.
     limits : array of int64, shape (k,)
         What blocks may weigh, where `Blocks.limits` changes from round to round.
@@ -64,7 +64,7 @@ class MoveSequence(More):
     prefix: PrefixWords
     sorting: SortArrays
     zero_gain: int
-    apply_behind_prefix: int
+    apply_later_moves: int
     limits: Array
     legal: Array = work(np.int32, lambda size: size.vertices)
     gain: Array = work(np.int64, lambda size: size.vertices)
@@ -76,13 +76,13 @@ class MoveSequence(More):
 
 
 def sequence_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run, zero_gain: bool,
-                 apply_behind_prefix: bool) -> MoveSequence:
+                 apply_later_moves: bool) -> MoveSequence:
     """Allocate what a run needs; a list of rebalancing is free while moves are made."""
     return MoveSequence.allocate(
         space, sizes, other_list=run.rebalancing.listed,
         prefix=PrefixWords(space.zeros(len(PrefixWords.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=int(zero_gain),
-        apply_behind_prefix=int(apply_behind_prefix), limits=run.blocks.limits)
+        apply_later_moves=int(apply_later_moves), limits=run.blocks.limits)
 
 
 def sequence_of(this: Recording) -> Any:

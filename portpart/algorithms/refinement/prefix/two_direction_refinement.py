@@ -50,5 +50,5 @@ def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance
                           objective: Objective = CUT) -> Refiner:
     """GP-metis's refinement of a hierarchy; see `Refiner`."""
     rounds = options.of_rounds()
-    rule = TwoDirections(rounds.zero_gain, rounds.apply_behind_prefix, options.spare_sources)
+    rule = TwoDirections(rounds.zero_gain, rounds.apply_later_moves, options.spare_sources)
     return refiner_by(rule, space, finest, balance, rounds, seed, objective)
