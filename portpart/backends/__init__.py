@@ -77,7 +77,7 @@ def as_space(given: ExecutionSpace | str) -> ExecutionSpace:
 
 
 def host_of(here: ExecutionSpace) -> ExecutionSpace:
-    """The CPU space that works beside `here`: itself if it is one, or if nothing runs."""
+    """The CPU space that works together with `here`: itself if it is one, or if nothing runs."""
     return here if here.kind == "cpu" or here.is_dry_run else space("cpu")
 
 

@@ -31,7 +31,7 @@ class Bindings:
     Attributes
     ----------
     fields : dict of dicts of Slot
-        Those that are bound, by what stands before and behind the dot; "" if that is nothing.
+        The bound slots, by the text before and behind the dot; "" if that is nothing.
     slots : list of Slot
         The same in the order in which they are read.
     """
@@ -97,13 +97,13 @@ class Group:
         self._plan = [(at, slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
                        slot) for at, slot in enumerate(slots)]
         self._fields = list(fields)
-        self._known: list[tuple[Callable[[], Any], int]] = [(_nobody, 0)] * len(fields)
+        self._known: list[tuple[Callable[[], Any], int]] = [(_no_array, 0)] * len(fields)
         self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
         self.num_numbers = sum(slot.words for slot in slots)
         self.num_words = sum(not slot.words for slot in slots)
 
     def pack(self, bound: Any) -> Words:
-        """The words of what the name is bound to; `keep` tells to keep them."""
+        """The words of what the name is bound to, and whether to keep them."""
         if isinstance(bound, Sliced) and bound.memory is not None:
             places = self._places(bound)
             if places is not None:
@@ -113,8 +113,8 @@ class Group:
         for (at, dtype, is_plain, slot), value in zip(
                 self._plan, self._bindings.read_group(self.name, bound)):
             if is_plain:
-                who, address = self._known[at]
-                if value is None or who() is not value:
+                known, address = self._known[at]
+                if value is None or known() is not value:
                     address = self._address_for(at, slot, value)
                 words.append(address)
             elif slot.words:
@@ -173,7 +173,7 @@ NONE = array("q")
 """No numbers."""
 
 
-def _nobody() -> None:
+def _no_array() -> None:
     """What is remembered of a slot that has not been bound."""
 
 

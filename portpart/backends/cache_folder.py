@@ -33,7 +33,7 @@ SUFFIX, UNFINISHED = ".kernel", "portpart-"
 """How the name of a file ends, and how it begins while it is written."""
 
 _CHECK = hashlib.sha256().digest_size
-"""Bytes before the code, which tell whether it is whole, and that of the name."""
+"""Bytes before the code, by which damage is noticed, and the digest of the name."""
 
 _MODE = 0o644
 """Mode of new files: others can read them where they can read the folder."""
@@ -58,15 +58,15 @@ def cache_folders() -> tuple[Path, ...]:
     Raises
     ------
     OSError
-        If the user has no home and no folder is named elsewhere.
+        If no user folder is known and no other folder is named.
     """
     named = [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
-    chosen = [*_with_homes(named)] or [*map(_expanded, named)] or [_user_cache() / "portpart"]
+    chosen = [*_of_known_users(named)] or [*map(_expanded, named)] or [_user_cache() / "portpart"]
     return tuple(folder.absolute() for folder in chosen)
 
 
-def _with_homes(named: list[str]) -> Iterator[Path]:
-    """The folders of a list, without those of a home that nobody knows."""
+def _of_known_users(named: list[str]) -> Iterator[Path]:
+    """The folders of a list, without the ones of unknown users."""
     for name in named:
         with suppress(FileNotFoundError):
             yield _expanded(name)
@@ -85,7 +85,7 @@ def _expanded(path: str) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        raise FileNotFoundError("no home folder is known") from None
+        raise FileNotFoundError("no user folder is known") from None
 
 
 def file_of(name: str, words: str) -> str:
@@ -129,7 +129,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file; do not wait for somebody who writes, if it is a pipe."""
+    """Open a file; do not wait for a writer, if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

@@ -57,7 +57,8 @@ class DryRuns(Protocol):
 class Counters(threading.local):
     """Launches and host synchronisations that the calling thread has asked of a space.
 
-    Each thread has counts of its own, so those of a call are its alone; for benchmarks and `stats`.
+    Each thread has separate counts, so the counts of a call are its alone; for benchmarks and
+    `stats`.
     """
 
     def __init__(self) -> None:
@@ -66,7 +67,7 @@ class Counters(threading.local):
 
     @contextmanager
     def put_back(self) -> Iterator[None]:
-        """Count nothing of what this thread does meanwhile."""
+        """Do not count what this thread does inside."""
         before = self.launches, self.synchronizations
         try:
             yield
@@ -131,7 +132,7 @@ class ExecutionSpace(ABC):
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
         """Begin to copy a contiguous array to the host; what gives the copy then waits for it.
 
-        What is launched meanwhile is not waited for.
+        Work launched later is not waited for.
         """
         return partial(self.to_host, array)
 
@@ -146,7 +147,7 @@ class ExecutionSpace(ABC):
 
     @property
     def dry_runs(self) -> DryRuns | None:
-        """Who has the code of calls compiled ahead; here it is compiled when it is wanted."""
+        """Compiles the code of calls ahead; None where it is compiled when it is needed."""
         return None
 
     @abstractmethod
@@ -171,7 +172,7 @@ class ExecutionSpace(ABC):
     def mark(self) -> Any:
         """The time when all work launched so far is done.  Does not wait.
 
-        Here it is now: a space that launches and goes on has marks of its own.
+        Here it is now: a space that launches and goes on overrides this.
         """
         return time.perf_counter()
 
@@ -184,7 +185,7 @@ class ExecutionSpace(ABC):
         """Compile `program` for this space."""
 
     def free_bytes(self) -> int | None:
-        """No more than this many bytes can be had for arrays; None if nobody knows."""
+        """At most this many bytes are available for arrays; None if unknown."""
         return None
 
     def give_back(self) -> int:

@@ -60,7 +60,7 @@ class late_signals(ContextDecorator):  # noqa: N801 - like those of contextlib
         return self._on and self._process == os.getpid()
 
     def _handle(self, signals: list[tuple[int, FrameType | None]]) -> None:
-        """Call the handlers of all these signals, even if one raises an exception."""
+        """Run the handlers of all these signals, even if one raises an exception."""
         (number, frame), *others = signals
         try:
             self._before[number](number, frame)

@@ -1,7 +1,7 @@
 """Whose files are believed: compiled code is run as it is read, with all rights of the user.
 
-It has to be written by that user or by root, as ssh asks of keys.  Who owns a folder decides who
-can put files there, but not what is in a file that only its owner can write.
+It has to be written by that user or by root, as ssh asks of keys.  The owner of a folder decides
+which users can put files there, but not what is in a file that only its owner can write.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def own_id() -> int | None:
 
 
 def fault_of(status: os.stat_result) -> str:
-    """Why somebody else may have made what has this status; nothing if nobody can have."""
+    """Why another user may have made a file of this status; empty if none can have."""
     me = own_id()
     if me is None:
         return ""

@@ -130,7 +130,7 @@ class Program:
         return {name: self.record(name, like) for name, like in records.items()}
 
     def _over_own_words(self, name: str, slots: AnyRecord, words: Any) -> AnyRecord:
-        """A record over words of its own, like these if it has any, or as it is."""
+        """A record over new words like its own, if it has any, or as it is."""
         kind: Any = type(slots).own_words
         if isinstance(slots, Words) or kind is None or kind.whole is not None:
             return slots
@@ -184,7 +184,7 @@ class Program:
     def _argument(self, parameter: KernelParameter, given: dict[str, Any]) -> Any:
         """What a launch passes for a parameter; a name if there is nothing of that name.
 
-        Parts of words are found with the whole, a scope is put together.
+        A part of words is found with the whole, a scope is put together.
         """
         wanted, kind = given.get(parameter.name, parameter.name), parameter.kind
         if not isinstance(wanted, str):

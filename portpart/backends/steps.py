@@ -57,8 +57,8 @@ class Launch:
     """One kernel over ``count`` items; ``count`` is an element or a fixed number.
 
     ``has_barrier`` is False if the next launch may begin before this one is done.  ``work``, the
-    rough work of one item in light items, tells a CPU when threads pay; None stands for what is
-    usual with the width of the team.
+    rough work of one item in light items, decides on a CPU when threads pay; None stands for the
+    usual value for the width of the team.
     """
 
     count: Element | int

@@ -25,7 +25,7 @@ class Transfer(Protocol):
         """The numbers of a long array, in memory of the host from which MPI can send them."""
 
     def host_memory(self, array: Array) -> np.ndarray:
-        """Memory of the host of the same size and type, which is to be written to the array."""
+        """Memory of the host of the same size and type, to be copied to the array later."""
 
     def write(self, array: Array, numbers: np.ndarray) -> None:
         """Set an array; the numbers may change afterwards."""
@@ -37,7 +37,9 @@ class Transfer(Protocol):
         """Make sure that other threads, and other devices, find what this thread has launched."""
 
     def together(self, arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
-        """Who exchanges elements of these arrays where they are; None if the host has to."""
+        """The object that exchanges elements of these arrays where they are; None if the host has
+        to.
+        """
 
 
 class DeviceTransfers(Protocol):
@@ -120,7 +122,7 @@ def register(kind: type, transfer: Transfer) -> None:
 
 
 def transfer_of(array: Any) -> Transfer:
-    """Who copies an array."""
+    """The object that copies an array."""
     return _transfers.get(type(array), HOST)
 
 
@@ -137,7 +139,7 @@ def publish(arrays: Sequence[Array]) -> None:
 
 
 def together(arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
-    """Who exchanges elements of these arrays where they are; None if the host has to."""
+    """The object that exchanges elements of these arrays in place; None if the host has to."""
     transfer = transfer_of(arrays[0])
     if any(transfer_of(array) is not transfer for array in arrays):
         return None

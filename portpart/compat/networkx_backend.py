@@ -44,6 +44,6 @@ def kernighan_lin_bisection(G: networkx.Graph, partition: Any = None, max_iter: 
     # nothing was converted, and what NetworkX keeps makes it warn at the next call
     (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).pop("portpart", None)
     # the generator of the module is what NetworkX makes of no seed
-    is_told = seed is not None and seed is not getattr(random, "_inst", None)
-    number = seed.randrange(2**31) if is_told and hasattr(seed, "randrange") else seed
-    return bisection(G, partition, weight, number if is_told else 0)
+    is_reported = seed is not None and seed is not getattr(random, "_inst", None)
+    number = seed.randrange(2**31) if is_reported and hasattr(seed, "randrange") else seed
+    return bisection(G, partition, weight, number if is_reported else 0)

@@ -21,7 +21,7 @@ from greenlet import getcurrent, greenlet
 
 from portpart.backends import language
 from portpart.backends.bound import Bindings
-from portpart.backends.communication.carry_out import COMM, carry_out, communicator_of
+from portpart.backends.communication.carry_out import COMM, communicator_of, perform
 from portpart.backends.interface import Array, Executable
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import KernelParameter, flat_parameters
@@ -356,7 +356,7 @@ class Walker:
                 taken = step.then if _value(step.flag, bindings) != 0 else step.orelse
                 self._walk(taken, bindings)
             else:
-                carry_out(step, communicator_of(self.name, bindings), bindings)
+                perform(step, communicator_of(self.name, bindings), bindings)
 
 
 def _value(element: Element, bindings: dict[str, Array]) -> Any:

@@ -191,7 +191,7 @@ UNKNOWN_USER = """
 @needs_posix
 def test_without_user_and_home_all_works_with_one_warning():
     message = only_warning(UNKNOWN_USER + USES)
-    assert message.startswith("compiled kernels cannot be kept (no home folder is known), so")
+    assert message.startswith("compiled kernels cannot be kept (no user folder is known), so")
     assert "PORTPART_CACHE_DIR" in message
 
 
@@ -395,6 +395,6 @@ def test_cupy_keeps_kernels_in_memory_if_its_folder_cannot_be_written(cupys, tmp
 def test_cupy_makes_no_folder_for_a_user_without_home(cupys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    with pytest.warns(UserWarning, match=r"CUDA kernels cannot be kept \(no home folder is known"):
+    with pytest.warns(UserWarning, match=r"CUDA kernels cannot be kept \(no user folder is known"):
         assert in_memory()
     assert not list(tmp_path.iterdir())

@@ -205,7 +205,7 @@ def leave_alone(i, values):
 
 MADE = [
     ("x = 1 + team_array(int64, 4)", "not the whole right side", "at the top level"),
-    ("values[0] = team_array(int64, 4)", "a name of its own", "name = team_array(int64, 256)"),
+    ("values[0] = team_array(int64, 4)", "its own name", "name = team_array(int64, 256)"),
     ("team_array(int64, 4)", "not the whole right side", "name = team_array(int64, 256)"),
     ("x = team_array(team_array(int64, 2), 4)", "element type", "int64"),
     ("values = team_array(int64, 4)", "parameter 'values' is assigned to", "new name"),

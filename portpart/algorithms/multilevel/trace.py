@@ -75,7 +75,7 @@ class Trace:
 
     def summary(self) -> dict[str, Any]:
         """The statistics, as `PartitionResult.stats` documents them.  Waits for what was done."""
-        self._tell(DONE, 0)
+        self._send_error(DONE, 0)
         self._settle()
         counters = self.space.counters
         return {
@@ -104,7 +104,7 @@ class Trace:
         self.seconds.setdefault(name, 0.0)
         self._phase, self._mark, self._counts = name, begin, self._count()
         if name in TOLD_AT_ONCE and is_new:
-            self._tell(name, len(self.levels) - 1 if name == "initial" else 0)
+            self._send_error(name, len(self.levels) - 1 if name == "initial" else 0)
         yield
         self._charge()
         self._works.append(_Work(self.seconds, name, begin, self._mark))
@@ -128,17 +128,17 @@ class Trace:
         else:
             self.levels.append(_size(graph))
         self._depth = len(self.levels) - 1
-        self._tell("coarsening", len(self.levels) - 1)
+        self._send_error("coarsening", len(self.levels) - 1)
 
     def refined_level(self, depth: int, graph: EitherGraph, outcome: Outcome) -> None:
         """A level has been refined once, or will be when the device gets there."""
         if self.cuts:
-            self._tell("search", min(depth, len(self.levels) - 1))
+            self._send_error("search", min(depth, len(self.levels) - 1))
             return
         self._depth = depth
         self._charge()
         self._outcomes.append((self.levels[depth], outcome))
-        self._tell("refinement", depth)
+        self._send_error("refinement", depth)
 
     def walked(self, cut: int) -> None:
         """A walk through the levels has ended; the best cut so far is known."""
@@ -202,7 +202,7 @@ class Trace:
             level["cut"] = outcome["cut"]
         self._works, self._outcomes = [], []
 
-    def _tell(self, phase: str, level: int) -> None:
+    def _send_error(self, phase: str, level: int) -> None:
         if self.progress is not None:
             self.space.synchronize()
             with self.space.counters.put_back():

@@ -19,7 +19,7 @@ class Sharing(Protocol):
         """For each rank the first one that is where it is.  All ranks call it."""
 
     def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
-        """What the first rank makes of those that are where this one is.  All ranks call it."""
+        """The result of the first rank among the ones in the same place.  All ranks call it."""
 
 
 def keepers(comm: Communicator, where: Hashable) -> list[int]:
@@ -47,8 +47,8 @@ def once(comm: Communicator, where: Hashable, make: Callable[[], Result]) -> Res
     where : hashable
         The memory of this rank.
     make : callable
-        Does not communicate.  What it returns may become that of other ranks, too: nobody changes
-        it.
+        Does not communicate.  What it returns may be shared with other ranks: it must not be
+        changed.
 
     Raises
     ------

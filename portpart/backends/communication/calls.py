@@ -1,4 +1,4 @@
-"""Calls that ranks make together, and what their hosts tell each other there."""
+"""Calls that ranks make together, and the messages of their hosts."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Calls(Protocol):
     mpi: Any
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """Call a function on each rank, so that an error of one is raised on all."""
+        """Run a function on each rank, so that an error of one is raised on all."""
 
     def leave(self, problem: BaseException) -> None:
-        """Tell the other ranks that an exception keeps this one from further calls.
+        """Report to the other ranks that an exception keeps this one from further calls.
 
         They raise its error where they wait for this rank, now or in the next call.
         """
@@ -76,7 +76,7 @@ def calls_of(comm: Any) -> Calls:
     DeviceUnavailable
         If mpi4py cannot be imported.
     """
-    distributed = sys.modules.get("torch.distributed")  # who has a group has imported it
+    distributed = sys.modules.get("torch.distributed")  # a caller with a group has imported it
     if distributed is not None and distributed.is_available():
         if isinstance(comm, distributed.ProcessGroup):
             from portpart.backends.communication.torch_group import TorchCalls

@@ -1,4 +1,4 @@
-"""Steps of a program that communicate, as those who run programs carry them out."""
+"""Steps of a program that communicate, as spaces execute them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def communicator_of(program: str, bindings: Mapping[str, Any]) -> Communicator:
     return found
 
 
-Call = ReducedWords | Parcel
+Operation = ReducedWords | Parcel
 
 Prepared = Callable[[], DeviceTransfers | None]
-"""Does a step whenever it is called; returns who has to be asked whether numbers were right."""
+"""Does a step whenever it is called; returns the object to ask whether numbers were right."""
 
 
 class ProgramRun(Protocol):
@@ -45,12 +45,12 @@ class ProgramRun(Protocol):
     Attributes
     ----------
     arrays : sequence of Array
-        Some of what the program exchanges, which tells where it is.
+        Some of what the program exchanges, which shows where it is.
     """
 
     arrays: Sequence[Array]
 
-    def alone(self, prepared: Callable[[Call], Callable[[], object]]) -> None:
+    def run_alone(self, prepared: Callable[[Operation], Callable[[], object]]) -> None:
         """Run the program on this rank, while other processes run it on theirs.
 
         Parameters
@@ -59,8 +59,8 @@ class ProgramRun(Protocol):
             Prepares a step, which may come again.
         """
 
-    def beside(self, runs: Sequence[Any], prepared: Callable[[Sequence[Call]], Prepared],
-               goes_on: Callable[[], bool]) -> None:
+    def run_together(self, runs: Sequence[Any], prepared: Callable[[Sequence[Operation]], Prepared],
+                     goes_on: Callable[[], bool]) -> None:
         """Run a program on all ranks at once.
 
         Parameters
@@ -68,14 +68,14 @@ class ProgramRun(Protocol):
         runs : sequence of ProgramRun
             Of all ranks, this one first.
         prepared : callable
-            Prepares what all ranks come to.
+            Prepares the step that all ranks have reached.
         goes_on : callable
             Is asked now and then; if it is false, the runs are left.
 
         Raises
         ------
         Refused
-            If ranks come to different steps, or one of them raises something.
+            If ranks reach different steps, or one of them raises something.
         """
 
 
@@ -92,7 +92,7 @@ class Asynchronous(Protocol):
     """A communicator that may return before a step is done."""
 
     def wait(self) -> None:
-        """Wait for what has been begun; raises the error of a rank that has failed meanwhile."""
+        """Wait for what has been begun; raises the error of a rank that has failed."""
 
 
 def wait_of(comm: Communicator) -> Callable[[], None]:
@@ -108,15 +108,15 @@ def follow(run: ProgramRun, comm: Communicator) -> None:
     if isinstance(comm, Leader):
         comm.lead(run)
         return
-    run.alone(lambda call: partial(_make, call, comm))
+    run.run_alone(lambda call: partial(_make, call, comm))
 
 
-def carry_out(step: Communication, comm: Communicator, arrays: Mapping[str, Any]) -> None:
+def perform(step: Communication, comm: Communicator, arrays: Mapping[str, Any]) -> None:
     """Do a step with the arrays that the slots of these names are bound to."""
-    _make(call_of(step, arrays), comm)
+    _make(operation_of(step, arrays), comm)
 
 
-def call_of(step: Communication, arrays: Mapping[str, Any]) -> Call:
+def operation_of(step: Communication, arrays: Mapping[str, Any]) -> Operation:
     """A step with these arrays."""
     if isinstance(step, AllReduce):
         count = step.count
@@ -126,7 +126,7 @@ def call_of(step: Communication, arrays: Mapping[str, Any]) -> Call:
     return Parcel(**{field: arrays[slot.name] for field, slot in step.parcel.named()})
 
 
-def _make(call: Call, comm: Communicator) -> None:
+def _make(call: Operation, comm: Communicator) -> None:
     if isinstance(call, ReducedWords):
         comm.all_reduce(call.array, call.first, call.count, call.op)
     else:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from portpart.backends.communication.protocol import Communicator
 
 WORD_BITS = 62
-"""Cores that a word tells of, one bit each."""
+"""Cores of a word, one bit each."""
 
 BOOT = "/proc/sys/kernel/random/boot_id"
-"""Tells hosts of one name apart, as containers may have it."""
+"""Distinguishes hosts of one name, as containers may have it."""
 
 
 def number_on_host(comm: Communicator) -> int:
@@ -29,7 +29,8 @@ def number_on_host(comm: Communicator) -> int:
 
 
 def cores_of_rank(comm: Communicator) -> int:
-    """The cores of the host over the ranks there, or those that the launcher has left this rank.
+    """The cores of the host over the ranks there, or the cores that the launcher has left this
+    rank.
 
     All ranks call it.
     """

@@ -10,7 +10,7 @@ class CommunicationError(PortpartError, RuntimeError):
 
 
 class RankFailed(CommunicationError):
-    """A rank has raised an exception that is no error of portpart, or comes to no further call.
+    """A rank has raised an exception that is no error of portpart, or makes no further call.
 
     The message quotes the exception.
     """

@@ -34,7 +34,7 @@ ALL = -1
 
 
 class Refused(Exception):
-    """A step that cannot be carried out, and the lowest rank concerned, or `ALL`."""
+    """A step that is impossible, and the lowest rank concerned, or `ALL`."""
 
     def __init__(self, rank: int, problem: Exception) -> None:
         self.rank, self.problem = rank, problem
@@ -93,7 +93,7 @@ def exchanging(parcels: Sequence[Parcel], max_count: int) -> Callable[[], Device
     Returns
     -------
     callable
-        Returns who has to be asked by `require_right` whether numbers of elements were right.
+        Returns the object that `require_right` asks whether numbers of elements were right.
     """
     size = len(parcels)
     for rank, parcel in enumerate(parcels):
@@ -147,13 +147,13 @@ def _exchange_by_host(parcels: Sequence[Parcel], max_count: int) -> None:
 
 @dataclass
 class Posting:
-    """What a rank sends and tells others, and what it gets: see `Communicator.post`."""
+    """What a rank sends to others, and what it gets: see `Communicator.post`."""
 
     send: Array
     numbers: np.ndarray
     room: Callable[[int], Array]
     recv: Any = field(default=None, init=False)
-    told: Any = field(default=None, init=False)
+    reported: Any = field(default=None, init=False)
 
 
 def post(postings: Sequence[Posting], max_count: int) -> None:
@@ -164,7 +164,7 @@ def post(postings: Sequence[Posting], max_count: int) -> None:
     numbers = np.array([each.numbers for each in postings])
     lengths = numbers[:, :, 0].tolist()
     for rank, each in enumerate(postings):
-        each.told = numbers[:, rank].copy()
+        each.reported = numbers[:, rank].copy()
         each.recv = _check(rank, each.room, sum(length[rank] for length in lengths))
     arrived = [0] * size
     for each, length in zip(postings, lengths):

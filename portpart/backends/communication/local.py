@@ -60,7 +60,7 @@ class Local:
         self.size, self.max_count = size, max_count
 
     def run(self, main: Callable[[Communicator], Result]) -> list[Result]:
-        """Call a function on each rank.
+        """Run a function on each rank.
 
         Parameters
         ----------
@@ -167,10 +167,10 @@ class _Rank:
         publish([send])
         posting = Posting(send, numbers, room)
         self._turns.step(self.rank, posting)
-        return posting.recv, posting.told
+        return posting.recv, posting.reported
 
     def lead(self, run: ProgramRun) -> None:
-        """Carry out what programs of all ranks come to, without a turn of theirs in between."""
+        """Execute the programs of all ranks, without turns of theirs in between."""
         publish(run.arrays)
         self._turns.step(self.rank, _Program(run))
 
@@ -180,7 +180,7 @@ class _Rank:
         return place.keepers
 
     def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
-        """Ranks come here one after the other, the first one of them first."""
+        """Ranks come here in order, the first one first."""
         place = _Place(where)
         if not self._turns.has_come(where):
             place.make(make)
@@ -278,7 +278,7 @@ class _Turns(Generic[Result]):
             return failed
         if isinstance(calls[0], _Program):
             runs = [each.run for each in cast("list[_Program]", calls)]
-            runs[0].beside(runs, self._prepared, lambda: self.failure is None)
+            runs[0].run_together(runs, self._prepared, lambda: self.failure is None)
             publish([array for run in runs for array in run.arrays])
         elif isinstance(calls[0], Posting):
             post(cast("list[Posting]", calls), self._max_count)

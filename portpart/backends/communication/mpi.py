@@ -17,7 +17,7 @@ from mpi4py import MPI
 from portpart.backends.communication.errors import CommunicationError, CommunicatorLost
 from portpart.backends.communication.processes import (
     PATIENCE,
-    Look,
+    FailureCheck,
     ProcessCalls,
     ProcessRanks,
     nothing_new,
@@ -41,7 +41,7 @@ def keep(abandoned: Any) -> None:
 
 
 class MpiCalls(ProcessCalls):
-    """Calls that all ranks of an MPI communicator make together, each with messages of its own.
+    """Calls that all ranks of an MPI communicator make together, each with separate messages.
 
     The communicator is duplicated, so that its owner can use it, and free it, as before.  All its
     ranks have to make one, and the same calls in the same order.
@@ -68,7 +68,7 @@ class MpiCalls(ProcessCalls):
     def _communicator(self) -> Mpi:
         return Mpi(self.mpi, look=self.end)
 
-    def _tell_end(self, text: bytes) -> None:
+    def _send_end(self, text: bytes) -> None:
         _send_to_all(self.mpi, text)
 
     def _heard_end(self) -> bytes | None:
@@ -98,7 +98,7 @@ class Mpi(ProcessRanks):
     """
 
     def __init__(self, comm: MPI.Intracomm, max_count: int = MAX_COUNT,
-                 patience: float = PATIENCE, look: Look = nothing_new) -> None:
+                 patience: float = PATIENCE, look: FailureCheck = nothing_new) -> None:
         _checked(comm)
         self._steps, self._news = (_duplicate(comm, patience, look) for _ in range(2))
         super().__init__(self._steps.rank, self._steps.size, patience)
@@ -159,7 +159,7 @@ class Mpi(ProcessRanks):
         if problem is not None:
             self._raise(problem)
 
-    def _tell(self, problem: BaseException) -> None:
+    def _send_error(self, problem: BaseException) -> None:
         self._is_whole = False
         _send_to_all(self._news, packed(problem))
 
@@ -192,8 +192,8 @@ def _checked(comm: MPI.Intracomm) -> MPI.Intracomm:
     return comm
 
 
-def _duplicate(comm: MPI.Intracomm, patience: float, look: Look) -> MPI.Intracomm:
-    """A duplicate; unlike `Dup` this hears Ctrl-C, and waits neither for ever nor for the dead."""
+def _duplicate(comm: MPI.Intracomm, patience: float, look: FailureCheck) -> MPI.Intracomm:
+    """A duplicate; unlike `Dup` this handles Ctrl-C, and never waits for lost ranks."""
     duplicate, request = comm.Idup()
     begin = time.monotonic()
     while not request.Test():

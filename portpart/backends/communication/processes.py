@@ -38,9 +38,9 @@ PATIENCE = 300.0
 """Seconds without progress after which the other ranks count as lost."""
 
 SPINS = 200
-"""Looks at a step that does not end before the core is left to others, each time."""
+"""Polls of a step before the core is left to others, each time."""
 
-Look = Callable[[], BaseException | None]
+FailureCheck = Callable[[], BaseException | None]
 """Returns an error of another rank that does not come, if there is one."""
 
 
@@ -49,7 +49,7 @@ def nothing_new() -> None:
 
 
 class ProcessCalls(ABC):
-    """Calls that processes make together, each with messages of its own: see `Calls`."""
+    """Calls that processes make together, each with separate messages: see `Calls`."""
 
     mpi: Any = None
 
@@ -58,14 +58,14 @@ class ProcessCalls(ABC):
         self._end: bytes | None = None
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """Call a function, as `ProcessRanks.run` does; what one call leaves no other gets."""
+        """Run a function, as `ProcessRanks.run` does; what one call leaves no other gets."""
         interrupts: list[KeyboardInterrupt] = []
         comm: ProcessRanks | None = None
         problem = self.end()
         if problem is not None:
             raise problem
         try:
-            with late_interrupts():  # who has no communicator yet cannot tell the others
+            with late_interrupts():  # without a communicator others cannot be notified
                 comm = self._communicator()
         except KeyboardInterrupt as interrupt:
             interrupts.append(interrupt)
@@ -86,7 +86,7 @@ class ProcessCalls(ABC):
         """See `Calls`."""
         if self._end is None:
             self._end = packed(has_ended_block(problem, self.rank))
-            self._tell_end(self._end)
+            self._send_end(self._end)
 
     def end(self) -> BaseException | None:
         """The error of a rank that makes no more calls, if there is one."""
@@ -103,12 +103,12 @@ class ProcessCalls(ABC):
         """The communicator of a call."""
 
     @abstractmethod
-    def _tell_end(self, text: bytes) -> None:
-        """Tell all other ranks of a packed error, after which this one makes no more calls."""
+    def _send_end(self, text: bytes) -> None:
+        """Send a packed error to all other ranks; this one makes no more calls."""
 
     @abstractmethod
     def _heard_end(self) -> bytes | None:
-        """What another rank has told so."""
+        """The error that another rank has sent so."""
 
 
 class ProcessRanks(ABC):
@@ -127,7 +127,7 @@ class ProcessRanks(ABC):
         self._is_whole = True
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """Call a function on each rank, so that an error of one is raised on all.
+        """Run a function on each rank, so that an error of one is raised on all.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class ProcessRanks(ABC):
             if problem is self._raised:
                 raise
             stated = restated(problem, self.rank)
-            self._tell(stated)
+            self._send_error(stated)
             raise stated from problem
         return result
 
@@ -181,10 +181,10 @@ class ProcessRanks(ABC):
         """See `Communicator`."""
         require_numbers(send, numbers, self.size)
         given = np.ascontiguousarray(numbers)
-        told = self._exchanged(given)
-        recv = room(int(told[:, 0].sum()))
-        self._deliver(send, given[:, 0], recv, told[:, 0])
-        return recv, told
+        reported = self._exchanged(given)
+        recv = room(int(reported[:, 0].sum()))
+        self._deliver(send, given[:, 0], recv, reported[:, 0])
+        return recv, reported
 
     def _counts_of(self, parcel: Parcel) -> tuple[np.ndarray, np.ndarray]:
         """What a parcel sends to each rank, and what each rank sends to this one."""
@@ -232,7 +232,7 @@ class ProcessRanks(ABC):
         raise problem
 
     def _watch(self, is_done: Callable[[], bool], left: Callable[[], int]) -> None:
-        """Look at a step until it is done; the number of what is `left` tells that it goes on."""
+        """Poll a step until it is done; a change of the number `left` is progress."""
         last, before = time.monotonic(), left()
         while True:
             for _ in range(SPINS):
@@ -264,21 +264,21 @@ class ProcessRanks(ABC):
         """Set an array to what a rank has."""
 
     @abstractmethod
-    def _tell(self, problem: BaseException) -> None:
-        """Tell all other ranks about an error; waits for none of them."""
+    def _send_error(self, problem: BaseException) -> None:
+        """Send an error to all other ranks; waits for none of them."""
 
     @abstractmethod
     def _look_for_news(self) -> None:
-        """Raise the error of a rank that has told of one."""
+        """Raise the error that a rank has sent, if any."""
 
 
 def lost(patience: float) -> CommunicatorLost:
-    """What is raised where nothing has happened for so many seconds."""
+    """The error to raise where nothing has happened for this many seconds."""
     return CommunicatorLost(f"no other rank has gone on for {patience:g} seconds")
 
 
 def packed(problem: BaseException) -> bytes:
-    """An error for another rank; one that cannot travel is told as `RankFailed`."""
+    """An error for another rank; one that cannot be pickled is sent as `RankFailed`."""
     try:
         text = pickle.dumps(problem)
         pickle.loads(text)

@@ -55,9 +55,9 @@ class Communicator(Protocol):
         Parameters
         ----------
         send : array of integers
-            Parts for the ranks one after the other.
+            One part for each rank, in order.
         numbers : numpy.ndarray of int64, shape (ranks, count)
-            What each rank is told; first how many elements its part has.
+            Numbers for each rank; first how many elements its part has.
         room : callable
             ``room(length)`` is an array of the type of `send` for what arrives.
 
@@ -66,7 +66,7 @@ class Communicator(Protocol):
         array
             What arrives, that from rank 0 first.
         numpy.ndarray of int64, shape (ranks, count)
-            What each rank has told this one.
+            The numbers from each rank for this one.
         """
 
     def vote(self, problem: Exception | None) -> None:
@@ -106,7 +106,7 @@ def require_parcel(parcel: Parcel, size: int) -> None:
 
 
 def require_parts(counts: np.ndarray, parcel: Parcel) -> None:
-    """Raise CommunicationError unless an array has parts of so many elements for the ranks."""
+    """Raise CommunicationError unless an array has parts of these lengths for the ranks."""
     if (counts < 0).any() or counts.sum() > len(parcel.send):
         raise CommunicationError(wrong_parts(counts, len(parcel.send)))
 
@@ -128,7 +128,7 @@ def require_space(arriving: int, parcel: Parcel) -> None:
 
 
 def wrong_parts(counts: np.ndarray, length: int) -> str:
-    """What is wrong with parts of so many elements, or a negative number of them."""
+    """What is wrong with parts of these lengths, or a negative length."""
     return f"parts of {counts.tolist()} elements are sent, from an array of {length}"
 
 

@@ -1,7 +1,8 @@
 """Ranks of a process group of PyTorch, which exchange by gloo.
 
-The store of the group is how ranks find each other and tell of errors.  The group itself carries
-nothing: ranks connect anew, so it may be of any backend, and works as before after an error.
+Ranks find each other and report errors by the store of the group.  The group itself carries
+nothing: ranks make new connections, so it may be of any backend, and works as before after an
+error.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from portpart.backends.communication.errors import CommunicationError, Communica
 from portpart.backends.communication.exchange import UFUNCS
 from portpart.backends.communication.processes import (
     PATIENCE,
-    Look,
+    FailureCheck,
     ProcessCalls,
     ProcessRanks,
     lost,
@@ -61,7 +62,7 @@ _abandoned: list[tuple[Any, ...]] = []
 
 
 class TorchCalls(ProcessCalls):
-    """Calls that all ranks of a process group make together, each with news of its own.
+    """Calls that all ranks of a process group make together, each with separate news.
 
     All of its ranks have to make one, and the same calls in the same order.
 
@@ -101,16 +102,16 @@ class TorchCalls(ProcessCalls):
         self._comm.meet(before)
         return self._comm
 
-    def _tell_end(self, text: bytes) -> None:
+    def _send_end(self, text: bytes) -> None:
         self._comm = None
-        self._board.tell(text)
+        self._board.report(text)
 
     def _heard_end(self) -> bytes | None:
         return self._board.news()
 
 
 class Board:
-    """Where ranks tell each other what no step brings: some keys of a store.
+    """Messages of ranks outside of steps: some keys of a store.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ class Board:
         return Board(dist.PrefixStore(str(number), self.store), self.rank, self.size)
 
     def mark(self, what: str) -> None:
-        """Tell that this rank has done something."""
+        """Record that this rank has done something."""
         with _answers():
             self.store.set(f"{what}/{self.rank}", "1")
 
@@ -135,8 +136,8 @@ class Board:
         with _answers():
             return bool(self.store.check([f"{what}/{rank}" for rank in range(self.size)]))
 
-    def tell(self, text: bytes) -> bytes:
-        """Tell of an error; the first one counts, and is returned.  Waits for those who listen."""
+    def report(self, text: bytes) -> bytes:
+        """Report an error; the first one counts, and is returned.  Waits for ranks that listen."""
         with suppress(CommunicatorLost), _answers():
             if self.store.add("problems", 1) > 1:
                 _until(lambda: bool(self.store.check(["news"])), GRACE)
@@ -147,7 +148,7 @@ class Board:
         return text
 
     def news(self) -> bytes | None:
-        """What another rank has told, if one has."""
+        """The error that another rank has reported, if any."""
         with _answers():
             if not self.store.check(["news"]):
                 return None
@@ -165,7 +166,7 @@ class TorchRanks(ProcessRanks):
         What ranks exchange by, unless a step was left.
     """
 
-    def __init__(self, board: Board, look: Look, max_count: int, patience: float) -> None:
+    def __init__(self, board: Board, look: FailureCheck, max_count: int, patience: float) -> None:
         super().__init__(board.rank, board.size, patience)
         self.links: dist.ProcessGroupGloo | None = None
         self._board, self._look, self._max_count = board, look, max_count
@@ -213,10 +214,10 @@ class TorchRanks(ProcessRanks):
     def _swapped(self, numbers: np.ndarray) -> np.ndarray:
         given = numbers.reshape(self.size, -1)
         largest = np.full((self.size, 1), given[:, 0].max())
-        told = np.empty((self.size, given.shape[1] + 1), np.int64)
-        self._send(np.hstack([given, largest]).reshape(-1), None, told.reshape(-1), None)
-        self._largest = int(told[:, -1].max())
-        return np.ascontiguousarray(told[:, :-1]).reshape(numbers.shape)
+        reported = np.empty((self.size, given.shape[1] + 1), np.int64)
+        self._send(np.hstack([given, largest]).reshape(-1), None, reported.reshape(-1), None)
+        self._largest = int(reported[:, -1].max())
+        return np.ascontiguousarray(reported[:, :-1]).reshape(numbers.shape)
 
     def _exchange(self, send: np.ndarray, sent: np.ndarray, recv: np.ndarray,
                   arriving: np.ndarray) -> None:
@@ -294,17 +295,17 @@ class TorchRanks(ProcessRanks):
         problem = self._look() if text is None else unpacked(text)
         if problem is not None:
             self._raise(problem)
-        if self._before is not None and self._before.is_told():
+        if self._before is not None and self._before.is_reported():
             raise _NoLinks
 
-    def is_told(self) -> bool:
-        """Whether a rank has told of an error in this call, be it after others have ended it."""
+    def is_reported(self) -> bool:
+        """Whether a rank has reported an error in this call, even after others have ended it."""
         return self._board.news() is not None
 
-    def _tell(self, problem: BaseException) -> None:
+    def _send_error(self, problem: BaseException) -> None:
         self._is_whole, self.links = False, None
         text = packed(problem)
-        first = self._board.tell(text)
+        first = self._board.report(text)
         if first != text:
             self._raise(unpacked(first))
 
@@ -338,7 +339,7 @@ def _answers() -> Iterator[None]:
 
 def _until(is_done: Callable[[], bool], seconds: float,
            look: Callable[[], None] = lambda: None) -> bool:
-    """Look until something is done, for so many seconds at most; returns whether it is."""
+    """Poll until something is done, for this many seconds at most; returns whether it is."""
     begin, pause = time.monotonic(), TICK / 32
     while not is_done():
         look()
@@ -355,7 +356,7 @@ def _width(kind: np.dtype[Any]) -> int:
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
-    """A tensor of the same memory, which nobody writes to if it is not writeable."""
+    """A tensor of the same memory, which is not written to if it is not writeable."""
     kind = f"i{array.itemsize}" if _width(array.dtype) == 1 else "u1"
     if not len(array):
         return torch.from_numpy(np.empty(0, kind))
@@ -366,7 +367,7 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 
 
 def _places(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Places of so many elements from each of these on."""
+    """Places of `counts` elements from each of these on."""
     return np.concatenate([np.arange(begin, begin + count) for begin, count in zip(first, counts)])
 
 

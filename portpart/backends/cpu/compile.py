@@ -32,7 +32,7 @@ Key = tuple[int, tuple[str, ...]]
 _addresses: dict[Key, tuple[Kernel, int]] = {}
 _numbers: dict[Key, int] = {}
 _waiting: list[tuple[Kernel, tuple[str, ...], CompileJob | None]] = []
-"""Kernels that are typed and that nobody has called yet; what has been called has None there."""
+"""Kernels that are typed and not called yet; once called they have None there."""
 
 _compiling = threading.RLock()
 

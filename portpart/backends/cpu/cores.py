@@ -1,4 +1,4 @@
-"""How many threads there are to be, asked before Numba is imported."""
+"""The number of threads, determined before Numba is imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def available_threads() -> int:
     Raises
     ------
     DeviceUnavailable
-        If Numba is told not to compile.
+        If Numba is set not to compile.
     """
     config = getattr(sys.modules.get("numba"), "config", None)
     if config is not None:

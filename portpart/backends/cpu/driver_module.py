@@ -60,7 +60,7 @@ class _WordWriter(ir.IRBuilder):
         self.store(value, self.inttoptr(self.place(address, index), WORD.as_pointer()))
 
     def call_at(self, address: Any, arguments: list[Any], result: Any = WORD) -> Any:
-        """Call the C function of words at an address."""
+        """Write a call of the C function of words at an address."""
         kind = ir.FunctionType(result, [WORD] * len(arguments))
         return self.call(self.inttoptr(address, kind.as_pointer()), arguments)
 

@@ -50,7 +50,7 @@ class LlvmExpressionWriter:
         return self.typed.types[node]
 
     def write(self, node: ast.expr) -> Any:
-        """`node` as a value of its own type."""
+        """`node` as a value of its inferred type."""
         if node in self.typed.constants:
             return literal(self.typed.constants[node], self.type_of(node))
         return getattr(self, type(node).__name__.lower())(node)
@@ -205,7 +205,7 @@ class LlvmExpressionWriter:
         return value
 
     def atomic(self, name: str, node: ast.Call) -> Any:
-        """The element before the change; a team of one lane competes with nobody."""
+        """The element before the change; a team of one lane has no competitor."""
         address, dtype = self.place(node.args[0], node.args[1])
         builder = self.builder
         values = [self.converted(value, dtype) for value in node.args[2:]]

@@ -1,4 +1,4 @@
-"""A process beside this one that compiles kernels which have not been called yet.
+"""A second process that compiles kernels which have not been called yet.
 
 It is there while there is much to compile, as in the first call after an installation.  Nothing
 depends on it: what it does not compile is compiled here.
@@ -104,7 +104,7 @@ class Queue:
                         cache_folder.write(job.file, job.code)
                     job.done.set()
                 self._process.kill()
-        except Exception:  # whatever it is: the kernel can be compiled here, which tells
+        except Exception:  # whatever it is: compiling the kernel here will show it
             self.stop()
             if job is not None:
                 job.done.set()

@@ -1,6 +1,6 @@
 """The process that `helper` starts: LLVM modules come in, object code goes out.
 
-It imports LLVM and no more, and runs as a file of its own, without the package.
+It imports LLVM and no more, and runs as a separate file, without the package.
 """
 
 from __future__ import annotations

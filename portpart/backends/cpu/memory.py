@@ -90,7 +90,7 @@ class _Lease:
     """Owner of a block while arrays use it; they hold it as their base."""
 
     is_exclusive = True
-    """Nobody else can write to the block."""
+    """The block cannot be written to elsewhere."""
 
     def __init__(self, cache: BlockCache, block: np.ndarray, n: int, dtype: np.dtype) -> None:
         self.cache = cache
@@ -106,7 +106,7 @@ class _Lease:
 
 
 def main_memory() -> int | None:
-    """Bytes of this machine's memory; None if it does not tell."""
+    """Bytes of this machine's memory; None if that is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -1,7 +1,7 @@
-"""C functions that Numba compiles, kept in our folder, beside the kernels.
+"""C functions that Numba compiles, kept in our folder, next to the kernels.
 
 Numba's own cache does not check what it reads, ends with an error where it cannot write, and lies
-beside the source, where an installation may not be written.
+next to the source, where an installation may not be written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def parallel_function(function: Any, signature: str) -> Any:
 
 
 class _CheckedCache(NullCache):
-    """What Numba asks before it compiles a function, and tells when it has."""
+    """The cache that Numba asks before it compiles a function, and updates afterwards."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -65,12 +65,12 @@ class CpuExecutable:
         if position == DONE:
             return
         # Few programs communicate, and every process would import this.
-        from portpart.backends.communication.carry_out import carry_out, communicator_of
+        from portpart.backends.communication.carry_out import communicator_of, perform
 
         comm = communicator_of(self.program.name, bindings)
         arrays = {**self.table.bindings.named(bindings), **self._own(table, scratch, sizes)}
         while position != DONE:
-            carry_out(self._leaves[position], comm, arrays)
+            perform(self._leaves[position], comm, arrays)
             position = run_with_threads(self.threads, self._walk, base, position)
 
     def _walk(self, table: int, begin: int, workers: int) -> int:

@@ -146,7 +146,7 @@ class LlvmStatementWriter:
         self.loops.pop()
 
     def _for(self, node: ast.For) -> None:
-        """A counter of its own runs: the variable may be changed, and keeps its last value."""
+        """A separate counter runs: the variable may be changed, and keeps its last value."""
         assert isinstance(node.target, ast.Name)
         assert isinstance(node.iter, ast.Call)
         builder, kind = self.builder, self.expressions.type_of(node.iter)

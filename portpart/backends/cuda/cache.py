@@ -16,16 +16,16 @@ _ROOM = 1 << 20
 
 
 def do_without_folder() -> None:
-    """Tell CuPy to keep compiled kernels in memory if its folder cannot be written.
+    """Make CuPy keep compiled kernels in memory if its folder cannot be written.
 
-    CuPy itself would end with an error, or, for a user without home, make a folder named ``~``.
+    CuPy itself would end with an error, or, for a user without a folder, make one named ``~``.
     """
     if os.environ.get(IN_MEMORY):
         return
     folder = os.environ.get(FOLDER, os.path.expanduser("~/.cupy/kernel_cache"))
     try:
         if folder.startswith("~"):
-            raise FileNotFoundError("no home folder is known")
+            raise FileNotFoundError("no user folder is known")
         make_folder(Path(folder))
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_ROOM))

@@ -158,7 +158,7 @@ def ask_together(modules: Modules, keys: list[Key], entry: str, quick: bool) -> 
 
 
 def ask_resident(modules: Modules, text: ProgramText) -> Code:
-    """Have the kernel of a resident program compiled; beside other work if that can go on."""
+    """Have the kernel of a resident program compiled, during other work if possible."""
     return modules.ask(text.words, lambda: CUDA_PRELUDE + text.write(), later=modules.quick)
 
 

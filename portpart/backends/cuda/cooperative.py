@@ -67,7 +67,7 @@ class Resident:
         self._plan = space.asarray(layout.plan())
         sizes = layout.sizes
         words = -(-8 * (sizes.numbers + sizes.zeros) // LINE) * LINE
-        # Blocks that wait read where they meet all the time: to write beside it takes long.
+        # Waiting blocks read the place where they meet all the time: writes near it take long.
         self._memory = space.zeros((words + 2 * LINE) // 8, np.int64)
         begin = int(self._memory.data.ptr)
         self.where = int(self._plan.data.ptr), begin, begin + words, begin + words + LINE

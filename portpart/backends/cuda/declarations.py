@@ -56,7 +56,7 @@ class Places:
         return isinstance(node, (ast.If, ast.While)) and name not in mentioned(node.test)
 
     def _holds(self, node: ast.stmt, name: str) -> bool:
-        """True if, besides, each of these blocks gives `name` a value of its own first."""
+        """True if, besides, each of these blocks assigns `name` first."""
         if not self._passes_on(node, name):
             return False
         if isinstance(node, ast.For) and name in mentioned(node.target):

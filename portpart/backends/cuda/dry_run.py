@@ -2,7 +2,7 @@
 
 A call that needs ten modules waits for ten compilers, one by one, for each module is asked
 for when the one before has run.  Rehearsed, it asks for all of them at once, and they are compiled
-side by side.  Arrays are those of the host, full of zeros which nobody changes; where the size of
+side by side.  Arrays are those of the host, full of zeros that are never changed; where the size of
 what comes next is read from one, `ExecutionSpace.read` guesses it.
 """
 
@@ -36,7 +36,7 @@ class DryRunSpace(ExecutionSpace):
     Parameters
     ----------
     modules : Modules
-        Whom code is asked of.
+        The source of code.
     """
 
     kind = "cuda"
@@ -56,7 +56,7 @@ class DryRunSpace(ExecutionSpace):
             keys.clear()
 
     def empty(self, n: int, dtype: Any) -> Array:
-        return np.zeros(n, dtype)  # pages that nobody touches take no memory
+        return np.zeros(n, dtype)  # untouched pages take no memory
 
     def full(self, n: int, value: Any, dtype: Any) -> Array:
         return np.full(n, value, dtype) if value else np.zeros(n, dtype)

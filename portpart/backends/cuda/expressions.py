@@ -115,7 +115,7 @@ class CudaExpressionWriter:
         return self.typed.types[node]
 
     def write(self, node: ast.expr) -> str:
-        """`node` as C++, of its own type."""
+        """`node` as C++, of its inferred type."""
         if node in self.typed.constants:
             return literal(self.typed.constants[node], self.type_of(node))
         return str(getattr(self, type(node).__name__.lower())(node))

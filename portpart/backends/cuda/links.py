@@ -38,7 +38,7 @@ class NcclLinks:
         if ranks is not None:
             ranks.destroy()
 
-    __del__ = abort  # who forgets to close them must not wait for others
+    __del__ = abort  # unclosed links must not wait for others
 
 
 def nccl_of(cupy: ModuleType) -> Any:

@@ -1,7 +1,7 @@
 """Modules of CUDA C++: compiled in threads, kept in the cache folder.
 
-A module is known by what its text depends on, so that one that is kept needs no text.  Parts that
-are asked for together share modules of a moderate length: NVRTC takes 20 ms to begin with each, in
+A module is known by what its text depends on, so that one that is kept needs no text.  Texts that
+are requested together share modules of a moderate length: NVRTC takes 20 ms to begin with each, in
 which no other thread compiles, and threads have no more to do at once than there are modules.
 """
 
@@ -60,7 +60,7 @@ class Modules:
         quick : bool
             Whether the compiler may hurry.
         later : bool
-            Whether nobody waits for it.
+            Whether no caller waits for it.
         """
         with self._lock:
             code = self._kept(words, quick)
@@ -166,7 +166,7 @@ class Code:
 
     @property
     def is_there(self) -> bool:
-        """Whether nobody would wait for it."""
+        """Whether it is available without waiting."""
         if self._writing is None:
             return True
         written = self._writing.future

@@ -21,21 +21,21 @@ _RESERVED = frozenset(
 
 
 class NameTable:
-    """Gives every Python name one C++ name of its own."""
+    """Gives every Python name a distinct C++ name."""
 
     def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
         self._given: dict[str, str] = {}
         self._taken = set(_RESERVED | reserved)
 
-    def __call__(self, name: str, wish: str | None = None) -> str:
-        """The C++ name that stands for `name`, always the same; like `wish` if that is given."""
+    def __call__(self, name: str, preferred: str | None = None) -> str:
+        """The C++ name of `name`, always the same; like `preferred` if that is given."""
         if name not in self._given:
-            self._given[name] = self.fresh(wish or name)
+            self._given[name] = self.fresh(preferred or name)
         return self._given[name]
 
-    def fresh(self, wish: str) -> str:
-        """A C++ name like `wish` that nothing else has."""
-        text = re.sub(r"[^0-9A-Za-z_]", lambda match: f"u{ord(match[0]):x}", wish)
+    def fresh(self, preferred: str) -> str:
+        """A C++ name like `preferred` that nothing else has."""
+        text = re.sub(r"[^0-9A-Za-z_]", lambda match: f"u{ord(match[0]):x}", preferred)
         text = re.sub("__+", "_", text)
         if re.match("_[A-Z]", text):
             text = f"v{text}"

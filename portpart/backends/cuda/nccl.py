@@ -1,6 +1,6 @@
 """Ranks of MPI that have a GPU each: arrays travel from GPU to GPU by NCCL, through CuPy.
 
-MPI is how ranks find each other, vote, and tell each other of errors.
+Ranks find each other, vote, and report errors by MPI.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.carry_out import Call, ProgramRun
+from portpart.backends.communication.carry_out import Operation, ProgramRun
 from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.exchange import ReducedWords
 from portpart.backends.communication.mpi import Mpi
 from portpart.backends.communication.plan import planned
-from portpart.backends.communication.processes import PATIENCE, Look, nothing_new
+from portpart.backends.communication.processes import PATIENCE, FailureCheck, nothing_new
 from portpart.backends.communication.protocol import (
     Communicator,
     require_parcel,
@@ -77,7 +77,7 @@ class Nccl(Mpi):
     """
 
     def __init__(self, comm: MPI.Intracomm, patience: float = PATIENCE,
-                 links: NcclLinks | None = None, look: Look = nothing_new) -> None:
+                 links: NcclLinks | None = None, look: FailureCheck = nothing_new) -> None:
         super().__init__(comm, patience=patience, look=look)
         self._cupy = planned(self, import_cupy)
         device_transfer(self._cupy)
@@ -151,10 +151,10 @@ class Nccl(Mpi):
 
     def lead(self, run: ProgramRun) -> None:
         """Carry out a run; the host waits only where the program reads what it has to know."""
-        run.alone(self._prepared)
+        run.run_alone(self._prepared)
         self.settle()
 
-    def _prepared(self, call: Call) -> Callable[[], None]:
+    def _prepared(self, call: Operation) -> Callable[[], None]:
         """What begins a step whenever it is called.  All ranks prepare the same."""
         if isinstance(call, ReducedWords):
             return self._reducing(call.array, call.first, call.count, call.op)
@@ -294,8 +294,8 @@ class Nccl(Mpi):
         except self._nccl.NcclError as problem:
             raise CommunicationError(f"NCCL: {problem}") from problem
 
-    def _tell(self, problem: BaseException) -> None:
-        super()._tell(problem)
+    def _send_error(self, problem: BaseException) -> None:
+        super()._send_error(problem)
         self._links.abort()  # to destroy them would wait for others, which do so too
 
     def _is_done(self) -> bool:

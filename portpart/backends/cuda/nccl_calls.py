@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 class NcclCalls(MpiCalls):
     """Calls of ranks with a GPU each.  The first makes connections, which later ones use.
 
-    Where a call has left a step amid, the next one makes connections anew.
+    Where a call has left a step amid, the next one makes new connections.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class NcclCalls(MpiCalls):
         self.mpi, self._space, self._links = calls.mpi, space, NcclLinks()
 
     def run(self, main: Callable[[Communicator], Result]) -> Result:
-        """See `Calls`; the GPU is CuPy's current one meanwhile."""
+        """See `Calls`; the GPU is CuPy's current one inside."""
         with self._space.active():
             return super().run(main)
 

@@ -1,4 +1,4 @@
-"""Machine code of CUDA C++: what NVRTC is told, and what it gives."""
+"""Machine code of CUDA C++: options of NVRTC, and its results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUICK = "--Ofast-compile=min"
 """Half the time to compile, for code that takes 10 to 30 % longer (measured on an H200)."""
 
 NOT_KEPT = "--no-cache"
-"""NVRTC would keep code in a folder of its own, to which one thread at a time has access."""
+"""NVRTC would keep code in its own folder, to which one thread at a time has access."""
 
 FIRST_WITH_BOTH = (12, 9)
 """Older versions of NVRTC do not know them."""
@@ -41,7 +41,7 @@ class Target:
 
     @property
     def option(self) -> str:
-        """How NVRTC is told."""
+        """The option of NVRTC."""
         return f"--gpu-architecture={'sm' if self.real else 'compute'}_{self.capability}"
 
 
@@ -80,7 +80,7 @@ def target_for(capability: int) -> Target:
 
 
 def compiled(text: str, target: Target, quick: bool = False) -> bytes:
-    """Code of a module; threads that wait for the compiler let others run meanwhile.
+    """Code of a module; threads that wait for the compiler let others run.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def compiled(text: str, target: Target, quick: bool = False) -> bytes:
 def open_library() -> None:
     """Compile next to nothing once in a process: NVRTC opens a library for that.
 
-    Threads that have it do so at the same time may be told that there is none.
+    Threads that have it do so at the same time may wrongly learn that there is none.
     """
     global _is_open
     with _opening:

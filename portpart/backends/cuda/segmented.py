@@ -1,7 +1,7 @@
-"""Programs that communicate: the host runs their segments, one after the other.
+"""Programs that communicate: the host runs their segments, in order.
 
 It walks the loops and branches around steps of communication.  It reads the flags that it needs
-together, and reads one anew only if a step may have changed it since.
+together, and reads one again only if a step may have changed it since.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from portpart.backends.bound import Bindings, add_numbers
 from portpart.backends.communication.carry_out import (
-    Call,
+    Operation,
     Prepared,
-    call_of,
     communicator_of,
     follow,
+    operation_of,
     wait_of,
 )
 from portpart.backends.communication.exchange import Refused, described
@@ -189,7 +189,7 @@ class SegmentedRun:
         """Of a number of words that; of other flags whether they are set."""
         return int(number if self._are_counts[place] else number != 0)
 
-    def alone(self, prepared: Callable[[Call], Callable[[], object]]) -> None:
+    def run_alone(self, prepared: Callable[[Operation], Callable[[], object]]) -> None:
         """Run while other processes do."""
         problem = None
         try:
@@ -199,8 +199,9 @@ class SegmentedRun:
         if problem is not None:
             raise problem
 
-    def beside(self, runs: Sequence[SegmentedRun], prepared: Callable[[Sequence[Call]], Prepared],
-               goes_on: Callable[[], bool]) -> None:
+    def run_together(self, runs: Sequence[SegmentedRun],
+                     prepared: Callable[[Sequence[Operation]], Prepared],
+                     goes_on: Callable[[], bool]) -> None:
         """Run together with the runs of other ranks."""
         SideBySide(runs, prepared).run(goes_on)
 
@@ -232,11 +233,11 @@ class SegmentedRun:
 
         return wait_and_launch
 
-    def call(self, place: int, count: int | None) -> Call:
-        """The exchange at a place, of so many words if that was an element."""
+    def call(self, place: int, count: int | None) -> Operation:
+        """The exchange at a place, of this many words if that was an element."""
         part: Any = self.line[place]
         step = part.step if count is None else replace(part.step, count=count)
-        return call_of(step, self._bound)
+        return operation_of(step, self._bound)
 
     def timed(self, place: int, prepared: Prepared) -> Prepared:
         """The same, which marks when it begins and ends if the program measures that."""
@@ -259,7 +260,7 @@ class SegmentedRun:
             laps[place] = count + 1, milliseconds + 1000 * self.space.seconds_between(begin, end)
 
     def described(self, place: int, values: Known) -> str:
-        """What comes next with these values, for other ranks to be told."""
+        """Describe what comes next with these values, for other ranks."""
         while place < len(self.line):
             part = self.line[place]
             wanted = self.wanted_at(place)
@@ -293,6 +294,6 @@ class SegmentedRun:
         return places
 
     def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
-        """What these elements tell."""
+        """The values of these elements."""
         return [self._value(place, number)
                 for place, number in zip(unknown, numbers)]

@@ -38,7 +38,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A step of communication, likewise."""
+    """A step of communication, and the elements that it may change."""
 
     step: Communication
     changes: Elements
@@ -103,7 +103,7 @@ class Segments:
     ----------
     parts : list of Part
     line : list of Instruction
-        The same one after the other.
+        The same, in order.
     own : dict of Slot
         The slots of arrays that belong to a run, each with the one that stands for it.
     read_by_host : frozenset of Element

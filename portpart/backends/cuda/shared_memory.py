@@ -36,7 +36,7 @@ def check_program(program: Program) -> None:
     room = SHARED_BYTES - WORD_BYTES - table
     if needed > room:
         raise KernelTypeError(f"the team arrays of program {program.name!r} take {needed} bytes of "
-                              f"a block together, and beside its table of {table} bytes there are "
+                              f"a block together, and with its table of {table} bytes there are "
                               f"{room}; make them smaller or alike")
     given = 8 * ProgramTable(program.used_slots()).sizes.values
     if given > ARGUMENT_BYTES:

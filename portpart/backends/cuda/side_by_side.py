@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import Call, Prepared
+from portpart.backends.communication.carry_out import Operation, Prepared
 from portpart.backends.communication.errors import CommunicationError
 from portpart.backends.communication.exchange import (
     ALL,
@@ -47,14 +47,14 @@ class RankRun(Protocol):
     def segment(self, place: int) -> Callable[[], object]:
         """What runs a segment, which is bound now, whenever it is called."""
 
-    def call(self, place: int, count: int | None) -> Call:
+    def call(self, place: int, count: int | None) -> Operation:
         """The exchange at a place, of this many words if that was an element."""
 
     def timed(self, place: int, prepared: Prepared) -> Prepared:
         """What does the exchange at a place, and measures it if that is wanted."""
 
     def described(self, place: int, values: Known) -> str:
-        """What comes next with these values, for other ranks to be told."""
+        """Describe what comes next with these values, for other ranks."""
 
     def parts_with(self, unknown: Sequence[int]) -> list[Array]:
         """Of each array with such elements the part between the first and the last."""
@@ -63,7 +63,7 @@ class RankRun(Protocol):
         """Where elements stand in these parts, one behind the other."""
 
     def values(self, unknown: Sequence[int], numbers: Sequence[int]) -> list[int]:
-        """What these elements tell."""
+        """The values of these elements."""
 
 
 class Stretch(NamedTuple):
@@ -93,12 +93,12 @@ class SideBySide:
     ----------
     runs : sequence of RankRun
     prepared : callable
-        Prepares what all ranks come to.
+        Prepares the step that all ranks have reached.
     wait : callable, optional
         Waits for what steps have begun, where that has to be waited for before flags are.
     """
 
-    def __init__(self, runs: Sequence[RankRun], prepared: Callable[[Sequence[Call]], Any],
+    def __init__(self, runs: Sequence[RankRun], prepared: Callable[[Sequence[Operation]], Any],
                  wait: Callable[[], None] | None = None) -> None:
         self._runs, self._prepared, self._wait = runs, prepared, wait
         self._stretches: dict[tuple[int, Known], Stretch] = {}

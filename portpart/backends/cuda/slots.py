@@ -1,4 +1,4 @@
-"""Parts of an array that ranks exchange in places of fixed sizes: the host need not know lengths.
+"""Exchange of parts of an array in places of fixed sizes: the host need not know lengths.
 
 Each rank packs its part for each other rank behind the number of its elements.  What is sent is as
 long as a part can be, so it pays for arrays of moderate length.
@@ -33,10 +33,10 @@ HEAD = 8
 """Bytes in front of a part: the number of its elements."""
 
 LINE = 16
-"""Parts begin at multiples of so many bytes."""
+"""Each part begins at a multiple of this many bytes."""
 
 PROBLEM = 3
-"""Words that tell what is wrong, in front of the numbers of elements for all ranks."""
+"""Words for what is wrong, in front of the numbers of elements for all ranks."""
 
 SPACE = 2
 """What may be wrong: more arrives than there is space for.  Else (1) parts are too long."""
@@ -186,7 +186,7 @@ class Slots:
         self._blocks = max(1, min(MAX_BLOCKS, -(-longest // BLOCK)))
 
     def _places(self, room: np.ndarray, width: int) -> np.ndarray:
-        """Where parts of so many elements begin, each beside its room."""
+        """Where the parts for each amount of space begin."""
         ends = np.cumsum([-(-_bytes(each, width) // LINE) * LINE for each in room])
         memory = self._kernels.cupy.empty(int(ends[-1]), np.uint8)
         self._memory.append(memory)

@@ -2,7 +2,7 @@
 
 All work goes to CuPy's current stream of the calling thread, so it is ordered with whatever else
 that thread does with CuPy: arrays handed in are complete when a kernel reads them, and results can
-be used at once.  A thread that wants to overlap work enters a stream of its own (``with stream:``).
+be used at once.  A thread that wants to overlap work enters its own stream (``with stream:``).
 """
 
 from __future__ import annotations

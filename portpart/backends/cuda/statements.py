@@ -110,7 +110,7 @@ class CudaStatementWriter:
 
     def _helper(self, name: str) -> str:
         """Name of a helper variable; scopes that use the same one may be nested."""
-        return self.names(f"{name} (helper)", wish=name)
+        return self.names(f"{name} (helper)", preferred=name)
 
     def _branch(self, node: ast.If, inner: set[str]) -> list[str]:
         then, orelse = self.block(node.body, inner), self.block(node.orelse, inner)
@@ -137,7 +137,7 @@ class CudaStatementWriter:
         start, stop, step, forward = self._bounds(node.iter)
         one = step in ("1LL", "-1LL", "1ULL")
         counter = INT64 if kind == INT32 and not one else kind
-        # The C++ counter may be the variable itself if nothing can tell the difference.
+        # The C++ counter may be the variable itself if that makes no difference.
         own = name in inner and counter == self.variables[name]
         known = self.names(name)
         plain = known if own else self._helper(f"{known}_next")

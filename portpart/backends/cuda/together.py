@@ -2,7 +2,7 @@
 
 Where ranks have several GPUs that reach each other's memory, the first of these runs the kernels.
 
-What is wrong with numbers of elements is found by the kernel, which then moves nothing and tells
+What is wrong with numbers of elements is found by the kernel, which then moves nothing and reports
 that nothing arrives.  The host examines that when it waits the next time.
 """
 
@@ -31,7 +31,7 @@ SPACE = 2
 """What may be wrong: more arrives than there is space for.  Else (1) parts are too long."""
 
 HEAD = 5
-"""Words that tell what is wrong, in front of the numbers of elements for all ranks."""
+"""Words for what is wrong, in front of the numbers of elements for all ranks."""
 
 SOURCE = TYPES + """
 namespace {
@@ -251,7 +251,7 @@ class CudaTransfers:
         return found
 
     def _wrong(self, numbers: np.ndarray) -> Wrong | None:
-        """What a kernel has told, which is forgotten."""
+        """The error that a kernel has reported; clears it."""
         kind, rank, total, length, ranks = map(int, numbers[:HEAD])
         if not kind:
             return None

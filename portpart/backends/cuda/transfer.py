@@ -44,7 +44,7 @@ class DeviceTransfer:
         self._landings: defaultdict[int, list[Landing]] = defaultdict(list)
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
-        """See `Transfer`; what is launched meanwhile is not waited for."""
+        """See `Transfer`; what is launched later is not waited for."""
         with self._at(array):
             kept = self._landings[array.data.device_id]
             landing = self._landing(kept, array.nbytes)
@@ -62,7 +62,7 @@ class DeviceTransfer:
         return _NOTHING if self._is_only_one else array.device
 
     def _landing(self, kept: list[Landing], size: int) -> Landing:
-        """A place for a copy that no other uses meanwhile, in whatever thread."""
+        """A place for a copy, not used by others of any thread."""
         try:
             landing = kept.pop()
         except IndexError:
@@ -103,7 +103,7 @@ class DeviceTransfer:
             self._turns_of((here, there)).order([there], here)
         with self._at(target):
             target.data.copy_from_device_async(source.data, source.nbytes, self._current_stream())
-        if here != there:  # whoever changes the source waits
+        if here != there:  # a change of the source waits
             self._turns_of((here, there)).order([here], there)
 
     def _turns_of(self, numbers: tuple[int, ...]) -> DeviceOrder:

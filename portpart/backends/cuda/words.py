@@ -219,11 +219,11 @@ namespace pp {
 // thread wrote before visible to all threads behind; fences on both sides take an eighth longer.
 struct Grid {
     unsigned long long* const arrivals;
-    unsigned long long awaited;
+    unsigned long long expected;
 
     // At its own address there is 0; the next run gets the other one.
     __device__ __forceinline__ Grid(int64 own, int64 next)
-        : arrivals(reinterpret_cast<unsigned long long*>(own)), awaited(0)
+        : arrivals(reinterpret_cast<unsigned long long*>(own)), expected(0)
     {
         if (blockIdx.x == 0 && threadIdx.x == 0) *reinterpret_cast<int64*>(next) = 0;
     }
@@ -231,7 +231,7 @@ struct Grid {
     __device__ __forceinline__ void wait()
     {
         __syncthreads();
-        awaited += gridDim.x;
+        expected += gridDim.x;
         if (threadIdx.x == 0) {
             asm volatile("red.release.gpu.global.add.u64 [%0], 1;"
                          :: "l"(arrivals) : "memory");
@@ -239,16 +239,16 @@ struct Grid {
             do {
                 asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
                              : "=l"(arrived) : "l"(arrivals) : "memory");
-            } while (arrived < awaited);
+            } while (arrived < expected);
         }
         __syncthreads();
     }
-    // Reads a flag that nobody changes before all have met again.
+    // Reads a flag that is not changed before all have met again.
     __device__ __forceinline__ bool reads(int64 address)
     {
         return *reinterpret_cast<volatile int64*>(address) != 0;
     }
-    // Reads a flag; nobody goes on before all have read it.
+    // Reads a flag; none goes on before all have read it.
     __device__ __forceinline__ bool sees(int64 address)
     {
         const bool value = reads(address);

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 MAX_WORKERS = 16
 
 NICE = 10
-"""What makes threads give way to those that are waited for."""
+"""Niceness of threads that should not delay the ones that are waited for."""
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Task(Generic[T]):
         self._begun = threading.Lock()
 
     def run(self) -> None:
-        """Do it, unless somebody has begun."""
+        """Do it, unless it has begun elsewhere."""
         if self._begun.acquire(blocking=False):
             self.future.set_running_or_notify_cancel()
             _settle(self.future, self._work)
@@ -49,7 +49,7 @@ class Task(Generic[T]):
 def _settle(future: Future[T], work: Callable[[], T]) -> None:
     try:
         result = work()
-    except BaseException as problem:  # whoever waits gets it
+    except BaseException as problem:  # the waiting caller gets it
         future.set_exception(problem)
     else:
         future.set_result(result)
@@ -133,7 +133,7 @@ WRITING = Workers(share=0)
 """A thread that writes texts, the largest first; several would keep each other from running."""
 
 NOW = Workers()
-"""For the compilers of what somebody waits for, or soon will."""
+"""For code that a caller waits for, or soon will."""
 
 LATER = Workers(share=0.5, nice=NICE)
 """For resident kernels, which may take long: that must not keep anyone from what is wanted now."""

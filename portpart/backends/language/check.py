@@ -57,7 +57,7 @@ def _findings(function: types.FunctionType, is_kernel: bool, version: tuple[int,
               values: Mapping[str, Any]) -> Findings:
     filename = function.__code__.co_filename
     if version_of(filename) != version:
-        raise KernelSyntaxError(f"{filename} has changed since it was imported; start Python anew")
+        raise KernelSyntaxError(f"{filename} has changed since it was imported; restart Python")
     source, tree = parsed(function, again=bool(values))
     checker = _Checker(function, tree, source, is_kernel, values)
     checker.run()
@@ -189,7 +189,7 @@ class _Checker(ast.NodeVisitor):
                         "make it in the kernel and pass it as an argument")
         name = node.targets[0]
         if node not in self.tree.body or not isinstance(name, ast.Name):
-            self.refuse(node, "a team array has a name of its own and is made once",
+            self.refuse(node, "a team array needs its own name and is made once",
                         team_arrays.FORM)
         if name.id in self.named:
             self.refuse(name, f"{name.id!r} has a value above", "give the team array a new name")

@@ -1,7 +1,7 @@
 """Refuses expressions whose value depends on the order in which their parts are evaluated.
 
 Python and Numba evaluate operands from left to right, C++ in any order.  The two agree unless
-one operand has an effect that another can see: two calls with effects, or such a call beside a
+one operand has an effect that another can see: two calls with effects, or such a call next to a
 load from an array that was passed to it.
 """
 
@@ -17,7 +17,7 @@ HasEffects = Callable[[ast.Call], bool]
 
 
 def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> None:
-    """Refuse `statement` if evaluating an expression of its own in C++ could differ.
+    """Refuse `statement` if evaluating one of its expressions in C++ could differ.
 
     Statements inside it are not examined.  `arrays` names the parameters that are arrays and the
     team arrays; two of them are taken to be different arrays.
@@ -31,7 +31,7 @@ def check(statement: ast.stmt, has_effects: HasEffects, arrays: set[str]) -> Non
                 for other in operands:
                     if other is not operand and _depends(other, touched, has_effects):
                         raise Refusal("the order of evaluation matters here",
-                                      "assign the first value to a name of its own")
+                                      "assign the first value to a separate name")
 
 
 def _unordered_parts(statement: ast.stmt) -> Iterator[list[ast.expr]]:
@@ -58,7 +58,7 @@ def _calls_with_effects(node: ast.expr, has_effects: HasEffects) -> list[ast.Cal
 
 
 def _depends(node: ast.expr, touched: set[str], has_effects: HasEffects) -> bool:
-    """True if `node` has an effect of its own or reads one of the arrays `touched`."""
+    """True if `node` itself has an effect or reads one of the arrays `touched`."""
     if _calls_with_effects(node, has_effects):
         return True
     for child in nodes_of(node):

@@ -1,4 +1,4 @@
-"""Records out of a function: fields become parameters of their own, words elements of an array.
+"""Records out of a function: fields become parameters, words elements of an array.
 
 ``graph.begin[v]`` becomes ``graph_begin[v]``, ``level.dirty`` becomes ``level[3]``, and a record
 that is passed on becomes the fields that the other function uses.  So neither the checks nor a
@@ -142,7 +142,7 @@ class _Flattener(Rewriter):
         call, target = node.value, node.targets[0]
         assert isinstance(call, ast.Call)
         if len(node.targets) != 1 or not isinstance(target, ast.Name) or target.id in self.known:
-            self.refuse(node, "a record has a name of its own and is made once", MADE)
+            self.refuse(node, "a record needs its own name and is made once", MADE)
         if issubclass(kind, Words):
             self.made[target.id] = (kind, {})
             node.value = self.team_array(call.args[0] if call.args else call)

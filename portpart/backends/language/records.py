@@ -169,7 +169,7 @@ def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
 class StaticArray(Record):
     """Variables that a function numbers: ``nets[j]`` where j is known when it is compiled.
 
-    A subclass tells how many there are.  ``nets = Four()`` makes them, none of which has a value
+    A subclass sets their number.  ``nets = Four()`` makes them, none of which has a value
     yet; a device function may take all of them as one parameter.
 
     >>> class Four(StaticArray, size=4):

@@ -1,4 +1,4 @@
-"""Signatures of the library's kernels, kept beside their code.
+"""Signatures of the library's kernels, kept next to their code.
 
 Which fields of a record a kernel uses shows in its syntax tree only, and in those of the functions
 that it passes the record on to.  To read and to check them takes longer than a small partition.

@@ -1,6 +1,6 @@
-"""Arrays that are slices of one, for which there is an array only if somebody asks.
+"""Arrays that are slices of one, which exist as arrays only if they are read.
 
-A run of a program asks where they begin, which is told without it: to cut an array out of another
+A run of a program only needs to know where they begin: to cut an array out of another
 takes Python as long as what is done with a few elements.
 """
 
@@ -44,7 +44,7 @@ class Sliced:
     memory : array
         What they are slices of; None if there are none.
     slices : dict
-        Those that are, by their names.
+        The slices, by their names.
     """
 
     memory: ClassVar[Any] = None

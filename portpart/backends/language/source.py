@@ -17,7 +17,7 @@ Place = tuple[str, int]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 _files: dict[str, tuple[list[str], dict[Place, Definition]]] = {}
-"""Lines of each file, and the functions in it that nobody has asked for yet."""
+"""Lines of each file, and the functions in it that have not been requested yet."""
 
 _reading = threading.Lock()
 

@@ -1,6 +1,6 @@
 """Scratch memory of teams: how a kernel asks for it, and how much there is.
 
-``counts = team_array(int64, 256)`` gives the team an array of its own while it works on one item:
+``counts = team_array(int64, 256)`` gives the team its own array while it works on one item:
 shared memory of the block on CUDA, a thread's stack on the CPU.  ``words = lane_array(int64, 4)``
 gives each lane one: a few numbers that functions pass on, which stay in registers.
 """

@@ -1,6 +1,6 @@
 """Syntax trees walked, copied and changed, in half the time that the standard library takes.
 
-Every kernel goes through here when it is first compiled.
+Every kernel passes here when it is first compiled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def copied(tree: Any) -> Any:
 
 
 def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
-    """An expression or a statement and all inside it, without contexts, which nobody looks for."""
+    """An expression or a statement and all inside it, without contexts, which are not needed."""
     left: list[Any] = [tree]
     while left:
         node = left.pop()

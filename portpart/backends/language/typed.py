@@ -61,7 +61,7 @@ class TypedFunction:
 
     @property
     def devices(self) -> list[TypedFunction]:
-        """Every specialisation this function needs, each after those that it calls."""
+        """Every specialisation this function needs, each after the functions that it calls."""
         found: dict[TypedFunction, None] = {}
         for callee in self.calls.values():
             found.update(dict.fromkeys([*callee.devices, callee]))
