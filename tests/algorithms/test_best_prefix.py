@@ -100,7 +100,8 @@ class Moves:
 
     def sequence(self, space: ExecutionSpace, run: Run, apply_later_moves: bool) -> MoveSequence:
         """What the moves come to together."""
-        sequence = sequence_for(space, RefinementSizes(self.n, 0, self.k), run, False, apply_later_moves)
+        sequence = sequence_for(space, RefinementSizes(self.n, 0, self.k), run, False,
+                                apply_later_moves)
         sums = np.zeros((self.stripes, self.k), np.int64)
         stripe, weights = self.buffer % self.stripes, self.weights[self.buffer]
         np.subtract.at(sums, (stripe, self.part[self.buffer]), weights)

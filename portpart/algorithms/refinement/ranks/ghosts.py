@@ -94,7 +94,8 @@ def list_changed(i, halo: Halo, cache: GainCache, sent: Sent, changed: Changed):
 
 
 @kl.kernel
-def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows, layout: MailLayout):
+def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows,
+                 layout: MailLayout):
     """A ghost moves: its neighbours are stale.  Called by one team."""
     g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
