@@ -1,4 +1,4 @@
-"""Exact numbers, however they are written; and options whose fields tell what they mean."""
+"""Exact numbers, however they are written; and options whose fields explain themselves."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_table_for_people(files: tuple[str, str], capsys: pytest.CaptureFixtur
     assert head.split()[:2] == ["round", "value"]
     assert [len(row.split()) for row in rows] == [6, 7, 6, 7]
     values = [float(row.split()[1]) / float(row.split()[6]) for row in rows[1::2]]
-    assert ratio == (f"beside from scratch: {sum(values) / 2:.4f} in the mean, "
+    assert ratio == (f"relative to new partitions: {sum(values) / 2:.4f} in the mean, "
                      f"{max(values):.4f} at most")
 
 

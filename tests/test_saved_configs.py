@@ -156,7 +156,7 @@ def damaged(change: dict[str, Any], place: str = "") -> Any:
     (damaged({"more": 1}), "it must be a name, or class and options"),
     (damaged({"options": 3}), "the options of a JetConfig"),
     (damaged({"coarse": 3}, "options.refinement"), "coarse is 3; it must be of RefinementOptions"),
-    (damaged({"two_hop": {}}, "options.matching"), "no options of its own"),
+    (damaged({"two_hop": {}}, "options.matching"), "no nested options"),
     (damaged({"two_hop": "no"}, "options.matching"), "two_hop is 'no'; it must be True or False"),
     (damaged({"temperatures": []}, "options.refinement"), "temperatures is"),
     (damaged({"starts": 1.5}, "options.initial"), "preset.initial: starts is 1.5"),

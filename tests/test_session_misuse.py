@@ -40,7 +40,7 @@ def test_progress_may_look_but_not_change(name: str, tmp_path: Path) -> None:
 
     before, batch = oracles.host(session.part), session.batch()
     batch.insert_edges(0, [100, 200, 399])
-    with pytest.raises(InputError, match="progress= may only look at it"):
+    with pytest.raises(InputError, match="progress= may only examine it"):
         session.apply(batch, "full", progress=change)
     assert len(seen) == 1
     assert np.array_equal(oracles.host(session.part), before)

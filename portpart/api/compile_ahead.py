@@ -31,8 +31,8 @@ BLOCKS = (2, 8, 64, 512)
 VERTICES = 40_000
 """Few, and more than a coarsest graph has."""
 
-Told = Callable[[int, int], None]
-"""Called with how many modules are there, and how many were asked for."""
+Progress = Callable[[int, int], None]
+"""Called with the number of finished modules, and of requested ones."""
 
 
 def _weighted(graph: Any) -> Any:
@@ -94,14 +94,14 @@ class Compiled:
 
 
 def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str],
-                    told: Told = lambda done, asked: None, ranks: bool = False) -> Compiled:
+                    report: Progress = lambda done, asked: None, ranks: bool = False) -> Compiled:
     """Fill the cache folder for devices of a compute capability, 90 for 9.0; needs no device.
 
     Parameters
     ----------
     capability : int
     kinds, presets : iterable of str
-    told : callable
+    report : callable
     ranks : bool
         Whether several devices are to work together, too.
 
@@ -135,12 +135,12 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     asked = modules.asked()
     for number, code in enumerate(asked, 1):
         made.add(code.wait())
-        told(number, len(asked))
+        report(number, len(asked))
     return Compiled(len(made), sum(map(len, made)), time.perf_counter() - begin)
 
 
 def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
-                    told: Told = lambda done, asked: None) -> Compiled:
+                    report: Progress = lambda done, asked: None) -> Compiled:
     """Fill the cache folder for this machine's processor."""
     from portpart.backends import cache_folder
     from portpart.backends.cpu.compile import compile_all
@@ -154,7 +154,7 @@ def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
     for call in calls(kinds, presets):
         call.partition(call.problem)
         number += 1
-        told(number, number)
+        report(number, number)
     compile_all()
     after = kept()
     return Compiled(len(after) - len(before), sum(after) - sum(before), time.perf_counter() - begin)

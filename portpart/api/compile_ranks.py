@@ -1,6 +1,6 @@
 """Code that several GPUs need for a call, made before anyone waits for it.
 
-What ranks do next follows from what they tell each other, so their calls cannot be rehearsed
+What ranks do next follows from their messages, so their calls cannot be rehearsed
 without data.  A small call is made on the processor instead, and what GPUs would need is noted.
 """
 

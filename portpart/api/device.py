@@ -124,7 +124,7 @@ def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bound
 
 def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, bounds: Bounds,
                  target: Any = None) -> str:
-    """The same where a function tells the heaviest vertex and its weight."""
+    """The same where a function returns the heaviest vertex and its weight."""
     limits, fixed = bounds.limits, bounds.fixed_weight
     block = int((fixed - limits).argmax())
     if fixed[block] > limits[block]:

@@ -127,7 +127,9 @@ def _offset_at(graph: Graph, v: int) -> int:
 
 
 def _rows(graph: Graph, first: int, last: int, space: ExecutionSpace) -> Rows:
-    """Rows of a range of a graph, in the memory of a space; where types allow, parts of its own."""
+    """Rows of a range of a graph, in the memory of a space; where types allow, slices of its
+    arrays.
+    """
     begin, end = _offset_at(graph, first), _offset_at(graph, last)
     here = graph.space
 

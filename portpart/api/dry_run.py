@@ -33,7 +33,7 @@ MAX_VERTICES = 2**18
 
 
 DENSITIES_OF_NETS = 3 / 4, 1, 4 / 3
-"""Pins of what stands in for a hypergraph, by those that it has.
+"""Pins of a placeholder for a hypergraph, as factors of the real number.
 
 With the levels of all together barely a team for rows of some mean length is missed.
 """
@@ -60,7 +60,7 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
 
 
 def _evaluate(problem: Problem[Any], part: Array) -> None:
-    """Find all values of a partition, as those who made the call will."""
+    """Compute all values of a partition, as callers will."""
     if isinstance(problem.graph, Hypergraph):
         net_values(problem.graph, part, problem.num_blocks, PRICES)
     else:

@@ -17,7 +17,7 @@ FULL_PART = 2
 """With edits of one in this many, the partition is rebuilt."""
 
 GROWTH = 21, 20
-"""All levels are refined when the objective has grown by such a ratio, beside the graph."""
+"""All levels are refined when the objective has grown by this ratio, relative to the graph."""
 
 
 class EscalationState(NamedTuple):
@@ -39,7 +39,7 @@ class EscalationState(NamedTuple):
     hopeless: bool
 
     def effort(self, cost: int, weight: int, pairs: int, feasible: bool) -> str:
-        """What is to be done, as it is now."""
+        """The effort that the current state requires."""
         if FULL_PART * self.edits > pairs:
             return "full"
         more, than = GROWTH

@@ -1,4 +1,4 @@
-"""Fewer processes than elements: those that stay idle get a vertex without edges."""
+"""Fewer processes than elements: idle ones get a vertex without edges."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_idle_elements(graph: Graph, constraints: Constraints, k: int,
     if graph.vertex_weights is not None and n and (
             graph.total_vertex_weight != n or max_of(graph.space, graph.vertex_weights) > 1):
         raise InputError(f"there are {len(used)} processing elements for {n} vertices: each vertex "
-                         "gets an element of its own, and weights of vertices cannot count; pass "
+                         "gets its own element, and weights of vertices cannot count; pass "
                          f"vertex_weights=numpy.ones({n}, int)")
     offsets = graph.space.to_host(graph.offsets)
     longer = np.append(offsets, np.full(idle, offsets[-1], offsets.dtype))

@@ -16,7 +16,7 @@ def list_algorithms(hypergraphs: bool = False) -> dict[str, Entry]:
     Parameters
     ----------
     hypergraphs : bool
-        Those that partition hypergraphs, instead of those of graphs.  What is in both lists has
+        List algorithms for hypergraphs instead of graphs.  What is in both lists has
         another configuration, and other presets, for each.
 
     Returns

@@ -72,7 +72,7 @@ def map_processes(
 
     The elements get nearly equal weight, and what is sent far is little: the result's `cost` J is
     the sum of weight times distance over all edges.  Where there are fewer vertices than elements,
-    each vertex gets an element of its own.
+    each vertex gets its own element.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def map_processes(
     vertex_weights, edge_weights : array_like or str, optional
         As in :func:`portpart.as_graph`.
     target : array_like, shape (k,), optional
-        Shares of the weight that the elements are to get, as in :func:`portpart.partition`: faster
-        elements take more, and those that have failed get 0.
+        Target shares of the weight for the elements, as in :func:`portpart.partition`: faster
+        elements take more, and failed ones get 0.
     fixed : array_like of int, shape (n,), or mapping, optional
         The element of each vertex that has to be on a certain one, -1 for the others.
     initial : array_like of int, shape (n,), mapping or result, optional
@@ -104,7 +104,7 @@ def map_processes(
         A name (with ``"hm"`` and ``"im"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``, and
         as published ``"paper"``, which ``"hm-ultra"`` has, too; with ``"two-phase"`` and
         ``"identity"`` also ``"jet"``) or an
-        object, which tells the algorithm too: `portpart.MultisectionConfig`,
+        object, which also selects the algorithm: `portpart.MultisectionConfig`,
         `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional
         Whether blocks swap places at the end where that lowers the cost; by default as the preset

@@ -1,4 +1,4 @@
-"""How much memory a mapping takes: what the searches take that it goes through.
+"""Memory estimates of mappings: the memory of the searches in it.
 
 Multisection searches once a level, among more vertices than a partition of this many blocks; all
 arrays of a level are given back before the next one.
@@ -44,20 +44,20 @@ from portpart.graphs.topology import Topology
 
 def mapping_estimate(graph: LevelSize, machine: Topology, algorithm: str | None, preset: Any,
                      arc_shrink: float | None, like: Graph | None) -> MemoryEstimate:
-    """The estimate for a mapping: the most of all that it goes through."""
+    """The estimate for a mapping: the maximum over its searches."""
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
     distances = distance_bytes(machine)
     of_level = distances if isinstance(config, MultisectionConfig) else 0
-    beside = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)
+    kept = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)
     ending = int(MARGIN * _ending_bytes(graph, machine))
     found = [search.estimate(levels_for(graph, search, arc_shrink, like))
              for search in _searches(config, machine)]
     return MemoryEstimate(
         graph=graph.own_bytes,
         hierarchy=max(each.hierarchy for each in found),
-        coarsening=beside + max(each.coarsening for each in found),
-        refinement=beside + max(each.refinement for each in found),
+        coarsening=kept + max(each.coarsening for each in found),
+        refinement=kept + max(each.refinement for each in found),
         swaps=graph.own_bytes + distances + ending,
     )
 
@@ -100,7 +100,7 @@ def swap_bytes(num_elements: int) -> int:
 
 
 def _kept_bytes(graph: LevelSize, config: Any) -> int:
-    """Bytes of mappings that are to be combined."""
+    """Bytes of the mappings to combine."""
     if not isinstance(config, MultisectionConfig) or config.is_one_walk:
         return 0
     return OF_VERTEX * graph.num_vertices * (len(config.slack_shares) + 2)  # the best, and a label

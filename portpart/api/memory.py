@@ -77,8 +77,8 @@ def memory_estimate(
     objective : str, optional
         As for :func:`portpart.partition`.
     session : bool, default False
-        Whether it is for a :class:`portpart.Session`: what that keeps is there beside each of its
-        partitions, and the graph twice while it makes one.
+        Whether it is for a :class:`portpart.Session`: what that keeps adds to each of its
+        partitions, and the graph exists twice while it makes one.
     ranks : int, default 1
         MPI ranks that partition the graph together; the estimate is that of each of them.
     ghosts : int, default 0

@@ -14,18 +14,18 @@ ASKED_FROM = 2**28
 
 def check_memory_limit(space: ExecutionSpace, k: int, graph: EitherGraph | None = None) -> None:
     """Raise if the arrays that every call has for k blocks, or those of nets, exceed all memory."""
-    needed, who = refining_bytes(RefinementSizes(0, 0, k)), "whatever the graph,"
+    needed, cause = refining_bytes(RefinementSizes(0, 0, k)), "whatever the graph,"
     if isinstance(graph, Hypergraph):
         from portpart.algorithms.objectives.pin_state import net_sizes
         from portpart.algorithms.refinement.nets.state import net_bytes
 
         needed += net_bytes(net_sizes(graph, k))
-        who = f"for {graph.num_nets:,} nets,"
+        cause = f"for {graph.num_nets:,} nets,"
     if needed <= ASKED_FROM:
         return
     free = space.free_bytes()
     if free is not None and needed > free:
         from portpart.api.memory_model import readable
 
-        raise OutOfMemory(f"{k} blocks take {readable(needed)}, {who} and "
+        raise OutOfMemory(f"{k} blocks take {readable(needed)}, {cause} and "
                           f"{space.name} has {readable(free)}")

@@ -80,7 +80,7 @@ def _enlarged(finest: LevelSize, search: SearchModel, walk: list[LevelCounts]) -
 
 def _measured(graph: Graph,
               search: SearchModel) -> Iterator[tuple[list[LevelCounts], list[LevelCounts]]]:
-    """Sizes of the levels of a graph, and of those that starts grow on: by coarsening it.
+    """Sizes of the levels of a graph, and of the levels for growing starts: by coarsening it.
 
     By two seeds, for a matching that is just dense enough with one takes other levels with another.
     Where walks have labels, those are the blocks of a quick partition.

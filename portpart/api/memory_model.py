@@ -143,7 +143,7 @@ class MemoryModel:
     refinement: Callable[[RefinementSizes], int]
 
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
-        """Most bytes beside the finest graph while the levels are made."""
+        """Most bytes in addition to the finest graph while the levels are made."""
         return ingest_bytes(levels, lambda level: self.clusters(level.fine),
                             lambda level, coarse: contraction_bytes(level.fine, coarse))
 
@@ -161,7 +161,7 @@ class MemoryModel:
         walk : sequence of LevelSize
             Finest first.
         starts : int
-            Bytes of the starts, beside the coarsest graph.
+            Bytes of the starts, without the coarsest graph.
         """
         work = [self.refining_bytes(walk[0], num_blocks, level) for level in walk]
         peak = hierarchy_bytes(walk) + work[-1] + starts
@@ -175,7 +175,7 @@ class MemoryModel:
 
 def ingest_bytes(levels: Sequence[AnySize], clusters: Callable[[AnySize], int],
                  contraction: Callable[[AnySize, AnySize], int]) -> int:
-    """Most bytes beside the finest level while the others are made.
+    """Most bytes in addition to the finest level while the others are made.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class MemoryEstimate:
     swaps : int
         The same for the traffic between elements and swaps of blocks, after a mapping.
     session : int
-        What a session keeps beside its partitions; included in all peaks.
+        What a session keeps besides its partitions; included in all peaks.
 
     Examples
     --------
@@ -294,7 +294,7 @@ class MemoryEstimate:
         """Most bytes in use at once."""
         return max(self.coarsening, self.refinement, self.swaps)
 
-    def beside(self, size: int) -> MemoryEstimate:
+    def plus(self, size: int) -> MemoryEstimate:
         """The same with this many bytes that are in use all the time."""
         return replace(self, graph=self.graph + size, coarsening=self.coarsening + size,
                        refinement=self.refinement + size)

@@ -32,7 +32,7 @@ from portpart.metrics.balance import block_weight_limit
 
 PAIRS_OF_PIN, PAIRS_KEPT = 8, 0.6
 """Arcs that the clique graph is made of for a pin of the coarsest hypergraph, and the share of
-them that differ, where no hypergraph tells."""
+them that differ, where no hypergraph is given."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def net_estimate(given: NetLevelSize, k: int, algorithm: str | None, preset: Any
         return search.estimate(net_levels_for(given, search, like))
     fewer = reduced_nets(like, config.nets) if search.spares_nets else like
     estimate = search.estimate(net_levels_for(size_of_nets(fewer), search, fewer))
-    return estimate if fewer is like else estimate.beside(size_of_nets(like).own_bytes)
+    return estimate if fewer is like else estimate.plus(size_of_nets(like).own_bytes)
 
 
 def net_levels_for(finest: NetLevelSize, search: NetSearch,

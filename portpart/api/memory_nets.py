@@ -45,7 +45,7 @@ from portpart.graphs.limits import MAX_INT32
 from portpart.primitives.reduce import elements_of_rows_above
 
 LARGE_SHARE = 0.1
-"""Share of the pins that nets with counters of their own have, unless a hypergraph tells more."""
+"""Share of the pins in nets with counters, where no hypergraph is given."""
 
 COMMUNITIES_KEPT = 0.7
 """Share of its vertices and arcs that the first level of communities keeps, at most."""
@@ -192,7 +192,7 @@ class NetModel(MemoryModel):
     lines_up: bool = False
 
     def coarsening_bytes(self, levels: Sequence[LevelSize]) -> int:
-        """Most bytes beside the finest hypergraph while the levels are made."""
+        """Most bytes in addition to the finest hypergraph while the levels are made."""
         nets = [level for level in levels if isinstance(level, NetLevelSize)]
         return ingest_bytes(nets, clustering_of_nets, contraction_of_nets)
 

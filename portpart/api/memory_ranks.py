@@ -12,12 +12,14 @@ from portpart.api.memory_model import OF_WORD, LevelSize, MemoryEstimate
 from portpart.api.memory_search import SearchLevels, SearchModel
 
 OF_OWN, OF_GHOST = 10, 28
-"""Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
-other ranks know and are told of them.  Measured, by ``python -m bench.rank_memory``."""
+"""Additional bytes of a vertex of the rank, and of a ghost: their ids, and what other ranks know
+and receive of them, as measured by ``python -m bench.rank_memory``.
+"""
 
 OF_MOVED, OF_LEFT = 24, 16
-"""Bytes of a vertex that has moved, beside its row, which is there twice, and of a ghost that the
-rank had before.  Measured in the same way."""
+"""Bytes of a moved vertex, in addition to its row, which is stored twice, and of a ghost that the
+rank had before, measured in the same way.
+"""
 
 
 def rank_estimate(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, ghosts: int,
@@ -40,15 +42,15 @@ def rank_estimate(levels: Sequence[SearchLevels], search: SearchModel, ranks: in
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     finest = levels[0].walk[0]
     own, rows = (-(-size // ranks) for size in (finest.num_vertices, finest.own_bytes))
-    beside = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
+    extra = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
     if _is_folded(finest, fold):  # the rows, and the whole graph
-        return search.estimate(levels).beside(beside + rows)
+        return search.estimate(levels).plus(extra + rows)
     share = 0 if moves else ghosts / finest.num_vertices
-    beside += moves * (rows + OF_MOVED * own)
+    extra += moves * (rows + OF_MOVED * own)
     divided = [replace(each, walk=[_of_rank(level, ranks, share, fold) for level in each.walk])
                for each in levels]
-    return search.estimate(divided).beside(
-        beside - search.kept_bytes(0 if moves else ghosts)  # partitions are kept of own vertices
+    return search.estimate(divided).plus(
+        extra - search.kept_bytes(0 if moves else ghosts)  # partitions are kept of own vertices
         + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
 
 

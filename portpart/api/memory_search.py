@@ -47,7 +47,7 @@ class SearchLevels:
     start : list of LevelSize
         From the coarsest graph on.
     handed : list of LevelSize
-        What GP-metis's second walk goes through, from the coarsest graph of the first one on.
+        What GP-metis's second walk visits, from the coarsest graph of the first one on.
     """
 
     walk: list[LevelSize]
@@ -66,7 +66,7 @@ class SearchModel:
         Of its class.
     num_blocks : int
     sections : int
-        Parts of the graph that a level of multisection divides; 0 if it is none.
+        Sections of the graph that a level of multisection divides; 0 if it is none.
     """
 
     algorithm: str
@@ -145,7 +145,7 @@ class SearchModel:
         )
 
     def _coarsening_bytes(self, walk: Sequence[LevelSize]) -> int:
-        """Most bytes beside the finest graph until the coarsest is made."""
+        """Most bytes in addition to the finest graph until the coarsest is made."""
         return self.model.coarsening_bytes(walk)
 
     def _refining_bytes(self, walk: Sequence[LevelSize], starts: int) -> int:
@@ -153,13 +153,13 @@ class SearchModel:
         return self.model.peak_of_refining(walk, self.num_blocks, starts)
 
     def _kept_bytes(self, walk: Sequence[LevelSize]) -> int:
-        """Bytes of what is kept beside the walk."""
+        """Bytes of what is kept during the walk."""
         return self.kept_bytes(walk[0].num_vertices)
 
     def kept_bytes(self, num_vertices: int) -> int:
-        """Bytes of the partitions of this many vertices that are kept beside the walk.
+        """Bytes of the partitions of this many vertices that are kept during the walk.
 
-        Those that walks end with, the label of two that are combined, and the best of all; with
+        The results of walks, the label of two that are combined, and the best of all; with
         labels, the partition before and its sections.
         """
         options, more = self.search, self.search.runs > 1
@@ -181,10 +181,10 @@ class SearchModel:
         return max(self.model.coarsening_bytes(levels.handed),
                    self._refining_bytes(levels.handed, start))
 
-    def _making_starts(self, levels: Sequence[LevelSize], beside: int = 0) -> int:
+    def _making_starts(self, levels: Sequence[LevelSize], others: int = 0) -> int:
         """Bytes of starts while METIS makes them, or they are grown, and of those in the end.
 
-        `beside` are those of what else there is while they grow.
+        `others` are the bytes in use otherwise while they grow.
         """
         n, growing = levels[0].num_vertices, self.growing
         if growing is None or n > MAX_GROWN:
@@ -195,7 +195,7 @@ class SearchModel:
                                 * growing.share(self.num_blocks).refined)
         own = 0 if copies == 1 else wide[0].own_bytes
         return own + kept + max(MODELS["portpart"].coarsening_bytes(wide),
-                                self._growing_bytes(wide, growing, copies) + beside, kept)
+                                self._growing_bytes(wide, growing, copies) + others, kept)
 
     def copies(self, coarsest: LevelSize) -> int:
         """How many copies of the coarsest graph starts grow on at once."""

@@ -1,4 +1,4 @@
-"""How much memory a session takes: what it keeps, beside what its partitions take."""
+"""How much memory a session takes: what it keeps, in addition to its partitions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_session(estimate: MemoryEstimate, finest: LevelSize, num_blocks: int,
     previous_blocks = (OF_VERTEX + OF_WORD) * levels + PARTS * OF_VERTEX * n
     again = finest.own_bytes + OF_WORD * n
     kept = _stored(finest, edge_weights) + _followed(finest, num_blocks, model)
-    return replace(estimate.beside(kept + previous_blocks + again), graph=estimate.graph,
+    return replace(estimate.plus(kept + previous_blocks + again), graph=estimate.graph,
                    session=kept)
 
 
@@ -60,7 +60,9 @@ def _stored(finest: LevelSize, edge_weights: bool) -> int:
 
 
 def _followed(finest: LevelSize, num_blocks: int, model: MemoryModel) -> int:
-    """Bytes of what refinement around edits keeps: work arrays, homes, and the state of nets."""
+    """Bytes of what refinement around edits keeps: work arrays, previous blocks, and the state of
+    nets.
+    """
     roomy = replace(finest, num_vertices=room_for(finest.num_vertices))
     if isinstance(roomy, NetLevelSize):
         roomy = replace(roomy, num_nets=with_spare(roomy.num_nets, SPARE_ROWS),

@@ -1,7 +1,7 @@
-"""The old blocks of vertices, and what it costs to leave them, as the algorithms see both.
+"""Previous blocks of vertices, and the migration cost of leaving them.
 
-Costs are integers: with a price of p / q for a vertex of size 1, all edges or nets weigh q times as
-much, and a vertex is tied to its home by p times its size.
+Costs are integers: with a migration cost factor of p / q, all edges or nets weigh q times as much,
+and leaving its previous block costs a vertex p times its size.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PreviousPartition:
     Attributes
     ----------
     known : numpy.ndarray of int32, shape (n,)
-        Blocks that vertices are at home in; -1 where there is none any more.
+        Previous blocks of vertices; -1 where there is none any more.
     sizes : numpy.ndarray of int64, shape (n,)
     """
 
@@ -44,7 +44,7 @@ class PreviousPartition:
     sizes: np.ndarray
 
     def moved(self, part: np.ndarray) -> tuple[int, int]:
-        """How many vertices are not at home, and their size."""
+        """How many vertices are outside their previous blocks, and their size."""
         away = (self.known != FREE) & (self.known != part)
         return int(away.sum()), int(self.sizes[away].sum())
 
@@ -90,10 +90,10 @@ def limit_of(value: Any, old: PreviousPartition) -> int | None:
 
 def with_previous_blocks(problem: Problem[Any], old: PreviousPartition,
                          price: Fraction) -> Problem[Any]:
-    """The problem with a price of moving, from the old partition.
+    """The problem with migration costs, from the old partition.
 
-    Vertices without a home are as their neighbours are, and tied to nothing; fixed vertices are at
-    home where they are fixed.
+    Vertices without a previous block start in the block of their neighbours, and move without cost;
+    the previous block of a fixed vertex is that where it is fixed.
     """
     space, wanted = problem.space, problem.constraints
     known = old.known
@@ -110,7 +110,7 @@ def with_previous_blocks(problem: Problem[Any], old: PreviousPartition,
 
 
 def check_migration_factor(graph: EitherGraph, price: Fraction, sizes: int) -> None:
-    """Refuse a price at which 64-bit sums may overflow; `sizes` is what all vertices come to."""
+    """Refuse a factor with which 64-bit sums may overflow; `sizes` is the total size."""
     if not fits(_joint(graph), price, sizes):
         raise InputError(f"migration is {_in_few_digits(price)}: costs may exceed 2^61; "
                          "use a factor with fewer digits, smaller sizes or smaller weights")
@@ -159,7 +159,8 @@ def scaled(graph: Any, factor: int) -> Any:
 
 
 class FactorSchedule:
-    """Prices that rise while too much moves and fall while less does.
+    """Migration cost factors: raised while the migration volume is above its limit, lowered while
+    it is below.
 
     They double or halve, by less after each turn.  Where too much moves for long they rise by
     larger and larger factors.

@@ -1,4 +1,4 @@
-"""What a call partitions, what it minimises, and what it tells of the result."""
+"""What a call partitions, what it minimises, and what it reports of the result."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
 
 
 def amounts(space: ExecutionSpace, values: Any, number: int, name: str, things: str) -> Array:
-    """What each of this many things comes to: int64, none below 0, and the total within 2**62.
+    """The amount for each of this many things: int64, none below 0, and the total within 2**62.
 
     Raises
     ------

@@ -66,8 +66,8 @@ def partition(
     fixed : array_like of int, shape (n,), or dict, optional
         The block that a vertex has to be in, -1 where that is free.  A dict, or a Series by its
         index, gives blocks for names of vertices (nodes of NetworkX, text of a frame), or for
-        numbers where there are none.  Each of several MPI ranks gives the blocks of its own
-        vertices, here and for `initial`.
+        numbers where there are none.  Each of several MPI ranks gives the blocks of its vertices,
+        here and for `initial`.
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional
@@ -84,8 +84,8 @@ def partition(
         A name of :func:`portpart.list_algorithms`; ``"portpart"`` by default.
     preset : str or configuration, default "default"
         A name (``"fast"``, ``"default"``, ``"strong"`` or ``"best"``; other algorithms than the
-        default have those of :func:`portpart.list_algorithms`) or an object, which tells the
-        algorithm too, such as `portpart.PortpartConfig` or `portpart.JetConfig`.
+        default have those of :func:`portpart.list_algorithms`) or an object, which also selects the
+        algorithm, such as `portpart.PortpartConfig` or `portpart.JetConfig`.
     device : str, default "auto"
         ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
     devices : sequence of int or str, or "all", optional

@@ -24,7 +24,7 @@ R = TypeVar("R")
 LAST_PHASES = ("refinement", "finish", "done")
 """Phases that walk from the coarsest level down to level 0.
 
-How many levels coarsening will make nobody knows before.
+The number of levels of coarsening is not known before.
 """
 
 BETWEEN_UPDATES = 0.1
@@ -34,19 +34,19 @@ BETWEEN_UPDATES = 0.1
 def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
     """A public function with a keyword `progress`, of which True draws and False is None.
 
-    Its memory errors, of whatever library, are `OutOfMemory`, and a keyword that it has not is told
-    with the one that is meant.
+    Its memory errors, of whatever library, are `OutOfMemory`, and the error for an unknown keyword
+    names the likely one.
     """
     return _drawing(function, phase_display)
 
 
 def with_deferred_interrupts(function: Callable[P, R]) -> Callable[P, R]:
     """The same for a function that is called often and mostly has nothing to report."""
-    return _drawing(function, display_once_told)
+    return _drawing(function, display_when_called)
 
 
 def checked_progress(progress: Any) -> Report | None:
-    """What is told, or None."""
+    """The callable that gets reports, or None."""
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {shown(progress)}; it must be callable, True or False")
     called: Report | None = progress
@@ -75,12 +75,13 @@ def _drawing(function: Callable[P, R],
 @contextmanager
 def phase_display(quiet: bool = False,
                   console: Console | None = None) -> Iterator[Report | None]:
-    """Yield a callable ``(phase, level, num_levels)`` that draws, or None where nobody looks.
+    """Yield a callable ``(phase, level, num_levels)`` that draws, or None without a terminal or
+    notebook.
 
     Parameters
     ----------
     quiet
-        True draws nothing, whoever looks.
+        True draws nothing.
     console
         Where to draw; by default a notebook, or stderr if that is a terminal.
     """
@@ -97,7 +98,7 @@ def phase_display(quiet: bool = False,
 
 
 @contextmanager
-def display_once_told() -> Iterator[Report]:
+def display_when_called() -> Iterator[Report]:
     """Yield a callable that draws as `phase_display` does, from when it is called first."""
     with ExitStack() as stack:
         displays: list[Report | None] = []
@@ -105,9 +106,9 @@ def display_once_told() -> Iterator[Report]:
         def report(phase: str, level: int, num_levels: int) -> None:
             if not displays:
                 displays.append(stack.enter_context(phase_display()))
-            (tell,) = displays
-            if tell is not None:
-                tell(phase, level, num_levels)
+            (display,) = displays
+            if display is not None:
+                display(phase, level, num_levels)
 
         yield report
 

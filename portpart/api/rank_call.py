@@ -148,13 +148,13 @@ def divided(rows: DistributedGraph, given: Mapping[str, Any],
     feasible = bounds.kept_by(weights)
     problem = "" if feasible else broken_bound(lambda: _heaviest(rows), weights, bounds,
                                                call.target)
-    told = json.loads(from_first_rank(comm, json.dumps(
+    of_first = json.loads(from_first_rank(comm, json.dumps(
         {"stats": trace.summary(), "seconds": time.perf_counter() - call.begin}, default=int)))
     return {
         "part": part, "cut": cut, "k": call.k, "feasible": feasible,
         "imbalance": imbalance_of(weights, call.target), "block_weights": weights,
         "max_block_weight_allowed": bounds.max_limit, "block_weight_limits": bounds.limits,
-        "seconds": told["seconds"], "stats": {**told["stats"], "ranks": comm.size}}, problem
+        "seconds": of_first["seconds"], "stats": {**of_first["stats"], "ranks": comm.size}}, problem
 
 
 def _no_worse(rows: DistributedGraph, part: Array, weights: np.ndarray, call: RankCall,
@@ -251,7 +251,7 @@ def _pymetis() -> str:
 
 
 def _short(text: str) -> str:
-    """A text that tells a long one from others."""
+    """A short text that distinguishes a long one from others."""
     if len(text) <= LONGEST:
         return text
     from hashlib import sha256

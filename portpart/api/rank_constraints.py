@@ -1,4 +1,4 @@
-"""What ranks want of their vertices: each gives the blocks of its own."""
+"""Constraints of ranks: each gives the blocks of its vertices."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _blocks(rows: DistributedGraph, k: int, values: Any, name: str, lowest: int)
     blocks = as_array(rows.space, blocks_by_vertex(values, name, vertices), name)
     if blocks.shape != (own,):
         raise InputError(f"{name} has shape {tuple(blocks.shape)} for {own} vertices; each rank "
-                         f"gives the blocks of its own ones, {_range(vertices.names)} here")
+                         f"gives the blocks of its vertices, {_range(vertices.names)} here")
     return block_array(rows.space, blocks, own, k, name, lowest, first)
 
 

@@ -87,8 +87,8 @@ class RankPartitionResult(PartitionResult):
     def save(self, path: PathLike) -> None:
         """Write the block of each vertex, one per line.  All ranks call it.
 
-        Each rank writes its lines into a file beside `path`, which takes its place when all ranks
-        have done so: a file of that name is either the old one or complete.
+        Each rank writes its lines into a file next to `path`, which replaces it when all ranks have
+        done so: a file of that name is either the old one or complete.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ def _gathered(comm: Communicator, result: RankPartitionResult,
 
     part, numbers = planned(comm, sent)
     space = backends.space("cpu")
-    blocks, told = comm.post(part, numbers, lambda length: space.empty(length, part.dtype))
-    if (told[:, 1] != told[0, 1]).any():
+    blocks, reported = comm.post(part, numbers, lambda length: space.empty(length, part.dtype))
+    if (reported[:, 1] != reported[0, 1]).any():
         agree(comm, {"root": str(root)})
     return blocks if root is None or comm.rank == root else None

@@ -235,9 +235,9 @@ class FactorSearch:
 
     def _search_within(self, now: RepartitionAttempt, limit: int,
                        prices: FactorSchedule) -> Iterator[RepartitionAttempt]:
-        """Partitions each made from the one before: home while too much moves, away while less.
+        """Partitions each made from the one before: back while too much moves, away while less.
 
-        Those that keep the limit lead to others from the best of them.
+        After one within the limit the next is made from the best of these.
         """
         kept: list[RepartitionAttempt] = []
         for number in range(1, MAX_PASSES + 1):
@@ -259,8 +259,8 @@ class FactorSearch:
 
         At the highest price while too much moves, but not where nothing better comes; within bounds
         not where barely less moves either, and once less.  From then on between prices at which too
-        much moves and others.  No partition is grown beside, and what begins within bounds is made
-        in brief: as vertices merge within its blocks and the old ones, levels would be many.
+        much moves and others.  No partition is grown in addition, and what begins within bounds is
+        made in brief: as vertices merge within its blocks and the old ones, levels would be many.
         """
         made: list[RepartitionAttempt] = []
         price, start, is_brief, excess = highest, None, False, math.inf
@@ -276,8 +276,8 @@ class FactorSearch:
             best = min(made, key=self._rank_within)
             is_brief = self.request.bounds.kept_by(best.weights)
             if best.size > limit:
-                hardly = best.size - limit > WORTHWHILE_EXCESS * excess
-                is_last = hardly or number == MAX_HARD_PASSES - 1
+                barely = best.size - limit > WORTHWHILE_EXCESS * excess
+                is_last = barely or number == MAX_HARD_PASSES - 1
                 if best is not made[-1] or (is_brief and is_last):
                     return
                 excess = best.size - limit
@@ -292,7 +292,7 @@ class FactorSearch:
     def _at(self, price: Fraction) -> Iterator[RepartitionAttempt]:
         """From the old blocks, and from new ones if that might pay.
 
-        Refinement leads back home where that costs less.  Where weights are hard to pack and too
+        Refinement leads back where that costs less.  Where weights are hard to pack and too
         much moves from the old blocks, it barely does from new ones, which are taken as they are.
         """
         request, new = self.request, self.fresh

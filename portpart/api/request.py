@@ -80,7 +80,7 @@ class Request:
                 return _finished(problem, part, self.bounds)
 
     def new_trace(self) -> Trace:
-        """What is told of one more partition."""
+        """The trace of one more partition."""
         return Trace(self.problem.space, self.problem.graph, self.progress)
 
     def measured(self, part: Array, trace: Trace) -> dict[str, int]:

@@ -100,6 +100,6 @@ def _option(value: Any, kinds: tuple[Any, ...], place: str) -> Any:
     if isinstance(value, dict):
         nested: Any = next(filter(is_dataclass, kinds), None)
         if nested is None:
-            raise InputError(f"{place} is {shown(value)}; it has no options of its own")
+            raise InputError(f"{place} is {shown(value)}; it has no nested options")
         return _options(nested, value, place)
     return tuple(value) if isinstance(value, list) else value

@@ -58,18 +58,18 @@ class Session(SessionView):
         are fixed to another block move first.
     migration : int, float, str or Fraction, default 0.05
         What the move of a vertex of size 1 costs, in weight of edges or nets, as in
-        :func:`portpart.repartition`.  Around edits the next integer counts: with up to 1, what
-        moves has to gain at least 2.
+        :func:`portpart.repartition`.  Near edits it is rounded up: with up to 1, each move must
+        gain at least 2.
     vertex_sizes : array_like of int, shape (n,), optional
         What is moved with each vertex; 1 by default, and for new vertices.
     escalate : {"auto", "never"}
         Whether more than local refinement is done where that seems necessary: all levels are
-        refined when edits since the last time come to 2.5 % of all arcs or pins, when the
-        objective has grown by 5 % beside the total weight of edges or pins, or when bounds are
-        broken, and if a new partition turns out to cost 2 % less, and pays for its moves in 256
-        rounds, that is taken; the partition is rebuilt when edits come to half of all arcs or
-        pins.  Algorithms that know no price of moving (`igkway`, `ihyperg`) make it again in all
-        these cases, and the blocks are kept that cost less, the old ones or the new.
+        refined when edits since the last time reach 2.5 % of all arcs or pins, when the objective
+        has grown by 5 % relative to the total weight of edges or pins, or when bounds are broken,
+        and if a new partition turns out to cost 2 % less, and pays for its moves in 256 rounds,
+        that is taken; the partition is rebuilt when edits reach half of all arcs or pins.
+        Algorithms without migration costs (`igkway`, `ihyperg`) make it again in all these cases,
+        and the blocks are kept that cost less, the old ones or the new.
     progress : bool or callable, optional
         As in :func:`portpart.partition`: of the first partition.
 
@@ -143,7 +143,7 @@ class Session(SessionView):
         with self._lock:
             self._rounds.finish()
             if self._busy:
-                raise InputError("the session is being changed; progress= may only look at it")
+                raise InputError("the session is being changed; progress= may only examine it")
             try:
                 self._busy = True
                 yield self._rounds
@@ -151,7 +151,7 @@ class Session(SessionView):
                 self._busy = False
 
     def batch(self) -> Batch:
-        """An empty batch: edits in the order in which they are to be made."""
+        """An empty batch: edits in the order in which they are made."""
         with self._state() as rounds:
             return rounds.edited.batch()
 
@@ -171,7 +171,7 @@ class Session(SessionView):
             objective, see `escalate`.
         progress : bool or callable, optional
             As in :func:`portpart.partition`, where all levels are refined or the graph is
-            partitioned again; of less there is nothing to tell.  It may examine the session, not
+            partitioned again; there is no progress of less.  It may examine the session, not
             change, mark or save it.  What it raises comes through, and nothing has changed then.
 
         Returns
@@ -186,11 +186,11 @@ class Session(SessionView):
         """
         begin = time.perf_counter()
         wanted = checked_name("effort", effort, EFFORTS)
-        told = checked_progress(progress)
+        checked = checked_progress(progress)
         if not isinstance(batch, Batch):
             raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
         with self._alone() as rounds, late_interrupts():
-            update, done = rounds.apply(batch, wanted, told)
+            update, done = rounds.apply(batch, wanted, checked)
             self._version += 1
             version = self._version
             return SessionUpdate(

@@ -54,7 +54,7 @@ class SessionOptions(NamedTuple):
 def request_for(request: Request, graph: EitherGraph, fixed: Array | None,
                 session_options: SessionOptions,
                 progress: Progress | None) -> Request:
-    """The call that partitions a graph as it is now, and what it tells."""
+    """The request that partitions a graph as it is now, and its trace."""
     before = request.problem
     try:
         bounds = bounds_for(graph, before.num_blocks, session_options.imbalance,
@@ -108,7 +108,7 @@ def _is_no_worse(request: Request, part: Array, cost: int) -> bool:
 
 
 def first_blocks(request: Request) -> tuple[Array, np.ndarray]:
-    """The first blocks of a session, and what they weigh: new ones, or those that are given.
+    """The first blocks of a session, and what they weigh: new or given ones.
 
     Of given ones vertices move only where a block breaks a limit, or is empty without need.
     """

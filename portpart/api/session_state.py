@@ -50,7 +50,7 @@ class FixedVertices(NamedTuple):
     Attributes
     ----------
     blocks : array of int32, or None
-        The block of each id, -1 of those that are free; None if all are.
+        The block of each id, -1 of free ones; None if all are free.
     weight : numpy.ndarray of int64, shape (k,)
         What is fixed to each block.
     """
@@ -211,7 +211,7 @@ class SessionState:
         return update, done
 
     def _edit(self, batch: Batch, refine: bool, fits: bool) -> Update:
-        """Apply a batch; what follows it is begun meanwhile, where sums surely fit."""
+        """Apply a batch; what follows it begins early, where sums surely fit."""
         applying = self.edited.begin(batch)
         try:
             early = self.edited.space.runs_behind and fits and not batch.fixings
@@ -272,7 +272,7 @@ class SessionState:
 
     def _gone_on(self, update: Update, wanted: str, local: RoundResult, progress: Progress | None,
                  may_be_misplaced: bool) -> tuple[RoundReport, Array | None]:
-        """Put fixed vertices in place and refine around them, or all levels, if that is to be.
+        """Put fixed vertices in place and refine around them, or all levels, if required.
 
         Without, what refinement around the edits has left too heavy moves one by one.  Also returns
         the partition before that, if anything was done.
@@ -303,7 +303,7 @@ class SessionState:
         return RoundReport(effort, *moved, affected), part
 
     def _so_far(self, update: Update) -> tuple[Array, Array]:
-        """Blocks before the batch, and those that refinement around its edits has come to."""
+        """Blocks before the batch, and after refinement around its edits."""
         return self.incremental.before(update), self.edited.space.copy(self.incremental.part)
 
     def _put_in_place(self, wrong: Array) -> int:

@@ -62,8 +62,8 @@ def _check(graph: EitherGraph, k: int, prices: list[Fraction], size: int) -> Non
 class Sums:
     """Bounds of what edges, or nets, and moves can cost, which follow the batches of a session.
 
-    They tell of most batches that nothing can overflow, in a time that does not depend on the
-    graph.  Only where they do not the graph is examined.
+    They exclude an overflow for most batches, in a time that does not depend on the graph.  Only
+    where they do not the graph is examined.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a batch of edits has come to, for those who apply it."""
+"""The result of a batch of edits, for callers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ VALUES = "cut", "km1", "soed"
 """What partitions may cost, by name."""
 
 
-def unknown(name: str) -> NoReturn:
-    """Refuse a value that nobody has counted."""
+def refuse_uncounted(name: str) -> NoReturn:
+    """Refuse a value that has not been counted."""
     raise AttributeError(f"{name} is not known of this state any more")
 
 
@@ -79,8 +79,8 @@ class SessionUpdate:
 
     Notes
     -----
-    ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Those that
-    the session does not minimise are counted when they are asked for, in time that follows from all
+    ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Values that
+    the session does not minimise are counted when they are read, in time that follows from all
     pins, and not any more once the session has changed.  They are also counted when an update is
     pickled or copied; the copy answers as the update did then, and keeps no session.
 
@@ -108,7 +108,7 @@ class SessionUpdate:
     merged: int = 0
     missing: int = 0
     target: Any = None
-    measure: Callable[[str], int] = field(default=unknown)
+    measure: Callable[[str], int] = field(default=refuse_uncounted)
 
     @property
     def imbalance(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from portpart.api.results import members_of_blocks
 from portpart.api.session_levels import made
 from portpart.api.session_state import SessionState
-from portpart.api.session_update import unknown
+from portpart.api.session_update import refuse_uncounted
 from portpart.backends.interface import Array
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph, read_only
@@ -65,8 +65,8 @@ class SessionView:
 
     @property
     def labels(self) -> Sequence[Any] | None:
-        """The name of each id that was given out, in the order of `part`, None for those that have
-        none or are not alive.
+        """The name of each id that was given out, in the order of `part`, None for ids without a
+        name or not alive.
 
         None if vertices have no names.
         """
@@ -167,7 +167,7 @@ class SessionView:
         """A value of the partition, of that version if it is still the last."""
         with self._state() as rounds:
             if version not in (None, self._version):
-                unknown(name)
+                refuse_uncounted(name)
             if name == self.objective:
                 return rounds.last.cost
             return rounds.measured(name)

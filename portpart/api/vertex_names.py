@@ -79,7 +79,7 @@ def _hint(unknown: Hashable, graph: Vertices) -> str:
     """What may have been meant."""
     if isinstance(graph.names, range):
         return (f" of this rank: it has {graph.num_vertices} from {graph.names.start} on, and each "
-                "rank gives the blocks of its own ones")
+                "rank gives the blocks of its vertices")
     if graph.names is None:
         return f": vertices are 0 ... {graph.num_vertices - 1}"
     first = ", ".join(map(shown, list(graph.names)[:3]))

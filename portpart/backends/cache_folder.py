@@ -1,6 +1,6 @@
 """The folders in which compiled kernels are kept, and their files.
 
-They are those that ``$PORTPART_CACHE_DIR`` lists, as ``PATH`` lists folders; else there is one,
+``$PORTPART_CACHE_DIR`` lists them, as ``PATH`` lists folders; else there is one,
 ``portpart`` in the user's cache folder: ``$XDG_CACHE_HOME`` or ``~/.cache``, on Windows
 ``%LOCALAPPDATA%``.  What is kept is looked for in all of them, in their order, and new files go to
 the first that can be written, so that a list may begin or end with folders that cannot.  A file is

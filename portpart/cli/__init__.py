@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             outcome = command_line.main(
                 args=arguments, prog_name="portpart", standalone_mode=False
             )
-        except SystemExit:  # how click ends when nobody reads standard output any more
+        except SystemExit:  # how click ends when standard output is closed
             return PIPE_CLOSED
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get("PORTPART_TRACEBACK"):

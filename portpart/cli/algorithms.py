@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from portpart.cli import options
-from portpart.cli.output import print_json, tell
+from portpart.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from portpart.algorithms.catalogue import Entry, Parameter
@@ -42,8 +42,8 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
         for table in tables:
             for each in table.values():
                 _show((*_about(each), ""))
-        tell("portpart algorithms NAME lists the parameters of each preset, for hypergraphs "
-             "with --hypergraphs.")
+        print_text("portpart algorithms NAME lists the parameters of each preset, for hypergraphs "
+                   "with --hypergraphs.")
 
 
 def _as_object(algorithm: Entry) -> dict[str, Any]:
@@ -113,4 +113,4 @@ def _wrapped(text: str, head: str) -> list[str]:
 
 
 def _show(lines: Iterable[str]) -> None:
-    tell("\n".join(lines))
+    print_text("\n".join(lines))

@@ -41,11 +41,11 @@ def command(device: str, arch: str | None, kinds: str, presets: str, ranks: bool
     made = {}
     if device.startswith("cuda"):
         for capability in _capabilities(arch, device):
-            with counted(quiet, f"compute capability {capability / 10}") as told:
-                made[f"sm_{capability}"] = compile_for_gpu(capability, wanted, names, told, ranks)
+            with counted(quiet, f"compute capability {capability / 10}") as report:
+                made[f"sm_{capability}"] = compile_for_gpu(capability, wanted, names, report, ranks)
     else:
-        with counted(quiet, "calls") as told:
-            made["cpu"] = compile_for_cpu(wanted, names, told)
+        with counted(quiet, "calls") as report:
+            made["cpu"] = compile_for_cpu(wanted, names, report)
     folder = str(cache_folder.cache_folders()[0])
     if as_json:
         print_json({"folder": folder, **{name: vars(each) for name, each in made.items()}})

@@ -1,4 +1,4 @@
-"""``portpart evaluate``: measure a partition, whoever made it."""
+"""``portpart evaluate``: measure any partition."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from portpart.cli import files, machines, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, print_json, tell
+from portpart.cli.output import grouped, print_json, print_text
 
 
 @click.command("evaluate")
@@ -21,7 +21,7 @@ from portpart.cli.output import grouped, print_json, tell
 @options.json_option
 def command(
     graph: str, part: str, k: int | None, imbalance: float, target: str | None,
-    told: machines.Told, names: bool,
+    machine_given: machines.MachineOptions, names: bool,
     reading: files.ReadingOptions, as_json: bool,
 ) -> int:  # fmt: skip
     """Evaluate the partition PART (one block per line) of GRAPH.
@@ -32,9 +32,9 @@ def command(
     from portpart import metrics
 
     files.one_standard_input(GRAPH=graph, PART=part, target=target,
-                             **told.inputs)
+                             **machine_given.inputs)
     shares = files.read_shares(target)
-    machine = machines.optional_topology(told)
+    machine = machines.optional_topology(machine_given)
     k = machine.num_elements if machine is not None and k is None else k
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     if machine is not None and hasattr(loaded, "num_nets"):
@@ -49,10 +49,10 @@ def command(
         cost = {} if machine is None else {"cost": sum(costs), "level_costs": costs}
         print_json(evaluation.as_dict() | cost | {"feasible": feasible} | asked)
     else:
-        tell(str(evaluation))
+        print_text(str(evaluation))
         if machine is not None:
             levels = " + ".join(map(grouped, costs))
-            tell(f"{'cost':<14}{grouped(sum(costs))} (by level: {levels})")
+            print_text(f"{'cost':<14}{grouped(sum(costs))} (by level: {levels})")
         verdict = "kept" if feasible else "NOT kept"
-        tell(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
+        print_text(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
     return OK if feasible else INFEASIBLE

@@ -78,7 +78,7 @@ def check_output(name: str | None, *inputs: str | None) -> None:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a graph is to be read; None goes by the name, then by the content."""
+    """How a graph is read; None: by the name, then by the content."""
 
     symmetrize: bool | str | None = None
     weights: str | None = None
@@ -258,7 +258,7 @@ def sizes_of(graph: Graph | Hypergraph | RankGraph) -> dict[str, int]:
 
 
 def writes_nets(name: str, file_format: str | None) -> bool:
-    """Whether a file that is to be written is one of hMETIS."""
+    """Whether an output file is one of hMETIS."""
     from portpart.io.hypergraphs import net_format_of_name
 
     return (file_format or net_format_of_name(name)) == "hmetis"

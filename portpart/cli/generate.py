@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from portpart.cli import files
-from portpart.cli.output import sizes_text, tell
+from portpart.cli.output import print_text, sizes_text
 
 if TYPE_CHECKING:
     from portpart.graphs.graph import Graph
@@ -137,4 +137,4 @@ def netlist(
 
 def _write(graph: Graph | Hypergraph, output: str, file_format: str | None) -> None:
     files.write_graph(graph, output, file_format)
-    tell(f"{output}: {sizes_text(files.sizes_of(graph))}", to_stderr=True)
+    print_text(f"{output}: {sizes_text(files.sizes_of(graph))}", to_stderr=True)

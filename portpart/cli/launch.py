@@ -89,11 +89,11 @@ def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | N
 
 def write_files(launch: LaunchOptions, machine: GivenMachine, part: Any,
                 hosts: list[str] | None) -> dict[str, str]:
-    """Write the files; what a launcher is to be told besides."""
+    """Write the files; returns additional options for a launcher."""
     from portpart import io
 
     inside = _node_levels(launch, machine)
-    told = {}
+    settings = {}
     if launch.rankfile:
         io.write_rankfile(part, machine.topology, launch.rankfile, hosts=hosts, node_levels=inside,
                           oversubscribe=launch.oversubscribe)
@@ -101,12 +101,12 @@ def write_files(launch: LaunchOptions, machine: GivenMachine, part: Any,
         binding = io.write_slurm_hostfile(
             part, machine.topology, launch.slurm_hostfile, hosts=hosts or [], node_levels=inside,
             cpus=machine.cpus, oversubscribe=launch.oversubscribe)
-        told["srun"] = f"--distribution=arbitrary{_option(binding)}"
+        settings["srun"] = f"--distribution=arbitrary{_option(binding)}"
     if launch.rank_order:
         binding = io.write_rank_order(part, machine.topology, launch.rank_order,
                                       node_levels=inside, cpus=machine.cpus)
-        told["MPICH"] = f"MPICH_RANK_REORDER_METHOD=3{_option(binding)}"
-    return told
+        settings["MPICH"] = f"MPICH_RANK_REORDER_METHOD=3{_option(binding)}"
+    return settings
 
 
 def _option(binding: str | None) -> str:

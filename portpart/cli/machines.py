@@ -30,7 +30,7 @@ _MACHINE = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Told:
+class MachineOptions:
     """The values of the options, None where nothing was said."""
 
     hierarchy: str | None = None
@@ -54,40 +54,42 @@ class GivenMachine:
     cpus: Sequence[int] | None = None
 
 
-machine_options = gathered("told", Told, _MACHINE)
+machine_options = gathered("machine_given", MachineOptions, _MACHINE)
 
 
-def optional_topology(told: Told) -> Topology | None:
+def optional_topology(machine_given: MachineOptions) -> Topology | None:
     """The machine of the options, None without any."""
-    return None if told == Told() else machine_of(told).topology
+    return None if machine_given == MachineOptions() else machine_of(machine_given).topology
 
 
-def machine_of(told: Told) -> GivenMachine:
+def machine_of(machine_given: MachineOptions) -> GivenMachine:
     """The machine of the options.
 
     Raises
     ------
     click.UsageError
-        If they do not tell one.
+        If they do not describe one.
     """
     from portpart.graphs.topology import Topology
     from portpart.io.machine import read_machine
 
-    ways = [told.hierarchy, told.matrix, told.node]
-    if sum(way is not None for way in ways) > 1 or (told.matrix and told.distances):
+    ways = [machine_given.hierarchy, machine_given.matrix, machine_given.node]
+    if sum(way is not None for way in ways) > 1 or (machine_given.matrix
+                                                    and machine_given.distances):
         raise click.UsageError("--matrix replaces -H and -D, and --machine replaces -H; pass one "
                                "or the other")
-    if told.nodes is not None and told.node is None:
+    if machine_given.nodes is not None and machine_given.node is None:
         raise click.UsageError("--nodes is for --machine; the outermost level of -H is the number "
                                "of nodes")
-    if told.node is not None:
-        found = read_machine(told.node, nodes=told.nodes or 1, distances=told.distances)
+    if machine_given.node is not None:
+        found = read_machine(machine_given.node, nodes=machine_given.nodes or 1,
+                             distances=machine_given.distances)
         return GivenMachine(found.topology, found.node_levels, found.cpus)
-    if told.matrix is not None:
-        return GivenMachine(_of_matrix(told.matrix))
-    if told.hierarchy is None or told.distances is None:
+    if machine_given.matrix is not None:
+        return GivenMachine(_of_matrix(machine_given.matrix))
+    if machine_given.hierarchy is None or machine_given.distances is None:
         raise click.UsageError("the machine is missing; pass -H and -D, --machine, or --matrix")
-    return GivenMachine(Topology(told.hierarchy, told.distances))
+    return GivenMachine(Topology(machine_given.hierarchy, machine_given.distances))
 
 
 def _of_matrix(name: str) -> Topology:

@@ -24,9 +24,9 @@ from portpart.cli.results import as_facts, as_object
 @options.target_option
 @options.fixed_option
 @options.initial_option
-@click.option("--algorithm", cls=options.LazyHelp, tell=options.algorithms, task="map")
+@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms, task="map")
 @click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              tell=options.presets, task="map")
+              describe=options.presets, task="map")
 @click.option("--swaps/--no-swaps", default=None,
               help="Whether blocks swap places at the end. Default: that of the preset.")
 @options.device_option
@@ -38,7 +38,8 @@ from portpart.cli.results import as_facts, as_object
 @options.json_option
 @options.quiet_option
 def command(
-    graph: str, told: machines.Told, output: str | None, launch: launching.LaunchOptions,
+    graph: str, machine_given: machines.MachineOptions, output: str | None,
+    launch: launching.LaunchOptions,
     fixed: str | None, initial: str | None, reading: files.ReadingOptions, as_json: bool,
     quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
@@ -47,7 +48,7 @@ def command(
     J is the sum of weight times distance over all edges, each edge once.  Elements are numbered
     with the innermost level varying fastest.
     """
-    _check_files(graph, told, output, launch, as_json,
+    _check_files(graph, machine_given, output, launch, as_json,
                  {"fixed": fixed, "initial": initial, "target": settings["target"]})
     settings["target"] = files.read_shares(settings["target"])
     # only a command that maps pays for importing the library
@@ -55,7 +56,7 @@ def command(
     from portpart.io.rankfile import refuse_crowd
 
     files.refuse_nets(graph, reading)
-    machine = machines.machine_of(told)
+    machine = machines.machine_of(machine_given)
     hosts = launching.checked_hosts(launch, machine)
     with phase_display(quiet) as progress:
         if progress:
@@ -74,8 +75,10 @@ def command(
     advice = launching.write_files(launch, machine, result.part, hosts)
     report = {
         "graph": graph, **files.sizes_of(loaded), "read_seconds": read_seconds,
-        "hierarchy": told.hierarchy, "distances": told.distances, "matrix": told.matrix,
-        "machine": told.node, "nodes": told.nodes, "output": output, "rankfile": launch.rankfile,
+        "hierarchy": machine_given.hierarchy, "distances": machine_given.distances,
+        "matrix": machine_given.matrix,
+        "machine": machine_given.node, "nodes": machine_given.nodes, "output": output,
+        "rankfile": launch.rankfile,
         "slurm_hostfile": launch.slurm_hostfile, "rank_order": launch.rank_order, "launch": advice,
         "fixed": fixed, "initial": initial, **settings,
     }
@@ -90,7 +93,7 @@ def command(
     return OK if result.feasible else INFEASIBLE
 
 
-def _check_files(graph: str, told: machines.Told, output: str | None,
+def _check_files(graph: str, machine_given: machines.MachineOptions, output: str | None,
                  launch: launching.LaunchOptions, as_json: bool,
                  others: dict[str, str | None]) -> None:
     """Refuse, before any work, files that are read or written twice."""
@@ -101,7 +104,7 @@ def _check_files(graph: str, told: machines.Told, output: str | None,
     for option, name in written.items():
         if first.setdefault(name, option) != option and name != files.STANDARD:
             raise click.UsageError(f"{first[name]} and {option} are the same file, {name}")
-    read = {**told.inputs, "hosts": launch.hosts, **others}
+    read = {**machine_given.inputs, "hosts": launch.hosts, **others}
     files.one_standard_input(GRAPH=graph, **read)
     if [as_json, *(name == files.STANDARD for name in written.values())].count(True) > 1:
         raise click.UsageError("only one of --json, -o - and --rankfile - can have standard output")

@@ -26,9 +26,9 @@ from portpart.cli.results import as_facts, as_object
 @options.common_nodes_option
 @options.imbalance_option
 @options.target_option
-@click.option("--algorithm", cls=options.LazyHelp, tell=options.algorithms, task="partition")
+@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms, task="partition")
 @click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              tell=options.presets, task="partition")
+              describe=options.presets, task="partition")
 @options.device_option
 @options.seed_option
 @options.threads_option

@@ -97,15 +97,15 @@ json_option = click.option(
 
 
 class LazyHelp(click.Option):
-    """An option whose help the library tells, which is imported only when help is asked for."""
+    """An option whose help comes from the library, which is imported only for the help."""
 
-    def __init__(self, *names: Any, tell: Callable[[str], str], task: str,
+    def __init__(self, *names: Any, describe: Callable[[str], str], task: str,
                  **settings: Any) -> None:
         super().__init__(*names, **settings)
-        self.tell, self.task = tell, task
+        self.describe, self.task = describe, task
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        self.help = self.tell(self.task)
+        self.help = self.describe(self.task)
         return super().get_help_record(ctx)
 
 

@@ -25,23 +25,23 @@ def print_json(values: Mapping[str, Any]) -> None:
 
     JSON knows no infinite numbers: they become null.
     """
-    tell(json.dumps(_plain(values), allow_nan=False))
+    print_text(json.dumps(_plain(values), allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
     """Write one aligned line per fact; to stderr where stdout carries a file."""
     width = max(map(len, facts))
     for name, text in facts.items():
-        tell(f"{name:<{width}}  {text}", to_stderr)
+        print_text(f"{name:<{width}}  {text}", to_stderr)
 
 
-def tell(text: str, to_stderr: bool = False) -> None:
+def print_text(text: str, to_stderr: bool = False) -> None:
     """Write lines of text to standard output, or to stderr, control characters escaped.
 
     Raises
     ------
     InputError
-        If the disk is full, for example; a reader who has gone away raises what click ends with.
+        If the disk is full, for example; a closed pipe raises what click ends with.
     """
     try:
         click.echo(printable(text), err=to_stderr)
@@ -54,7 +54,7 @@ def tell(text: str, to_stderr: bool = False) -> None:
 
 @contextmanager
 def libraries_on_stderr() -> Iterator[None]:
-    """What C libraries print meanwhile, as METIS does, goes to stderr: stdout is for results."""
+    """Send what C libraries print, as METIS does, to stderr: stdout is for results."""
     if sys.stdout is None or sys.stderr is None:  # they are closed
         yield
         return

@@ -24,10 +24,10 @@ from portpart.cli.results import as_facts, as_object
 @options.initial_option
 @options.min_block_weight_option
 @options.objective_option
-@click.option("--algorithm", cls=options.LazyHelp, tell=options.algorithms,
+@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms,
               task="partition")
 @click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              tell=options.presets, task="partition")
+              describe=options.presets, task="partition")
 @options.device_option
 @options.devices_option
 @options.seed_option

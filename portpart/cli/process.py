@@ -14,8 +14,9 @@ import threading
 from portpart.cli import main
 
 NEW_OBJECTS = 300_000
-"""New objects before Python looks for garbage: imports and kernels that are compiled make many, and
-hardly any of it."""
+"""New objects before Python looks for garbage: imports and kernels that are compiled make many
+objects and little garbage.
+"""
 
 TORN_DOWN = "cupy", "mpi4py.MPI"
 """Modules that do something when Python ends."""
@@ -39,7 +40,7 @@ def run() -> int:
 
 
 def _nothing_left_to_do() -> bool:
-    """Whether nobody waits for the end: threads, tools that watch Python, CUDA, MPI."""
+    """Whether nothing waits for the end: threads, tools that watch Python, CUDA, MPI."""
     threads = [each for each in threading.enumerate() if not each.daemon]
     monitoring = getattr(sys, "monitoring", None)
     watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect or (

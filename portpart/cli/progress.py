@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def counted(quiet: bool, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callable ``(done, all)`` that draws a bar, or does nothing where nobody looks."""
+    """Yield a callable ``(done, all)`` that draws a bar, or does nothing without a terminal."""
     if quiet or not (sys.stderr and sys.stderr.isatty()):
         yield lambda done, asked: None
         return

@@ -7,7 +7,8 @@ import sys
 from typing import Any
 
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
-"""What launchers tell the number of processes by; Slurm's is there in a batch shell, too."""
+"""Variables in which launchers set the number of processes; Slurm's is set in a batch shell, too.
+"""
 
 ALONE = "--no-mpi"
 

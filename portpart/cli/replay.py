@@ -10,7 +10,7 @@ import click
 
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, libraries_on_stderr, print_json, tell
+from portpart.cli.output import grouped, libraries_on_stderr, print_json, print_text
 from portpart.options import shown, whole_number
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
 @click.option("--migration", default="0.05", show_default=True, metavar="FACTOR",
               help="Migration cost factor: cost of moving a vertex, in edge or net weight.")
 @options.imbalance_option
-@click.option("--algorithm", cls=options.LazyHelp, tell=options.algorithms, task="partition")
+@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms, task="partition")
 @click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              tell=options.presets, task="partition")
+              describe=options.presets, task="partition")
 @click.option("--top", metavar="MODULE", help="Top module of the netlist.")
 @click.option("--areas", metavar="FILE",
               help="Weights of gates: lines of a cell and its area; ports weigh 0.")
@@ -89,10 +89,10 @@ def command(
         session = Session(graph, k, migration=migration, **settings)
     show = print_json if as_json else _print_row
     if not as_json:
-        tell(f"{Path(netlist).name}: {repr(graph)[1:-1]}\n{Path(trace).name}: "
-             f"{repr(edits)[1:-1]}\n{session.objective} before: "
-             f"{grouped(getattr(session, session.objective))}")
-        tell(" ".join(f"{name:>{max(9, len(name))}}" for name in COLUMNS))
+        print_text(f"{Path(netlist).name}: {repr(graph)[1:-1]}\n{Path(trace).name}: "
+                   f"{repr(edits)[1:-1]}\n{session.objective} before: "
+                   f"{grouped(getattr(session, session.objective))}")
+        print_text(" ".join(f"{name:>{max(9, len(name))}}" for name in COLUMNS))
     feasible, ratios = True, []
     for record in replayed(edits, session, rounds, settings, effort, compare):
         show(record)
@@ -100,14 +100,14 @@ def command(
         if record.get("from_scratch"):
             ratios.append(record["value"] / record["from_scratch"])
     if ratios and not as_json:
-        tell(f"beside from scratch: {sum(ratios) / len(ratios):.4f} in the mean, "
-             f"{max(ratios):.4f} at most")
+        print_text(f"relative to new partitions: {sum(ratios) / len(ratios):.4f} in the mean, "
+                   f"{max(ratios):.4f} at most")
     return OK if feasible else INFEASIBLE
 
 
 def replayed(edits: NetlistEdits, session: Session, rounds: int | str, settings: dict[str, Any],
              effort: str = "auto", compare: int | None = None) -> Iterator[dict[str, Any]]:
-    """Play the rounds of a trace and yield what is told of each.
+    """Play the rounds of a trace and yield the report of each.
 
     Parameters
     ----------
@@ -149,5 +149,5 @@ def _print_row(record: dict[str, Any]) -> None:
     if "from_scratch" in record:
         cells.append(grouped(record["from_scratch"]))
     note = "" if record["feasible"] else "  NOT BALANCED"
-    tell(" ".join(f"{cell:>{max(9, len(name))}}" for cell, name in zip(cells, COLUMNS))
-         + note)
+    print_text(" ".join(f"{cell:>{max(9, len(name))}}" for cell, name in zip(cells, COLUMNS))
+               + note)

@@ -37,7 +37,7 @@ class Remembering(click.Command):
 @options.reading_options
 def command(
     graph: str, part: str, output: str, points: str | None, k: int | None, imbalance: float,
-    target: str | None, told: machines.Told,
+    target: str | None, machine_given: machines.MachineOptions,
     title: str | None, made_by: tuple[str, ...], names: bool, reading: files.ReadingOptions,
 ) -> int:  # fmt: skip
     """Write an HTML page about the partition PART (one block per line) of GRAPH.
@@ -48,15 +48,15 @@ def command(
     weight limit.
     """
     files.one_standard_input(GRAPH=graph, PART=part, points=points, target=target,
-                             **told.inputs)
+                             **machine_given.inputs)
     shares = files.read_shares(target)
-    files.check_output(output, graph, part, points, *told.inputs.values())
+    files.check_output(output, graph, part, points, *machine_given.inputs.values())
     from portpart.cli.tables import read_points
     from portpart.io.text.files import write_chunks
     from portpart.plot.report_data import report_data
     from portpart.plot.reports import page_about
 
-    machine = machines.optional_topology(told)
+    machine = machines.optional_topology(machine_given)
     loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
     k = machine.num_elements if machine is not None and k is None else k
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)

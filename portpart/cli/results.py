@@ -1,4 +1,4 @@
-"""What the commands that partition tell of a result: facts for people, an object for programs."""
+"""Reports of a result by the commands that partition: text for people, an object for programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def as_object(result: PartitionResult, report: dict[str, Any], **own: Any) -> di
 
 
 def _objectives(result: PartitionResult) -> dict[str, int]:
-    """Return what a result has been judged by besides the cut."""
+    """Return the objectives of a result besides the cut."""
     found = {"km1": result.km1, "soed": result.soed, "volume": result.volume}
     return {name: value for name, value in found.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""Blocks of nodes in the files that DGL reads beside the graphs of a partition."""
+"""Blocks of nodes in the files that DGL reads with the graphs of a partition."""
 
 from __future__ import annotations
 

@@ -137,6 +137,6 @@ def _nodes(graph: Graph) -> list[Any]:
     for vertex, name in enumerate(nodes):
         if first.setdefault(name, vertex) != vertex:
             raise InputError(f"vertices {first[name]} and {vertex} are both called {shown(name)}; "
-                             "nodes of NetworkX need names of their own: "
+                             "nodes of NetworkX need distinct names: "
                              "dataclasses.replace(graph, names=None) numbers them")
     return nodes

@@ -59,8 +59,8 @@ def as_graph(
     Notes
     -----
     The rows of a contiguous ``edge_index`` are read where they are, without a copy.  The graph has
-    memory of its own.  Self loops are dropped, and an edge that occurs repeatedly counts once.
-    Time O(m), for sorting edges by their ends.
+    separate memory.  Self loops are dropped, and an edge that occurs repeatedly counts once.  Time
+    O(m), for sorting edges by their ends.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from torch_geometric.loader import ClusterData
 
 
 class GivenClusters(ClusterData):
-    """`ClusterData` that is told its blocks: what PyTorch Geometric makes of them is its own."""
+    """`ClusterData` with given blocks: the rest is done by PyTorch Geometric."""
 
     def __init__(self, data: Any, blocks: Tensor, num_parts: int, **options: Any) -> None:
         self._blocks = blocks

@@ -1,4 +1,4 @@
-"""Graphs and hypergraphs to try things on: the same for everyone who uses the same arguments.
+"""Graphs and hypergraphs to try things on: the same for the same arguments everywhere.
 
 Random numbers are drawn by ``numpy.random.default_rng(seed)`` in the documented order; the default
 seeds are those of the project's published measurements.  All live on the host.  Rows of graphs

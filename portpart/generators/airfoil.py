@@ -1,7 +1,7 @@
 """A mesh around an airfoil: fine at the body, coarse far away, as in flow simulations.
 
 Joukowski's map z = w + 1/w takes circles around a centre left of the origin to curves around an
-airfoil.  Points spread evenly in angle and in the logarithm of the radius become points whose
+airfoil.  Points at even distances in angle and in the logarithm of the radius become points whose
 spacing grows in proportion to their distance from the body.
 """
 

@@ -1,6 +1,6 @@
 """A mesh of squares that is refined around a moving front, step by step.
 
-Cells are the leaves of a quadtree in which those that share a side differ by one level at most.
+Cells are the leaves of a quadtree in which neighbours differ by one level at most.
 Leaves are kept in the order of a Z curve: each is an interval of it.
 """
 
@@ -27,7 +27,7 @@ FROM, TO = (0.25, 0.31), (0.75, 0.69)
 """Its centre goes to and fro between these two."""
 
 SPEED = 2.5
-"""So many finest cells it goes in a step."""
+"""The front moves this many finest cells in a step."""
 
 REACH = 2.0
 """A cell is divided if its centre is nearer to the front than this many of its sides."""
@@ -45,7 +45,7 @@ class MeshStep(NamedTuple):
     Attributes
     ----------
     graph : Graph
-        The cells; those that share a side, or a part of one, are joined.
+        The cells; cells that share a side, or a part of one, are joined.
     centres : ndarray of float64, shape (n, 2)
     levels : ndarray of int8, shape (n,)
         How often the unit square was halved: a cell has sides of ``2.0 ** -level``.
@@ -163,7 +163,7 @@ def _refined(front: list[float], min_level: int, max_level: int) -> Leaves:
 
 
 def _balanced(leaves: Leaves, max_level: int) -> Leaves:
-    """Divide cells until those beside each other differ by one level at most."""
+    """Divide cells until adjacent ones differ by one level at most."""
     while True:
         coarse = np.zeros(len(leaves.codes), bool)
         for cells, others in _beside(leaves, max_level):

@@ -1,6 +1,6 @@
-"""Files that tell Slurm and Cray MPICH where ranks go: SLURM_HOSTFILE, MPICH_RANK_ORDER.
+"""Files that place ranks for Slurm and Cray MPICH: SLURM_HOSTFILE, MPICH_RANK_ORDER.
 
-Both tell the node of each rank.  The cores inside a node follow from a list that is the same on all
+Both give the node of each rank.  The cores inside a node follow from a list that is the same on all
 nodes (``--cpu-bind=map_cpu``): its first entry is for the first task of a node, and so on.
 """
 

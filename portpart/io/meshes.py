@@ -1,4 +1,4 @@
-"""Meshes of files: METIS's, and those that meshio reads."""
+"""Meshes of files: METIS's, and the formats of meshio."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Partition files: the block of vertex i alone on line i, as METIS writes them; or with names,
-a vertex's name and its block on each line, in any order.  Fixed vertices: the same with -1 for
-those that are free, or a vertex and its block on each line.
+a vertex's name and its block on each line, in any order.  Fixed vertices: the same with -1 for free
+ones, or a vertex and its block on each line.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
 
 def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.ndarray,
                      first: int) -> np.ndarray:
-    """The block of each of `n` vertices, `FREE` of those that are not listed."""
+    """The block of each of `n` vertices, `FREE` if it is not listed."""
     bad = (vertices < 0) | (vertices >= n)
     if bad.any():
         row = int(bad.argmax())
@@ -206,8 +206,8 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
     Raises
     ------
     InputError
-        If names could not be told apart in the file, or one has a line break; blanks around a name
-        do not count.
+        If names could not be distinguished in the file, or one has a line break; blanks around a
+        name do not count.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
 
 
 def _check_names(names: Sequence[Any]) -> None:
-    """Refuse names that nobody who reads the file could tell apart."""
+    """Refuse names that a reader of the file could not distinguish."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
         word = as_bytes(name).strip()
@@ -234,7 +234,7 @@ def _check_names(names: Sequence[Any]) -> None:
             raise InputError(f"names[{place}] is {shown(name)}; a name must stand on one line")
         if first.setdefault(word, place) != place:
             raise InputError(f"names[{place}] is {shown(name)}, names[{first[word]}] is "
-                             f"{shown(names[first[word]])}: in a file they cannot be told apart; "
+                             f"{shown(names[first[word]])}: in a file both are the same; "
                              "write_partition goes by the order of the vertices")
 
 

@@ -128,7 +128,7 @@ def _check_vertices(source: PieceSource, vertices: np.ndarray, n: int) -> None:
 
 def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.ndarray,
                blocks: np.ndarray) -> np.ndarray:
-    """Blocks sent to the ranks that have the vertices; `FREE` for those that none is sent for."""
+    """Blocks sent to the ranks that have the vertices; `FREE` for vertices without one."""
     owner = np.searchsorted(borders, vertices, side="right") - 1
     order = np.argsort(owner, kind="stable")
     (places, found), _ = ship(comm, backends.space("cpu"), [

@@ -150,7 +150,7 @@ def _has_ranges(name: str) -> bool:
     """Whether ranges of rows can be read of a file."""
     try:
         open_rows(name).close()
-    except GraphFormatError:  # whoever reads all of it says what is wrong
+    except GraphFormatError:  # a full read reports what is wrong
         return False
     return True
 

@@ -124,7 +124,7 @@ def _refuse_shared(elements: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of a machine: names (None: +n0 ...), elements of each, cores of a socket if told."""
+    """Nodes of a machine: names (None: +n0 ...), elements of each, cores of a socket if known."""
 
     names: list[str] | None
     size: int
@@ -167,7 +167,7 @@ def _names(hosts: Sequence[str] | Sequence[Host], count: int, size: int) -> list
             raise InputError(f"hosts[{place}] is {shown(name)}; a name without blanks is needed")
         if place_of.setdefault(name, place) != place:
             raise InputError(f"hosts[{place}] is {shown(name)} again, after "
-                             f"hosts[{place_of[name]}]; each node needs a name of its own")
+                             f"hosts[{place_of[name]}]; each node needs its own name")
         if slots is not None and slots < size and place < count:
             raise InputError(f"{name} has {slots} slots for the {size} elements of a node; the "
                              "hierarchy, or the levels inside a node, must match the hosts")

@@ -61,9 +61,9 @@ def read(
         As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
         edges without direction: they are read as with True unless it says "sum" or "max".
     weights : {"keep", "ignore", "abs", "round"} or bool, optional
-        What becomes of edge weights, as in :func:`portpart.as_graph`.  Default: those that are
-        there are kept, but not the values of a real or complex matrix.  Of an edge list the third
-        column holds them.
+        What becomes of edge weights, as in :func:`portpart.as_graph`.  Default: given weights are
+        kept, but not the values of a real or complex matrix.  Of an edge list the third column
+        holds them.
     weight_scale : float, optional
         As in :func:`portpart.as_graph`.
     relabel : bool, optional
@@ -88,7 +88,7 @@ def read(
         default: each weighs 1.  Areas may be decimal numbers such as 0.798.  Then all are
         multiplied by the smallest power of ten that makes them whole.
     mesh : {"dual", "nodal"}, optional
-        Meshes (METIS's, ``"metis-mesh"``, and those that meshio reads): whether the vertices are
+        For meshes (METIS's, ``"metis-mesh"``, and formats of meshio): whether the vertices are
         the elements (default) or the nodes.
     common_nodes : int or "face", optional
         Meshes: least number of nodes that adjacent elements share, or ``"face"``, see
@@ -233,10 +233,10 @@ def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
     except (InputError, MemoryError):
         return
     if nets is not None:
-        told = LooksLikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
-                             f"{NETS_CALL} (--format hmetis)")
-        told.sure = nets if nets.vertex_weights is not None else None
-        raise told from problem
+        found = LooksLikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
+                              f"{NETS_CALL} (--format hmetis)")
+        found.sure = nets if nets.vertex_weights is not None else None
+        raise found from problem
 
 
 def checked_limit(max_vertices: Any) -> int | None:

@@ -146,7 +146,7 @@ def sample_of(source: Source) -> TextSample:
 
 
 def fits_metis(source: Source) -> bool:
-    """Whether the numbers of lines and words are those that the first line promises in METIS."""
+    """Whether the numbers of lines and words agree with the first line of METIS."""
     header = next((words for _, _, line in source.lines()
                    if (words := line.split()) and not line.startswith(b"%")), [])
     promise = _promise_of(header)
@@ -258,7 +258,7 @@ def _may_hold(source: Source, words: int) -> bool:
 
 
 def _may_be_matrix(table: list[list[float]]) -> bool:
-    """Whether two lines of two numbers or three of three are a table of who sends how much to whom.
+    """Whether two lines of two numbers or three of three are a table of traffic between ranks.
 
     Nothing on the diagonal, or equal to the transposed table: lists of edges are rarely that.
     """

@@ -83,7 +83,7 @@ def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = N
 
 
 def mesh_suffix(file: str) -> str:
-    """The suffix of a mesh file that is to be written; none stands for METIS's.
+    """The suffix of a mesh file to write; none stands for METIS's.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
     Cells have ``block``, the block that owns them, ``GlobalElementId``, their numbers in the whole
     mesh, -1 of cells of a lower dimension, and ``vtkGhostType``, 1 of ghosts; points have
     ``GlobalNodeId`` and ``vtkGhostType``.
-    All files are written to a temporary folder beside and then renamed: if one cannot be written,
-    the old ones stay.
+    All files are written to a temporary folder in the same place and then renamed: if one cannot be
+    written, the old ones stay.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Weights of blocks beside their limits."""
+"""Weights of blocks, and their limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
     Returns
     -------
     matplotlib.axes.Axes
-        With a bar for each block, red outlines around those that are too heavy, a line of limits,
+        With a bar for each block, red outlines around overloaded ones, a line of limits,
         and a dashed one of perfect balance where that is known.
 
     Raises

@@ -12,7 +12,7 @@ DISC_SHARE = 0.14
 """Of the picture that all discs cover together."""
 
 TOGETHER = 0.7
-"""Share of vertices whose nearest one is of their block, from which blocks can be told apart."""
+"""Share of vertices whose nearest one is of their block, from which blocks can be distinguished."""
 
 
 def places_of_blocks(links: csr_array) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Colours of blocks: neighbours differ, for people who cannot tell red from green, too."""
+"""Colours of blocks: neighbours differ, also for red-green colour blindness."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def block_colors(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     Notes
     -----
     Greedy colouring, blocks with most neighbours first, of the colours that are free the one that
-    has been used least.  There are eight colours for all but crowded quotient graphs, and as many
+    has been used least.  There are eight colours for all but dense quotient graphs, and as many
     as are needed for these, far apart for all kinds of colour vision.
 
     Examples

@@ -49,7 +49,7 @@ def layout(graph: Any) -> np.ndarray:
     Parameters
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
-        Of a hypergraph the nets have places of their own during the work.
+        Nets of a hypergraph also have places during the work.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def _relaxed(places: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _spiral(count: int) -> np.ndarray:
-    """Points evenly spread over a disc of radius 1, as the seeds of a sunflower are."""
+    """Points evenly distributed over a disc of radius 1, as the seeds of a sunflower are."""
     angle = np.arange(count) * np.pi * (3 - np.sqrt(5))
     radius = np.sqrt((np.arange(count) + 0.5) / max(1, count))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)

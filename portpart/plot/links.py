@@ -37,7 +37,7 @@ def either_graph(graph: Any) -> EitherGraph:
 
 def drawn_blocks(part: Any, count: int, k: int | None = None,
                  graph: EitherGraph | None = None) -> tuple[np.ndarray, int]:
-    """The block of each of `count` vertices, and the number of blocks, 0 where nothing tells.
+    """The block of each of `count` vertices, and the number of blocks, 0 if unknown.
 
     `graph` has the names of the vertices, if they have names.
     """

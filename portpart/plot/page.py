@@ -95,7 +95,7 @@ def facts_table(rows: Iterable[tuple[str, object]]) -> str:
 
 
 def side_by_side(*parts: str) -> str:
-    """Parts next to each other where there is room."""
+    """Sections next to each other where there is space."""
     return f'<div class="two">{"".join(parts)}</div>'
 
 

@@ -82,7 +82,7 @@ def disc_area(ax: Axes, points: np.ndarray, window: Window) -> float:
 
 
 def edge_lines(scene: Scene, window: Window) -> Any:
-    """The edges that are to be drawn: dark between blocks, in the colour of their block inside."""
+    """The edges to draw: dark between blocks, in the colour of their block inside."""
     from matplotlib.collections import LineCollection
 
     tails, heads = wanted_ends(scene)
@@ -102,7 +102,7 @@ def edge_lines(scene: Scene, window: Window) -> Any:
 
 
 def wanted_ends(scene: Scene) -> Ends:
-    """Ends of the edges that are to be drawn; those between blocks last."""
+    """Ends of the edges to draw; edges between blocks last."""
     if scene.ends is None or scene.edges == "none":
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     tails, heads = scene.ends

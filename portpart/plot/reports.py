@@ -34,14 +34,13 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
     ----------
     graph : Graph, Hypergraph or whatever `as_graph` takes
     part : array_like of int, shape (n,), PartitionResult, MappingResult or Session
-        A result tells its limits, its times and its machine, too.
+        A result also brings its limits, its times and its machine.
     file : str or PathLike, optional
         Where the page is written; ``-`` is standard output.  The file is complete or not there.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     points : array_like of float, shape (n, 2) or (n, 3), optional
-        Coordinates of the vertices; with `mesh` of the nodes.  Without them the graph has a layout
-        of its own.
+        Coordinates of the vertices; with `mesh` of the nodes.  Without them a layout is computed.
     mesh : Mesh or whatever `as_mesh` takes, optional
         Its elements, or nodes, are the vertices.  It goes with `points`, unless it holds them, as
         a ``meshio.Mesh`` does.
@@ -154,7 +153,7 @@ def _facts(found: ReportData) -> list[tuple[str, object]]:
 
 
 def _run(part: Any) -> list[tuple[str, object]]:
-    """What a result tells of the call that made it."""
+    """Facts about the call that made a result."""
     if not hasattr(part, "stats"):
         return []
     phases = part.stats.get("phases", {})

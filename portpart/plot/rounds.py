@@ -34,8 +34,8 @@ def session(updates: Sequence[Any], *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        The upper ones; ``ax.figure.axes[-1]`` are the lower ones.  Marks tell the effort of each
-        round, red ones that a block is out of bounds.
+        The upper ones; ``ax.figure.axes[-1]`` are the lower ones.  Marks show the effort of each
+        round, red ones a block out of bounds.
 
     Raises
     ------

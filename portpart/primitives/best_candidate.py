@@ -1,6 +1,6 @@
 """The loop by which a vertex, with a whole team, finds the best of the candidates around it.
 
-Matchings, clusterings and groupings differ in who is a candidate, in how candidates are rated, and
+Matchings, clusterings and groupings differ in the candidates, in how these are rated, and
 in what is kept of the best one.  Scores decide, then a seeded hash of the two ids or the smaller
 id; the order of candidates and the number of lanes do not.
 """
@@ -53,7 +53,7 @@ def smallest_id(v, c, own, graph: Record, seed):
 
 @kl.device
 def keep_best_score(v, best, score, search: CandidateSearch):
-    """The best is what v wishes for."""
+    """Make the best candidate the proposal of v."""
     if kl.lane() == 0:
         search.proposal[v] = best
     return best
@@ -72,7 +72,7 @@ class Choice(Static):
     Attributes
     ----------
     candidate : DeviceFunction
-        ``candidate(place, graph, search)``: who stands at a place.
+        ``candidate(place, graph, search)``: the vertex at a place.
     fits : DeviceFunction
         ``fits(v, c, own, room, graph, search)``: whether a candidate may be taken, asked before it
         is rated.  Where it always may, a compiler sees that and reads ahead.

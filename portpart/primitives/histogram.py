@@ -92,7 +92,7 @@ def shares_for(n: int, bins: int) -> int:
 
 
 class Shares(Record):
-    """Shares of keys, each with counters of its own.
+    """Shares of keys, each with separate counters.
 
     Attributes
     ----------

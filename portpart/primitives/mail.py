@@ -46,7 +46,7 @@ def _ranks(sizes: Any) -> int:
 
 
 class Mail(WorkRecord):
-    """Items that a rank sends to each rank, and those that arrive.
+    """Items that a rank sends to each rank, and the ones that arrive.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def count_item(rank, mail: Mail, layout: MailLayout):
 
 @kl.device
 def next_item(rank, mail: Mail, layout: MailLayout):
-    """Where an item for a rank begins, one of those that are counted; atomic, in any order."""
+    """Where the next counted item for a rank begins; atomic, in any order."""
     return kl.atomic_add(mail.send_next, rank, layout.width)
 
 

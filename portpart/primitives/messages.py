@@ -118,20 +118,20 @@ def held(comm: Communicator, space: ExecutionSpace, talk: Talk[Result]) -> Resul
     if comm.size == 1:
         return _held_alone(comm, talk)
     message, problem, result = Message(), None, None
-    came, told = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
+    came, reported = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
     has_begun = has_ended = False
     while not has_ended:
         words, numbers = space.empty(0, np.int32), np.zeros((comm.size, NUMBERS), np.int64)
         try:
-            given: Any = _unpacked(space, message, came, told) if has_begun else None
+            given: Any = _unpacked(space, message, came, reported) if has_begun else None
             message, has_begun = talk.send(given), True
             words, numbers = _packed(space, message, comm.size)
         except StopIteration as end:
             result, has_ended = end.value, True
         except Exception as error:
             problem, numbers[:, 1] = error, FAILED
-        came, told = comm.post(words, numbers, lambda length: space.empty(length, np.int32))
-        if (told[:, 1] == FAILED).any():
+        came, reported = comm.post(words, numbers, lambda length: space.empty(length, np.int32))
+        if (reported[:, 1] == FAILED).any():
             comm.vote(problem)
     return cast(Result, result)
 
@@ -165,13 +165,13 @@ def _packed(space: ExecutionSpace, message: Message, size: int) -> tuple[Array, 
 
 
 def _unpacked(space: ExecutionSpace, message: Message, words: Array,
-              told: np.ndarray) -> Received:
+              reported: np.ndarray) -> Received:
     """What arrives of the parts that all ranks send."""
     given, counts = message.parts, []
     if len(given) == 2:
-        counts = [told[:, 0] - told[:, 1] * given[1].layout.width, told[:, 1]]
+        counts = [reported[:, 0] - reported[:, 1] * given[1].layout.width, reported[:, 1]]
     elif given:
-        counts = [told[:, 0]]
+        counts = [reported[:, 0]]
     if given:
         counts[0] = counts[0] // given[0].layout.width
     parts = []
@@ -180,7 +180,7 @@ def _unpacked(space: ExecutionSpace, message: Message, words: Array,
         parts.append(Part([space.empty(total, each.dtype) for each in part.columns], count,
                           part.kinds))
     _for_rows(space, words, parts, [each.ways.unpack for each in parts])
-    return Received(parts, told[:, 2:])
+    return Received(parts, reported[:, 2:])
 
 
 class RowPlaces(Record):

@@ -72,7 +72,7 @@ ATOMICS = {SUM: kl.atomic_add, MIN: kl.atomic_min, MAX: kl.atomic_max}
 
 def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[Slot],
                 changed: Slot | None, count: Element | int, *, narrow: bool = False) -> None:
-    """Record that ghosts get the values of their owners, for own vertices that have changed.
+    """Record that owners send values of changed vertices to ghosts.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def sorted_pairs(space: ExecutionSpace, keys: Array, num_rows: int, num_columns:
     num_rows, num_columns : int
         None for columns that ascend already wherever rows are equal.
     spare : array of int64, shape (p,), optional
-        Likewise of no use afterwards.
+        Also of no use afterwards.
 
     Returns
     -------
@@ -72,10 +72,10 @@ def sorted_words(space: ExecutionSpace, keys: Array, fields: Sequence[tuple[int,
     keys : array of int64, shape (p,)
         None is negative.  What it holds afterwards is of no use.
     fields : sequence of (int, int)
-        The first bit of each field and its bits, low ones first; without those that ascend already
+        The first bit of each field and its bits, low ones first; without fields that ascend already
         wherever all above are equal.
     spare : array of int64, shape (p,), optional
-        Likewise of no use afterwards.
+        Also of no use afterwards.
 
     Returns
     -------

@@ -18,7 +18,7 @@ TILE = 8192
 """Elements that one team reduces."""
 
 STRIPES = 256
-"""Counters that many threads add to are spread over this many words."""
+"""Counters that many threads add to are distributed over this many words."""
 
 NEEDS_INT64 = 2**33
 """A guess of a sum for which int64 was chosen."""

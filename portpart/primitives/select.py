@@ -52,7 +52,7 @@ def place_position(i, flag, place, stop, result):
     """Write position i to its place if it is flagged, and return the next place.
 
     A lone lane writes every position while there is room; one that is not flagged is overwritten
-    by the next: a store costs less than a branch that nobody can predict.
+    by the next: a store costs less than an unpredictable branch.
     """
     if (kl.team_size() == 1 and place < stop) or flag != 0:
         result[place] = kl.int32(i)

@@ -133,7 +133,7 @@ class ExpressionTyper:
     def fold(
         self, node: ast.expr, dtype: np.dtype, op: ast.AST, *operands: ast.expr
     ) -> np.dtype:
-        """`dtype`, after noting a known value: Python evaluates it before Numba sees it."""
+        """`dtype`, after recording a known value: Python evaluates it before Numba does."""
         values = [self.typed.constants.get(operand) for operand in operands]
         if type(op) not in _FOLDED or any(type(value) is not int for value in values):
             return dtype

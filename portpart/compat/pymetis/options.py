@@ -15,7 +15,7 @@ from portpart.errors import InputError
 UNSET = -1
 
 MAX_BISECTED = 8
-"""Up to this many blocks PyMETIS bisects recursively unless it is told."""
+"""Up to this many blocks PyMETIS bisects recursively by default."""
 
 BISECTION_IMBALANCE = 0.001
 """METIS's default for recursive bisection."""
@@ -28,7 +28,7 @@ OBJECTIVES = {
                  'objective="volume") minimises the communication volume',
     ObjType.NODE: "NODE is not supported: portpart finds no separators",
 }
-"""What is to be said of other objectives than the cut."""
+"""Messages about other objectives than the cut."""
 
 
 def settings_of(options: Options | None, bisected: bool) -> dict[str, Any]:

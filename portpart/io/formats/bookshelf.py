@@ -1,7 +1,7 @@
 """Hypergraphs of Bookshelf files, by a ``.nets`` file or by the ``.aux`` file that names all.
 
 An ``.aux`` file is a line: a word, as ``RowBasedPlacement`` or ``PartProb``, a colon, and the files
-of a circuit in any order, beside it.  Of these ``.nets``, ``.nodes`` and ``.wts`` are read; rows,
+of a circuit in any order, next to it.  Of these ``.nets``, ``.nodes`` and ``.wts`` are read; rows,
 places and constraints (``.scl``, ``.pl``, ``.blk``, ``.fix``) are not.  After ``UCLA wts 1.0`` a
 ``.wts`` file has lines of a node or a net and its weight.  (Nam and Roy, GSRC Bookshelf format for
 placement instances, vlsicad.eecs.umich.edu/BK/ISPD06bench/BookshelfFormat.txt; of ``PartProb`` the

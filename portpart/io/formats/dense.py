@@ -37,7 +37,7 @@ class DenseLayout:
     size : int
         Rows and columns of the matrix.
     titles : tuple of bytes
-        Names of the columns, on a line of their own; none if empty.
+        Names of the columns, on a separate line; none if empty.
     indexed : bool
         Whether each row begins with its name.
     corner : bool

@@ -1,4 +1,4 @@
-"""Matrix Market coordinate files: the graph of the entries beside the diagonal."""
+"""Matrix Market coordinate files: the graph of the entries off the diagonal."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _shown(word: bytes) -> str:
 
 
 def size_of(source: Source, number: int, words: list[bytes]) -> tuple[int, int, int]:
-    """Rows, columns and entries, of the words of the line that tells them."""
+    """Rows, columns and entries, of the words of their line."""
     if len(words) != 3 or not all(map(is_count, words)):
         source.refuse(number, "expected 'rows columns entries'")
     rows, columns, entries = map(int, words)

@@ -61,7 +61,7 @@ def text(graph: Graph) -> Iterator[Any]:
 
 
 def packed(arrays: Mapping[str, Any]) -> memoryview:
-    """An archive of arrays of numbers.  Old versions of NumPy would add `allow_pickle=` to it."""
+    """An archive of arrays of numbers.  Older NumPy versions would add `allow_pickle=`."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     return buffer.getbuffer()

@@ -51,7 +51,7 @@ class Steps:
 class NetlistEdits:
     r"""The edits of a trace, on their way into batches.
 
-    Made by :func:`portpart.io.read_edits`.  The vertices are the gates of the netlist, then the
+    Returned by :func:`portpart.io.read_edits`.  The vertices are the gates of the netlist, then the
     bits of its ports, then new gates in the order of the trace.
 
     Attributes
@@ -109,8 +109,8 @@ class NetlistEdits:
         Parameters
         ----------
         count : int or "natural"
-            So many rounds with equal numbers of structural lines, as nearly as possible; or a round
-            up to each ``read_spef`` or ``report_...`` that follows edits.
+            This many rounds with equal numbers of structural lines, as nearly as possible; or a
+            round up to each ``read_spef`` or ``report_...`` that follows edits.
 
         Returns
         -------
@@ -130,10 +130,10 @@ class NetlistEdits:
         return [range(begin, end) for begin, end in pairwise(bounds)]
 
     def play(self, lines: range, batch: Any) -> None:
-        """Put what the lines of a round come to into a batch of what is edited.
+        """Add the edits of the lines of a round to a batch.
 
-        Rounds are played one by one, as the netlist is what it has become by then.  New
-        gates and nets get their names where others have some.
+        Rounds are played one by one, since each sees the netlist as the rounds before have left it.
+        New gates and nets get their names where others have some.
 
         Raises
         ------

@@ -46,7 +46,7 @@ class Netlist:
         The net of each pin.
     gate_drives : ndarray of bool, shape (pins,)
         Whether the pin is known to drive its net.  A netlist says that only of Verilog's own gates
-        and of cells that are declared in the same file.  Of all others the port's name tells it
+        and of cells that are declared in the same file.  Of all others the port's name decides
         (``Z``, ``ZN``, ``Y``, ``Q``, ``QN``, ``O``, ``CO``; ``S`` if the cell has a carry, too
         ...), a convention of libraries: a pin may be missed, and pins of unknown gates
         that are connected by position are.

@@ -48,7 +48,7 @@ class ColumnSlots(Record):
     width : int
         Words of a line, or `ANY_WIDTH`: then all are read.
     slots : array of int64, shape (width,)
-        The place of each column among those that are read, or `LEFT_OUT`.
+        The place of each column among the columns that are read, or `LEFT_OUT`.
     located : array of bool, shape (width,)
         Whether the positions of words are wanted, not their values.
     """

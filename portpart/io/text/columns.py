@@ -49,7 +49,7 @@ def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, a
     asked : str or sequence of str or int, optional
         Titles, or numbers from 1, of the two ends and perhaps the weight.
     without_weights : bool
-        Whether weights are to be left out anyway.
+        Whether weights are left out anyway.
     """
     if len(titles) != width:
         titles = ()  # they are titles of something else

@@ -54,7 +54,7 @@ class EdgeRows:
 
 
 TO_ROUND = 'weights="round" scales and rounds weights, weights="ignore" leaves them out'
-"""What is to be done about fractions."""
+"""The remedies for fractions."""
 
 
 class UnequalRows(GraphFormatError):
@@ -92,7 +92,7 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
     what = {2: "the two ends of an edge", 3: "two ends and a weight"}.get(width, f"{width} words")
     raise UnequalRows(
         f"{source.name}:{source.line_at(position)}: {found} words, expected {what} as on the lines "
-        "before; METIS graphs are read with --format metis, lists of neighbours are to be written "
+        "before; METIS graphs are read with --format metis, lists of neighbours must be written "
         "as one edge a line")
 
 

@@ -24,7 +24,7 @@ STREAM = "-"
 """The name of standard input or standard output."""
 
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-"""What editors put before text to tell its encoding."""
+"""What editors put before text to mark its encoding."""
 
 FIRST_WORD = re.compile(rb"\S")
 
@@ -36,10 +36,10 @@ WORD = re.compile(rb"[^\s,;]+")
 
 UNCHECKED_VERTICES = 1 << 22
 VERTICES_PER_BYTE = 16
-"""So many vertices a file may have, whatever its size, and for each byte of its text."""
+"""A file may have this many vertices whatever its size, and this many for each byte of its text."""
 
 MAX_DIGITS = 19
-"""So many digits of a number in a header are too many: Python refuses to convert thousands."""
+"""Most digits of a number in a header: Python refuses to convert thousands."""
 
 TEMPORARY = ".portpart-"
 """How the names of files begin that are being written."""
@@ -235,7 +235,7 @@ def _write_stream(chunks: Iterable[Any]) -> None:
         for chunk in chunks:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:  # nobody reads any more: no error of the caller's
+    except BrokenPipeError:  # the reader has gone: no error of the caller's
         raise
     except OSError as problem:
         raise InputError("standard output cannot be written: "
@@ -262,7 +262,7 @@ def move_into_place(temporary: str, name: str) -> None:
 
 
 def new_temporary(name: str) -> tuple[int, str]:
-    """An empty file beside the file `name`, locked while this process has it open."""
+    """An empty file next to the file `name`, locked while this process has it open."""
     folder = os.path.dirname(name)
     try:
         handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)

@@ -75,7 +75,7 @@ SUFFIXES = {
     ".json": ("a JSON file", NETWORKX),
     ".parquet": ("a Parquet file", "read it with pandas and pass the two columns"),
 }
-"""Suffixes of formats whose content tells nothing, or that deserve a name when it is damaged."""
+"""Suffixes of formats without a recognisable content, or that deserve a name when it is damaged."""
 
 BINARY_SAMPLE = 1 << 12
 

@@ -76,8 +76,8 @@ def as_they_occur(n: int, ends: Ends,
                   weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
     """Edges in an order in which vertices 0, 1 ... occur one by one, smaller ends first.
 
-    Edges go by their larger ends.  A vertex without a smaller neighbour occurs beside the next
-    vertex if an edge joins the two, which then is the first one, else as a loop.
+    Edges go by their larger ends.  A vertex without a smaller neighbour occurs with the next vertex
+    if an edge joins the two, which then is the first one, else as a loop.
     """
     small, large = ends
     later = np.zeros(n, bool)

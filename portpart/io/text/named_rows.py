@@ -161,7 +161,7 @@ def _words(source: Source, records: Iterable[tuple[int, list[str]]], width: int,
 
 
 def _has_titles(source: Source, words: _NamedWords, top: tuple[str, ...]) -> bool:
-    """Whether the first row holds titles; raises if nothing tells."""
+    """Whether the first row holds titles; raises if that is unclear."""
     rest = words.without_first()
     if words.first_is_an_edge(rest):
         return False

@@ -30,7 +30,7 @@ LARGEST_RATIO = 1000
 """Beyond that a packed file may grow by this factor."""
 
 BYTES_PER_VERTEX = 64
-"""Text that a caller who allows more vertices allows for each."""
+"""Bytes of text allowed for each vertex that a caller allows."""
 
 CHUNK = 1 << 22
 
@@ -41,7 +41,7 @@ ZIP_MEMBER, ZIP_EMPTY = b"PK\x03\x04", b"PK\x05\x06"
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 
 FIRST_BYTES = TAR_MAGIC_AT + len(TAR_MAGIC)
-"""So many bytes show whether a file is packed."""
+"""The first bytes of a file show whether it is packed."""
 
 DAMAGE = (
     OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
@@ -181,7 +181,7 @@ def _main_file(name: str, candidates: list[str]) -> str:
     """The one graph among the files of an archive.
 
     SuiteSparse packs the matrix ``A`` as ``A/A.mtx`` with ``A/A_b.mtx``, ``A/A_coord.mtx`` and
-    others beside it.
+    others next to it.
     """
     main = [file for file in candidates if _stem(file) == os.path.basename(os.path.dirname(file))]
     for choice in (candidates, main):

@@ -34,7 +34,7 @@ class ReadingRules:
         return self.weights in (ABS, ROUND)
 
     def wants_weights(self, by_default: bool) -> bool:
-        """Whether weights are read, of a format that reads them or not unless it is told."""
+        """Whether weights are read, of a format with such a default."""
         return by_default if self.weights is None else self.weights != IGNORE
 
     def of_arcs(self) -> dict[str, Any]:

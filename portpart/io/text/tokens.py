@@ -100,8 +100,8 @@ def read_table(data: bytes, syntax: LineSyntax, begin: int, width: int,
                columns: tuple[int, ...], located: tuple[int, ...] = ()) -> WordTable:
     """Some columns of the lines from byte `begin` on, which must hold `width` words each.
 
-    Words of other columns are not examined.  Of those in `located` the positions are told, where
-    the words begin, instead of their values.  Memory 8 bytes per line and column.
+    Words of other columns are not examined.  Columns in `located` give the positions where words
+    begin, instead of their values.  Memory 8 bytes per line and column.
     """
     passes = _Passes(data, syntax, begin, width, columns, located)
     num_lines, _ = passes.count()

@@ -90,7 +90,7 @@ class RankRefiner(Refiner):
         super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
-        self._beside: dict[str, Any] | None = None
+        self._graph_records: dict[str, Any] | None = None
         self._found: Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
@@ -119,7 +119,7 @@ class RankRefiner(Refiner):
         if isinstance(graph, Graph):
             super().project(graph, cluster)
             return
-        coarser, self._beside = self._graph, None
+        coarser, self._graph_records = self._graph, None
         known, self._found = self._found or self.coarser, None
         there = None if coarser is None else fetched(coarser, known, cluster)
         self._limits_of = (None, None)
@@ -157,9 +157,9 @@ class RankRefiner(Refiner):
         self._graph = graph
         # what is taken to find these is given back before there is more
         sent, changed = sent_for(graph)
-        self._beside = {"ghost_rows": ghost_rows(graph), "sent": sent, "changed": changed}
+        self._graph_records = {"ghost_rows": ghost_rows(graph), "sent": sent, "changed": changed}
         if graph.are_moved:
-            self._beside["line"], self._beside["line_mail"] = line_of(graph)
+            self._graph_records["line"], self._graph_records["line_mail"] = line_of(graph)
         self._make_room(room_for(graph))
 
     def _pieces_for(self, graph: Structure) -> tuple[Piece, ...]:
@@ -169,17 +169,17 @@ class RankRefiner(Refiner):
         return moved_jet(layout_for(self._graph)) if self._graph.are_moved else RANK_JET
 
     def _records_of(self, graph: Structure) -> dict[str, Any]:
-        if self._beside is None:
+        if self._graph_records is None:
             return {}
         assert self._graph is not None
         totals = self._totals.for_level(self.balance.num_blocks, self._sub_buckets_on(graph))
-        return {**self._beside, "mail": Mail(), "owners": self._graph.owners,
+        return {**self._graph_records, "mail": Mail(), "owners": self._graph.owners,
                 "halo": self._graph.halo, "totals": totals}
 
     def _run_on(self, graph: Structure, filter_ratio: float, fixed: Array | None,
                 previous_blocks: PreviousBlocks | None) -> Run:
         run = super()._run_on(graph, filter_ratio, fixed, previous_blocks)
-        lengths = None if self._beside is None else self._totals.lengths
+        lengths = None if self._graph_records is None else self._totals.lengths
         return run.replaced(active=run.active.replaced(lengths=lengths))
 
     def _start(self, executable: Executable, records: dict[str, Any], size: int) -> None:

@@ -1,4 +1,4 @@
-"""Which ports of a cell drive their nets: declared in the file, or told by their names.
+"""Which ports of a cell drive their nets: declared in the file, or known by their names.
 
 A gate-level netlist does not say it: the library does.  The names below are the outputs of the
 usual ones: Nangate (Z, ZN, Q, QN, CO, S, GCK), SkyWater (X, Y, Q, Q_N, COUT, SUM, GCLK, HI, LO),

@@ -39,7 +39,7 @@ class FlatNetlist:
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance of a module that is to be flattened."""
+    """An instance of a module to flatten."""
 
     module: Module
     prefix: Prefix

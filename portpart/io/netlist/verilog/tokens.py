@@ -52,7 +52,7 @@ KEYWORDS = frozenset(
 def identifier(text: str) -> str:
     r"""The name that a token stands for: ``\abc`` is ``abc``; ``\a[1]`` keeps its backslash.
 
-    Without the backslash it could not be told from bit 1 of the vector ``a``.
+    Without the backslash it would be the same as bit 1 of the vector ``a``.
     """
     if text[0] == "\\" and PLAIN.fullmatch(text, 1) and text[1:] not in KEYWORDS:
         return text[1:]
