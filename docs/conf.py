@@ -117,7 +117,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"image_light": "_static/mark.svg", "image_dark": "_static/mark.svg",
              "text": f"portpart {release}"},
-    # the versions that are on the site: the file of the latest one tells all of them
+    # the versions that are on the site: the file of the latest one lists all of them
     "switcher": {"json_url": f"{html_baseurl}/_static/switcher.json", "version_match": release},
     "check_switcher": False,  # that would read the site, and a build needs no network
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],

@@ -34,7 +34,7 @@ PARAMETERS = FOLDER.parent / "reference" / "parameters.md"
 GROWING = {each.name: each.meaning for each in parameters_of(GrowingOptions(), {})}
 """Parameters of initial partitions, which have a table of their own."""
 
-SECTIONS = ("When to use it", "How it works", "Differences from the source", "Measured",
+SECTIONS = ("When to use it", "How it works", "Differences from the source", "Measurements",
             "Limitations")
 """What the page of an algorithm has, in this order."""
 

@@ -253,7 +253,7 @@ def test_blocks_are_those_of_a_result_or_by_numbers_in_the_whole_graph():
 
 REFUSED = [
     ({"fixed": [0] * 8}, "rank 1: fixed has shape (8,) for 5 vertices; each rank gives the blocks "
-                         "of its own ones, 3 ... 7 here"),
+                         "of its vertices, 3 ... 7 here"),
     ({"initial": [0] * 4}, "rank 1: initial has shape (4,) for 5 vertices"),
     ({"fixed": [[0] * 5]}, "rank 1: fixed has shape (1, 5)"),
     ({"fixed": 3}, "rank 1: fixed has shape (1,)"),

@@ -35,7 +35,7 @@ def move_in_turn(i, moves: Moves, cache: GainCache, active: ActiveSets, figures:
 
 
 @dataclass(frozen=True)
-class Turns(Piece):
+class Alternating(Piece):
     """Even vertices that gain move in one round, odd ones in the next."""
 
     def move(self, this: Recording) -> None:
@@ -44,7 +44,7 @@ class Turns(Piece):
             this.program.launch(this.run.level.movable, move_in_turn)
 
 
-TURNS = (IncumbentSteps(), GainSteps(), RebalancingSteps(), Turns(), AccountingSteps())
+TURNS = (IncumbentSteps(), GainSteps(), RebalancingSteps(), Alternating(), AccountingSteps())
 GRAPHS = {"mesh": delaunay(4000), "grid": grid_2d(50), "hubs": rmat(11)}
 
 

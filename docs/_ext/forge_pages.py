@@ -1,6 +1,6 @@
 """Pages that read well on a code forge become pages of the site.
 
-Links to files beside ``docs/`` lead to the repository, or to the page of the site that shows the
+Links to files outside ``docs/`` lead to the repository, or to the page of the site that shows the
 file; the headings of the glossary become terms, and links to them references to terms.
 """
 
@@ -61,7 +61,7 @@ class Links:
         return "".join(pieces)
 
     def link(self, found: re.Match[str]) -> str:
-        """One link, beside where the page is shown."""
+        """One link, relative to where the page is shown."""
         text, name, anchor = found[1], found[2], found[3] or ""
         if not name:
             return found[0]

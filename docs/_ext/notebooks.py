@@ -1,4 +1,4 @@
-"""Tutorials as notebooks: each lies beside its page, which links to it, and one of them is run.
+"""Tutorials as notebooks: each lies next to its page, which links to it, and one of them is run.
 
 A notebook has the text of the page, with links to the site, and its Python blocks with what they
 print.  Of the one that is run these are the outputs of the run, and others than the page shows are

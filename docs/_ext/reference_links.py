@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Look for names in the package where their own module has none."""
+    """Look for names in the package where their modules have none."""
     app.connect("missing-reference", find_in_package)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
