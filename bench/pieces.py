@@ -21,12 +21,12 @@ from bench.instances import by_name
 from bench.primitive_cases import CASES, touch
 from portpart import backends, metrics
 from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.coarsening.broken_groups import group_by_nets
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching, contract
 from portpart.algorithms.coarsening.matching import heavy_edge_matching
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_grouping import group_by_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,

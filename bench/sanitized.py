@@ -254,7 +254,7 @@ def _fill_empty(graph: Any) -> None:
 
 
 def _group_nets(hypergraph: Any) -> None:
-    from portpart.algorithms.coarsening.net_grouping import group_by_nets
+    from portpart.algorithms.coarsening.broken_groups import group_by_nets
 
     group_by_nets(hypergraph, hypergraph.total_vertex_weight, 4, 1, 1000)
 

@@ -22,12 +22,12 @@ from portpart.algorithms.balance.empty_blocks import with_empty_filled
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening import row_pieces
+from portpart.algorithms.coarsening.broken_groups import group_by_nets
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_grouping import group_by_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,

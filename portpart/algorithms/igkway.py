@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.grouping_rule import grouping_rule
+from portpart.algorithms.coarsening.groups import grouping_rule
 from portpart.algorithms.coarsening.options import CoarseningOptions, GroupingOptions
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.options import SearchOptions

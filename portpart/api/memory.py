@@ -66,8 +66,8 @@ def memory_estimate(
         if the total weight is 2^31 or more.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
-        ``"portpart"`` and mappings, 0.82 for ``"gkway"`` and ``"igkway"``, 0.86 for others.  Meshes
-        and roads keep 0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
+        ``"portpart"`` and mappings, 0.78 for ``"gkway"``, 0.82 for ``"igkway"``, 0.86 for others.
+        Meshes and roads keep 0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
     like : Graph or Hypergraph, optional
         The graph itself, or a smaller one of its kind: it is coarsened where it lies, and the
         levels are taken to shrink as its do.  Goes before `arc_shrink`, and a graph of the same

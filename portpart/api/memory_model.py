@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from portpart.algorithms.coarsening.arc_proposals import slots_for
+from portpart.algorithms.coarsening.broken_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
-from portpart.algorithms.coarsening.constrained import JOINING_WORK
 from portpart.algorithms.coarsening.contraction import (
     CONTRACTION_WORK,
     NUMBERING_WORK,
     Clusters,
 )
-from portpart.algorithms.coarsening.grouping import GROUPING_WORK
-from portpart.algorithms.coarsening.linked_groups import BROKEN_UP_WORK
+from portpart.algorithms.coarsening.groups import LINKING_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is_one_piece
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes
@@ -225,16 +224,11 @@ def clustering_bytes(sizes: FineSizes) -> int:
     return bytes_of((Clusters, *CLUSTERING_WORK), sizes)
 
 
-def grouping_bytes(sizes: FineSizes) -> int:
-    """Groups, and what making them works on."""
-    return bytes_of((Clusters, *GROUPING_WORK), sizes)
-
-
 def constrained_bytes(sizes: FineSizes) -> int:
-    """The same where groups are broken up."""
-    words = bytes_outliving(JOINING_WORK, sizes)
+    """Groups that are broken up, and what making them works on."""
+    words = bytes_outliving(LINKING_WORK, sizes)
     return bytes_of((Clusters,), sizes) + max(
-        bytes_of(JOINING_WORK, sizes), words + SORTING_WORDS * words,
+        bytes_of(LINKING_WORK, sizes), words + SORTING_WORDS * words,
         bytes_of(BROKEN_UP_WORK, sizes))
 
 
@@ -248,7 +242,7 @@ def matching_bytes(sizes: FineSizes) -> int:
 MODELS = {
     "portpart": MemoryModel(0.4, 0.7, clustering_bytes, refining_bytes),
     "jet": MemoryModel(0.62, 0.86, matching_bytes, refining_bytes),
-    "gkway": MemoryModel(0.5, 0.82, grouping_bytes, legal_moves_bytes),
+    "gkway": MemoryModel(0.45, 0.78, clustering_bytes, legal_moves_bytes),
     "igkway": MemoryModel(0.5, 0.82, constrained_bytes, legal_moves_bytes),
     "gpmetis": MemoryModel(0.62, 0.86, matching_bytes, legal_moves_bytes),
 }

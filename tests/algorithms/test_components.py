@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import portpart
-from portpart.algorithms.coarsening.components import linked_components
+from portpart.algorithms.coarsening.groups import linked_groups
 from portpart.algorithms.gkway import PRESETS
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, grid_3d, random_geometric
@@ -31,7 +31,7 @@ SEED = 5
 def components(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT,
                factor: int | None = None, label: Any = None, ties: str = "first") -> np.ndarray:
     label = None if label is None else space.asarray(label, np.int32)
-    clusters = linked_components(space, graph.to(space), limit, SEED, factor, label, ties)
+    clusters = linked_groups(graph.to(space), limit, SEED, None, factor, label, ties)
     found = oracles.host(clusters.cluster).copy()
     assert number_of(clusters) == len(set(found.tolist()))
     return found

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
-from portpart.algorithms.coarsening.constrained import constrained_groups
+from portpart.algorithms.coarsening.groups import linked_groups
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
@@ -28,7 +28,7 @@ from tests.metis_calls import watching_metis
 def grouped(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, size: int = 6,
             factor: int | None = None, label: Any = None, ties: str = "hash") -> np.ndarray:
     here = None if label is None else space.asarray(label, np.int32)
-    clusters = constrained_groups(space, graph.to(space), limit, size, SEED, factor, here, ties)
+    clusters = linked_groups(graph.to(space), limit, SEED, size, factor, here, ties)
     found = oracles.host(clusters.cluster).copy()
     assert np.array_equal(np.unique(found), np.arange(number_of(clusters)))
     return found

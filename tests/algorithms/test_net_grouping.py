@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening import net_grouping
-from portpart.algorithms.coarsening.linked_groups import MAX_ROUNDS
-from portpart.algorithms.coarsening.net_grouping import NetGroups, group_by_nets
+from portpart.algorithms.coarsening import broken_groups
+from portpart.algorithms.coarsening.broken_groups import MAX_ROUNDS, NetGroups, group_by_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.cuda.shared_memory import check_program, check_width
@@ -133,8 +132,8 @@ def test_scratch_rows_of_a_program_fit_a_block() -> None:
     """Of every width, in one program."""
     around = NetProposals(NetOptions()).around(circuit(50, 1), 1)
     groups = NetGroups(seed=1, max_weight=9, label=None, total=None, cluster=np.zeros(50, np.int32))
-    records = net_grouping._records(reference(), around, groups)
-    program = net_grouping._record(records, around.sizes, one_lane=False)
+    records = broken_groups._records(reference(), around, groups)
+    program = broken_groups._record(records, around.sizes, one_lane=False)
     check_program(program)
     for step in program.launches():
         check_width(step.kernel, step.team)

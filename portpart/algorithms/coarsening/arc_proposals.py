@@ -60,7 +60,8 @@ class ArcProposals:
 
     def among_single(self, recording: ClusterRecording) -> None:
         """No arcs have to be added up."""
-        vertices, proposal = recording.rounds.vertices, propose_neighbour.bound(by=self.by)
+        vertices = recording.rounds.vertices
+        proposal = propose_neighbour.bound(by=self.by.of_neighbours)
         most = ARCS_OF_LANE * recording.team
         with recording.program.side_by_side():
             recording.launch(vertices, begin_single)

@@ -96,8 +96,8 @@ class ClusterRecording:
                **given: Any) -> None:
         """Launch over the records named like the parameters; lists are those of turn `here`."""
         listed = self.lists[here]
-        named = {"clusters": self.rounds, "listed": listed, "active": listed.active,
-                 "wide": listed.wide, "next_listed": self.lists[1 - here]}
+        named = {"proposals": self.rounds, "clusters": self.rounds, "listed": listed,
+                 "active": listed.active, "wide": listed.wide, "next_listed": self.lists[1 - here]}
         self.program.launch(count, kernel, team=team, **{**named, **given})
 
     def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.coarsening.proposals import (
-    ClusterProposals,
+    Proposals,
     cluster_capacity,
     head_of,
     may_join,
@@ -56,17 +56,21 @@ class Rating(Static):
         Rate a vertex that is single, where an arc leads; a cluster at the end of an arc; and a
         cluster in a hash row.
     keep : DeviceFunction
+    score_type : Word
+        Of the rating of a neighbour.
     """
 
     neighbour: DeviceFunction
     cluster: DeviceFunction
     slot: DeviceFunction
     keep: DeviceFunction = keep_best_score
+    score_type: Word = kl.float64
 
     @property
     def of_neighbours(self) -> Choice:
         """The choice among vertices that are single."""
-        return Choice(head_of, may_join, self.neighbour, self.keep, kl.float64, tie=tie_of_ids)
+        return Choice(head_of, may_join, self.neighbour, self.keep, self.score_type,
+                      tie=tie_of_ids)
 
     @property
     def of_clusters(self) -> Choice:
@@ -98,7 +102,7 @@ class RowRating(Static):
     rating: Rating
 
 
-class Clustering(ClusterProposals):
+class Clustering(Proposals):
     """The clusters of n vertices.
 
     Attributes
@@ -107,13 +111,10 @@ class Clustering(ClusterProposals):
         The leader of each vertex's cluster.
     cluster_weight : array of int64, shape (n,) or longer
         The weight of the cluster that a vertex leads.
-    total : int or None
-        What some ratings compare with.
     """
 
     cluster: Array
     cluster_weight: Array
-    total: int | None
 
 
 def row_slots(sizes: FineSizes) -> int:
@@ -176,7 +177,7 @@ def weight_towards(v, c, graph: Csr, clusters: Clustering):
 
 
 @kl.device
-def rate_neighbour(arc, u, v, graph: Csr, clusters: ClusterProposals):
+def rate_neighbour(arc, u, v, graph: Csr, clusters: Proposals):
     """Rating of a vertex that is single."""
     return rating(kl.value_or(graph.weights, arc, 1), kl.value_or(graph.vertex_weights, u, 1))
 
@@ -215,15 +216,14 @@ HEAVY_EDGE = Rating(rate_neighbour, rate_cluster, rate_slot)
 
 
 @kl.kernel
-def propose_neighbour(i, wide, graph: Csr, clusters: Clustering, max_degree, by: Rating):
+def propose_neighbour(i, wide, graph: Csr, proposals: Proposals, max_degree, by: Choice):
     """Vertex i, or wide[i], proposes a neighbour; hubs do not."""
     v = kl.value_or(wide, i, i)
-    room = cluster_capacity(v, graph, clusters)
+    room = cluster_capacity(v, graph, proposals)
     end = kl.int64(graph.end[v])
     if degree_of(v, graph) > max_degree:
         end = kl.int64(graph.begin[v])
-    best_candidate(v, kl.int32(NO_VERTEX), room, graph.begin[v], end, graph, clusters,
-                   by.of_neighbours)
+    best_candidate(v, kl.int32(NO_VERTEX), room, graph.begin[v], end, graph, proposals, by)
 
 
 @kl.kernel

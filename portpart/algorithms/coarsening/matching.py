@@ -28,7 +28,7 @@ from portpart.algorithms.coarsening.active_vertices import (
 )
 from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
 from portpart.algorithms.coarsening.proposals import (
-    ClusterProposals,
+    Proposals,
     cluster_capacity,
     head_of,
     may_join,
@@ -55,7 +55,7 @@ from portpart.primitives.best_candidate import (
 from portpart.primitives.hashing import hash_of
 
 
-class Matching(ClusterProposals, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
+class Matching(Proposals, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
     """The proposals and the partners of n vertices.
 
     Attributes
@@ -158,7 +158,8 @@ def _matching(graph: Graph, proposal: Kernel, max_weight: int, seed: int, label:
               rounds: int | None = None, mutual: bool = True) -> Array:
     """Matching by rounds of proposals; mutual or accepted ones become pairs."""
     n, sizes = graph.num_vertices, sizes_of(graph)
-    matching = Matching.outliving(graph.space, sizes, seed=seed, max_weight=max_weight, label=label)
+    matching = Matching.outliving(graph.space, sizes, seed=seed, max_weight=max_weight, label=label,
+                                  total=None)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
                "matching": matching}
     team = team_for(graph.mean_degree)

@@ -169,14 +169,15 @@ class GroupingOptions:
     """Merging by union-find groups."""
 
     group_size: int | None = option(
-        6, "Maximum number of vertices in a group; None: all linked vertices, of any "
-        "weight.", min=2)
+        6, "Maximum weight of a group, in mean vertices of its level; None: all linked vertices, "
+        "of any weight.", min=2)
     broken_up: bool = option(
         False, "Whether all linked vertices are joined first, round by round, and then split into "
-        "groups of group_size in the order of their rounds; otherwise links are cut first.")
+        "groups of group_size vertices in the order of their rounds.")
     ties: str = option(
         "hash", 'Selection among neighbours of equal score: by a seeded "hash", or the "first" '
-        "one, with the smallest id, if links are not cut.", choices=("hash", "first"))
+        "one, with the smallest id, if all linked vertices are joined first.",
+        choices=("hash", "first"))
     score_factor: int | None = option(
         None, "The score of an edge is this factor times its weight, minus the degree of its other "
         "end. Default: the highest degree of the level plus 1.",

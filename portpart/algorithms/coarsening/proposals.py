@@ -8,7 +8,7 @@ from portpart.graphs.rows import Csr
 from portpart.primitives.best_candidate import CandidateSearch
 
 
-class ClusterProposals(CandidateSearch):
+class Proposals(CandidateSearch):
     """The proposals of n vertices, and what restricts them.
 
     Attributes
@@ -17,26 +17,29 @@ class ClusterProposals(CandidateSearch):
         What is joined may weigh no more.
     label : array of int32, shape (n,), or None
         Only vertices of equal label are joined.
+    total : int or None
+        What some ratings and scores multiply weights with.
     """
 
     max_weight: int
     label: Array | None
+    total: int | None
 
 
 @kl.device
-def cluster_capacity(v, graph: Csr, proposals: ClusterProposals):
+def cluster_capacity(v, graph: Csr, proposals: Proposals):
     """What may be joined with v may weigh so much."""
     return proposals.max_weight - kl.value_or(graph.vertex_weights, v, 1)
 
 
 @kl.device
-def head_of(arc, graph: Csr, proposals: ClusterProposals):
+def head_of(arc, graph: Csr, proposals: Proposals):
     """The head of an arc."""
     return graph.targets[arc]
 
 
 @kl.device
-def may_join(v, u, own, room, graph: Csr, proposals: ClusterProposals):
+def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
     """Whether vertex u weighs no more than `room` and is of v's label."""
     return kl.value_or(graph.vertex_weights, u, 1) <= room and (
         kl.value_or(proposals.label, u, 0) == kl.value_or(proposals.label, v, 0))

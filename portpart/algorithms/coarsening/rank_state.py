@@ -109,7 +109,7 @@ class State:
     def propose_among_single(self) -> None:
         """All vertices are single, and listed."""
         self._num_listed = None
-        proposal = propose_neighbour.bound(by=HEAVY_EDGE)
+        proposal = propose_neighbour.bound(by=HEAVY_EDGE.of_neighbours)
         self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
                                 MAX_NARROW)
         self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,

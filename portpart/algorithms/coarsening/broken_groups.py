@@ -1,0 +1,266 @@
+"""Groups of all that selections link, broken up into runs of a few (dissertation, 2.3 and 3.4).
+
+Every vertex has selected another one, or none: in a graph by scores (`groups.py`), in a hypergraph
+the one with which its nets tie it most, where each net of weight w and of |e| pins counts w / |e|
+(HyperG, algorithms 6 and 7).  All that selections link become a group, led by the vertex of the
+first id, the smallest in a graph and the largest in a hypergraph.  In a round the ends of a
+selection both get the id that comes first, and a word keeps the group of a vertex and, below it,
+the round in which it joined.  All see the words of the round before, so the round is a distance
+from the leader.  Sorted by their words and then by id, each `group_size` vertices of a group in a
+row become one:
+
+    0 -> 1 <- 2 -> 3,  3 -> 2      words  3.3 3.2 3.1 3.0      in pairs  {3 2} {1 0}
+
+Nothing depends on the order of nets or of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs
+from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
+from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.net_proposals import NetProposals, launches
+from portpart.algorithms.coarsening.net_ratings import BY_SUM
+from portpart.algorithms.coarsening.options import NetOptions
+from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.program import Program, Slot
+from portpart.backends.work import WorkRecord
+from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.rows import Csr
+from portpart.primitives.sort import sort_keys
+from portpart.primitives.team_winner import NO_VERTEX
+
+ROUND_BITS = 7
+"""Bits of a word that hold a round."""
+
+MAX_ROUNDS = 64
+"""Chains of selections may be as long as there are vertices; vertices that have not joined then
+stay.
+"""
+
+
+class LinkedGroups(WorkRecord):
+    """The groups of n vertices.
+
+    Attributes
+    ----------
+    word, next_word : array of int64, shape (n,)
+        The group of a vertex and the round in which it joined, before and after a round.
+    """
+
+    word: Array = work(np.int64, of_vertices, outlives=True)
+    next_word: Array = work(np.int64, of_vertices)
+
+    vertices: int = kl.word()
+    round: int = kl.word()
+    changing: int = kl.word()  # whether groups change still
+
+
+class NetGroups(Clustering, WorkRecord):  # type: ignore[misc]  # those given first
+    """The selections of n vertices of a hypergraph.
+
+    Attributes
+    ----------
+    cluster : array of int32, shape (n,)
+        Each vertex itself while it selects; in the end the first vertex of what becomes one.
+    """
+
+    proposal: Array = work(np.int32, of_vertices)
+    cluster_weight: Array = work(np.int64, of_vertices)
+
+
+class Ordered(WorkRecord):
+    """Vertices in the order of their words.
+
+    Attributes
+    ----------
+    group_size : int
+    word : array of int64, shape (n,)
+        Ascending.
+    order : array of int32, shape (n,)
+        The vertices that have them.
+    first : array of int32, shape (n,)
+        Where a group begins in that order.
+    """
+
+    group_size: int
+    word: Array = work(np.int64, of_vertices)
+    order: Array = work(np.int32, of_vertices)
+    first: Array = work(np.int32, of_vertices)
+
+
+BROKEN_UP_WORK = Ordered, Numbering
+"""What breaking up works on."""
+
+
+def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed: int,
+                  max_rated: int, label: Array | None = None) -> Clusters:
+    """Groups of at most `group_size` vertices that nets tie together.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    max_weight : int
+        No vertex selects one that together with it weighs more; groups may.
+    group_size : int
+        The paper's s.
+    seed : int
+        Decides between vertices of one score.
+    max_rated : int
+        Nets of more pins do not count.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label share a group.
+
+    Returns
+    -------
+    Clusters
+        Numbered in the order of their first vertices.
+    """
+    space, n = hypergraph.space, hypergraph.num_vertices
+    around = NetProposals(NetOptions(max_rated)).around(hypergraph, seed, without=0)
+    clusters = Clusters.allocate(space, around.sizes, max_count=n)
+    groups = NetGroups(seed=seed, max_weight=max_weight, label=label, total=None,
+                       cluster=clusters.cluster)
+    records = _records(space, around, groups)
+    executable = space.cached_executable(
+        ("groups of nets", hypergraph.type_key, label is not None),
+        lambda: _record(records, around.sizes, space.widest_team == 1))
+    executable.run(records, n, around.sizes)
+    split_groups(space, records.pop("joined"), group_size, clusters, around.sizes)
+    return clusters
+
+
+def split_groups(space: ExecutionSpace, joined: LinkedGroups, group_size: int, clusters: Clusters,
+                 sizes: Any) -> None:
+    """Break up groups and number what becomes one.
+
+    The words are sorted by the library: in a program that took a third of all coarsening.
+    """
+    word, order = sort_keys(space, joined.word)
+    del joined
+    records = {"ordered": Ordered(group_size, word, order),
+               "numbering": Numbering.of(sizes.vertices)}
+    executable = space.cached_executable("groups broken up", lambda: _record_runs(records))
+    executable.run({**records, "cluster": clusters.cluster, "count": clusters.count},
+                   sizes.vertices, sizes)
+
+
+def record_joining(program: Program, proposal: Slot) -> None:
+    """Record how vertices, each a group so far, join the ones they select: in the record
+    ``joined``.
+    """
+    joined: Any = program.records["joined"]
+    with program.while_loop(joined.changing):
+        program.launch(1, begin_round)
+        program.launch(joined.vertices, propagate_label, proposal=proposal)
+        program.launch(joined.vertices, adopt_label)
+
+
+def _records(space: ExecutionSpace, around: ClusteringInputs, groups: NetGroups) -> dict[str, Any]:
+    """What grouping by nets works on."""
+    sizes = around.sizes
+    return {**around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
+            "groups": groups,
+            "joined": LinkedGroups.outliving(space, sizes).with_words(vertices=sizes.vertices)}
+
+
+def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program:
+    program = Program("groups of nets", sweeps=True, sizes=sizes_like)
+    slots = program.declare(records)
+    groups = slots["groups"]
+    program.launch(slots["joined"].vertices, begin_group)
+    with program.side_by_side():
+        for count, proposal, team, given in launches(slots["listed"], one_lane, BY_SUM):
+            program.launch(count, proposal, team=team, clusters=groups, **given)
+    record_joining(program, groups.proposal)
+    return program
+
+
+def _record_runs(records: dict[str, Any]) -> Program:
+    program = Program("groups broken up", sweeps=True)
+    slots = program.declare(records)
+    cluster, vertices = program.array("cluster", np.int32), slots["numbering"].vertices
+    program.launch(vertices, mark_first)
+    program.launch(vertices, join_run)
+    record_numbering(program, cluster)
+    return program
+
+
+@kl.device
+def begin_singleton(v, rank, joined: LinkedGroups):
+    """V is a group of itself; of two groups that of the higher rank comes first."""
+    word = kl.int64(rank) << ROUND_BITS
+    joined.word[v] = word
+    joined.next_word[v] = word
+    if v == 0:
+        joined.changing = 1
+    return word
+
+
+@kl.kernel
+def begin_group(v, graph: Csr, groups: NetGroups, listed: VertexList, joined: LinkedGroups):
+    """Every vertex is a group of itself, and is to select another; the largest leads."""
+    groups.cluster[v] = kl.int32(v)
+    groups.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
+    begin_singleton(v, v, joined)
+    append(v, graph, listed)
+
+
+@kl.kernel
+def begin_round(_, joined: LinkedGroups):
+    """No group has changed in this round so far."""
+    joined.changing = 0
+    joined.round += 1
+
+
+@kl.kernel
+def propagate_label(v, proposal, joined: LinkedGroups):
+    """Of v and the vertex that it selects, the one of the later group gets the first group;
+    independent of order.
+    """
+    u = proposal[v]
+    if u != NO_VERTEX:
+        own = joined.word[v] >> ROUND_BITS
+        other = joined.word[u] >> ROUND_BITS
+        word = (max(own, other) << ROUND_BITS) | joined.round
+        if own > other:
+            kl.atomic_max(joined.next_word, u, word)
+        elif own < other:
+            kl.atomic_max(joined.next_word, v, word)
+        if own != other and joined.changing == 0:  # millions of stores to one place wait
+            joined.changing = 1
+
+
+@kl.kernel
+def adopt_label(v, joined: LinkedGroups):
+    """What v has been handed holds from the next round on, if there is one."""
+    joined.word[v] = joined.next_word[v]
+    if v == 0 and joined.round >= MAX_ROUNDS:
+        joined.changing = 0
+
+
+@kl.kernel
+def mark_first(i, ordered: Ordered):
+    """Note where the group of vertex i of the order begins, if that is here."""
+    group = ordered.word[i] >> ROUND_BITS
+    before = kl.int64(NO_VERTEX)
+    if i > 0:
+        before = ordered.word[i - 1] >> ROUND_BITS
+    if before != group:
+        ordered.first[group] = kl.int32(i)
+
+
+@kl.kernel
+def join_run(i, cluster, ordered: Ordered):
+    """Vertex i of the order becomes one with the others of its run of `group_size`."""
+    first = kl.int64(ordered.first[ordered.word[i] >> ROUND_BITS])
+    place = first + (i - first) // ordered.group_size * ordered.group_size
+    cluster[ordered.order[i]] = ordered.order[place]

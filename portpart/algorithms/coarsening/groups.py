@@ -1,0 +1,265 @@
+"""Groups: the vertices of a graph that selections link become one (G-kway, iG-kway).
+
+Every vertex u selects the neighbour v with the best score c W(u, v) - degree(v).  Groups are
+
+- bounded: selections are the proposals of the first round of clustering (`clustering.py`), in which
+  a cluster accepts what fits.  In a second one single vertices propose to clusters, and what is
+  single then becomes groups, too;
+- of any size (G-kway, section 3.1, algorithm 1): all that selections link.  Each vertex points to a
+  smaller one of its group, or to itself.  In a round the ends of each link hook the larger of their
+  two roots below the smaller one, then all point to their roots.  The paper propagates the smaller
+  id along links instead, which ends in the same place, after as many rounds as a group is wide;
+- broken up (iG-kway, dissertation, 3.4): all that selections link, in runs of a few
+  (`broken_groups.py`).
+
+Of neighbours of one score a hash decides, or the first is selected: the paper does not say.  Where
+all scores are equal, as inside a grid, links to first neighbours chain up to few groups of any
+size, those by a hash do not.  Nothing depends on the order of arcs or of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening.arc_proposals import NO_DEGREE, ArcProposals
+from portpart.algorithms.coarsening.broken_groups import (
+    LinkedGroups,
+    begin_singleton,
+    record_joining,
+    split_groups,
+)
+from portpart.algorithms.coarsening.cluster_program import ClusteringInputs
+from portpart.algorithms.coarsening.cluster_ratings import (
+    Rating,
+    propose_neighbour,
+    rate_cluster,
+    rate_slot,
+)
+from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.algorithms.coarsening.options import (
+    MAX_SCORE,
+    ClusteringOptions,
+    GroupingOptions,
+)
+from portpart.algorithms.coarsening.proposals import Proposals, head_of, may_join
+from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
+from portpart.backends import language as kl
+from portpart.backends.declared import work
+from portpart.backends.interface import Array
+from portpart.backends.program import Program
+from portpart.backends.work import WorkRecord
+from portpart.graphs.graph import Graph
+from portpart.graphs.rows import Csr, degree_of
+from portpart.graphs.teams import team_for
+from portpart.primitives.best_candidate import Choice, keep_best_score, smallest_id, tie_hash
+from portpart.primitives.team_winner import NO_VERTEX
+
+TWO_ROUNDS = ClusteringOptions(join_rounds=2, max_left=0)
+"""What is single then is grouped, however little it is."""
+
+TIES = {"first": smallest_id, "hash": tie_hash}
+"""What decides between neighbours of one score."""
+
+
+class SelectionLinks(Proposals, WorkRecord):  # type: ignore[misc]  # those given first
+    """The selections of n vertices, and what they link.
+
+    Attributes
+    ----------
+    subset : array of int32, shape (n,)
+        A vertex that a vertex is linked with and that is no larger; in the end the smallest one.
+    """
+
+    subset: Array  # type: ignore[misc]
+    proposal: Array = work(np.int32, of_vertices)
+
+    changing: int = kl.word()  # whether subsets change still
+
+
+LINKING_WORK = SelectionLinks, LinkedGroups
+"""What groups are made with before they are broken up."""
+
+
+def grouping_rule(total_weight: int, coarsest: int, max_weight: int,
+                  options: GroupingOptions) -> ClusterRule:
+    """Groups of graphs of a total weight, down to this many vertices, as the options say.
+
+    Bounded groups weigh no more than `group_size` mean vertices, than the share of that weight
+    which the options allow, and than `max_weight`.  Where groups are broken up, two vertices of
+    which one selects the other weigh no more than the last two.
+    """
+    share, limit, size = options.max_coarse_weight, total_weight, options.group_size
+    if share is not None:
+        limit = min(max_weight, max(1, int(share * total_weight / max(1, coarsest))))
+    proposals = ScoreProposals(factor=options.score_factor)
+
+    def find_groups(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
+        if size is None or options.broken_up:
+            return linked_groups(fine, limit, level_seed, size, options.score_factor, label,
+                                 options.ties)
+        heaviest = max(1, min(limit, size * total_weight // max(1, fine.num_vertices)))
+        return cluster(fine.space, fine, heaviest, level_seed, TWO_ROUNDS, label, proposals)
+
+    return find_groups
+
+
+def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int | None = None,
+                  score_factor: int | None = None, label: Array | None = None,
+                  ties: str = "hash") -> Clusters:
+    """Groups of vertices that selections link.
+
+    Parameters
+    ----------
+    graph : Graph
+    max_weight : int
+        No vertex selects one that together with it weighs more; groups may.
+    seed : int
+        Of the hash.
+    group_size : int, optional
+        Groups are broken up into groups of at most this many vertices.
+    score_factor : int, optional
+        The paper's c, one more than the highest degree by default: then a heavier edge always wins,
+        and the degree decides between edges of one weight.
+    label : array of int32, shape (n,), optional
+        Only vertices of equal label share a group.
+    ties : {"hash", "first"}
+        Which is selected of neighbours of one score: that of the largest hash, or of the smallest
+        id.
+
+    Returns
+    -------
+    Clusters
+        Numbered in the order of their first vertices.
+
+    Notes
+    -----
+    Waits for the device to read the highest degree if that is not known and `score_factor` is not
+    given.
+    """
+    space, n, sizes = graph.space, graph.num_vertices, sizes_of(graph)
+    clusters = Clusters.allocate(space, sizes, max_count=n)
+    links = SelectionLinks(seed=seed, max_weight=max_weight, label=label, subset=clusters.cluster,
+                  total=factor_for(graph, score_factor))
+    records: dict[str, Any] = {"graph": graph.csr, "links": links}
+    given: dict[str, Any] = {}
+    if group_size is None:
+        records["numbering"], given["count"] = Numbering.of(n), clusters.count
+    else:
+        records["joined"] = LinkedGroups.outliving(space, sizes).with_words(vertices=n)
+    team = team_for(graph.mean_degree)
+    executable = space.cached_executable(
+        ("linked groups", ties, graph.type_key, label is not None, team, group_size is None),
+        lambda: _record(records, ties, team))
+    executable.run({**records, **given}, n, sizes)
+    if group_size is not None:
+        split_groups(space, records.pop("joined"), group_size, clusters, sizes)
+    return clusters
+
+
+def factor_for(graph: Graph, score_factor: int | None) -> int:
+    """The paper's c."""
+    return graph.max_degree + 1 if score_factor is None else score_factor
+
+
+def _record(records: dict[str, Any], ties: str, team: int) -> Program:
+    """Record selections, and their components or, in the record ``joined``, words."""
+    program = Program("linked groups", sweeps=True)
+    slots = program.declare(records)
+    links, by_words = slots["links"], "joined" in records
+    vertices = slots["joined" if by_words else "numbering"].vertices
+    choice = Choice(head_of, may_join, score, keep_best_score, kl.int64, tie=TIES[ties])
+    program.launch(vertices, propose_neighbour.bound(by=choice), team=team, proposals=links,
+                   wide=None, max_degree=NO_DEGREE)
+    if by_words:
+        program.launch(vertices, begin_by_id)
+        record_joining(program, links.proposal)
+        return program
+    program.launch(vertices, begin_subset)
+    with program.while_loop(links.changing):
+        program.launch(1, settle)
+        program.launch(vertices, hook_roots)
+        program.launch(vertices, point_to_root)
+    record_numbering(program, links.subset)
+    return program
+
+
+@kl.device
+def score(arc, u, v, graph: Csr, proposals: Proposals):
+    """The paper's score c W - degree(u); the heaviest edges are equally heavy."""
+    factor = kl.int64(proposals.total)
+    weight = min(kl.value_or(graph.weights, arc, 1), MAX_SCORE // factor)
+    return factor * weight - degree_of(u, graph)
+
+
+BY_SCORE = Rating(score, rate_cluster, rate_slot, score_type=kl.int64)
+
+
+@dataclass(frozen=True)
+class ScoreProposals(ArcProposals):
+    """Proposals by the paper's score.
+
+    Attributes
+    ----------
+    factor : int or None
+        The paper's c; None: one more than the highest degree.
+    """
+
+    by: Rating = BY_SCORE
+    factor: int | None = None
+
+    def around(self, graph: Graph, seed: int) -> ClusteringInputs:
+        """Arcs and their heads, and c."""
+        return super().around(graph, seed)._replace(total=factor_for(graph, self.factor))
+
+
+@kl.kernel
+def begin_subset(v, links: SelectionLinks):
+    """Every vertex is a subset of itself."""
+    links.subset[v] = kl.int32(v)
+    if v == 0:
+        links.changing = 1
+
+
+@kl.kernel
+def settle(_, links: SelectionLinks):
+    """Nothing has changed in this round so far."""
+    links.changing = 0
+
+
+@kl.kernel
+def hook_roots(v, links: SelectionLinks):
+    """Hook the larger root of the two ends of v's link below the smaller one; atomic.
+
+    What a round sees depends on the order, where the rounds end does not: a root that is hooked
+    twice keeps the smaller one, and the other link is examined again.
+    """
+    u = links.proposal[v]
+    if u != NO_VERTEX:
+        own = kl.atomic_load(links.subset, v)
+        other = kl.atomic_load(links.subset, u)
+        if own != other:
+            kl.atomic_min(links.subset, max(own, other), min(own, other))
+            if links.changing == 0:  # millions of stores to one place wait for each other
+                links.changing = 1
+
+
+@kl.kernel
+def point_to_root(v, links: SelectionLinks):
+    """Let v point to its root, which points to itself.  Others may do so on the way, or not yet."""
+    root = kl.atomic_load(links.subset, v)
+    above = kl.atomic_load(links.subset, root)
+    while above != root:
+        root = above
+        above = kl.atomic_load(links.subset, root)
+    links.subset[v] = root
+
+
+@kl.kernel
+def begin_by_id(v, joined: LinkedGroups):
+    """Every vertex is a group of itself; the smallest of those that meet leads them."""
+    begin_singleton(v, joined.vertices - 1 - v, joined)
