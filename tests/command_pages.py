@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from portpart.cli import COMMANDS, command_line
-from portpart.cli.files import ReadingOptions
+from portpart.cli.options import ReadingOptions
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands

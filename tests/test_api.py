@@ -17,7 +17,7 @@ import pytest
 
 import portpart
 from portpart.algorithms.initial.options import InitialOptions
-from portpart.api.device import MAX_SEED
+from portpart.api.call_options import MAX_SEED
 from portpart.errors import DeviceUnavailable, InputError, PortpartError
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph

@@ -55,7 +55,7 @@ def test_json_is_valid_without_a_limit(
 @pytest.mark.parametrize(("arguments", "message"), [
     (["partition"], "Missing argument 'GRAPH'"),
     (["partition", "g.graph"], "Missing option '-k'"),
-    (["partition", "g.graph", "-k", "0"], "0 is not in the range"),
+    (["partition", "g.graph", "-k", "0"], "k is 0; it must be between 1 and"),
     (["partition", "g.graph", "-k", "2", "--nothing"], "--nothing"),
     (["partition", "g.graph", "-k", "2", "-o", "-", "--json"], "standard output"),
     (["partition", "g.graph", "-k", "2", "--target", "setup.py"], "whose numbers are @setup.py"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portpart
-from portpart.api.device import MAX_SEED
+from portpart.api.call_options import MAX_SEED
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph

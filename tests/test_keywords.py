@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import portpart
-from portpart.api.keywords import MEANT, OWN
+from portpart.api.call_options import OTHERS, TABLE
 
 GRID = portpart.generators.grid_2d(3)
 
@@ -49,6 +49,6 @@ def test_nothing_is_named_where_nothing_is_meant(call: str, given: dict[str, Any
 def test_words_of_others_are_none_of_ours_and_mean_one() -> None:
     own = {name for function, _ in CALLS.values()
            for name in inspect.signature(function).parameters}
-    assert set(MEANT) <= own
-    assert not own & set(OWN)
-    assert len(OWN) == sum(map(len, MEANT.values()))
+    assert set(OTHERS.values()) <= own
+    assert not own & set(OTHERS)
+    assert len(OTHERS) == sum(len(each.metadata["others"]) for each in TABLE.values())

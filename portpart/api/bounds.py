@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +19,7 @@ from portpart.graphs.arrays import as_array, host_array
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.weights import integral
 from portpart.metrics.balance import block_weight_limits, target_weights
-from portpart.options import exact_fraction, shown
+from portpart.options import exact_fraction
 from portpart.primitives.histogram import histogram
 
 FREE = -1
@@ -177,19 +176,6 @@ def _check_min_weight(graph: EitherGraph, min_weight: int, limits: np.ndarray,
     if nonempty_weight(graph, k) == 0:
         raise InputError(f"min_block_weight is {min_weight}: fewer than {k} vertices weigh "
                          "something")
-
-
-def seconds(value: Any) -> float:
-    """A limit of time in seconds; None is none."""
-    if value is None:
-        return math.inf
-    try:
-        limit = float(value)
-    except (TypeError, ValueError, OverflowError):
-        limit = math.nan
-    if not limit >= 0:
-        raise InputError(f"time_limit is {shown(value)}; it must be a number of seconds, 0 or more")
-    return limit
 
 
 def block_array(space: ExecutionSpace, values: Any, n: int, k: int, name: str,

@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from portpart import generators, io
+from portpart.api.call_options import CallOptions
 from portpart.api.compile_ranks import note_rank_call
 from portpart.api.dry_run import dry_run
 from portpart.api.request import Request, checked_request
@@ -59,14 +60,6 @@ BLOCKS_OF_RANKS = (8, 64)
 
 OF_NETS = ("circuit", "matrix")
 """Kinds that several devices do not partition."""
-
-OPTIONS: dict[str, Any] = {
-    "imbalance": 0.03, "vertex_weights": None, "edge_weights": None, "target": None, "fixed": None,
-    "initial": None, "min_block_weight": None, "objective": None, "vertex_sizes": None,
-    "algorithm": None, "device": "cpu", "seed": 0, "threads": None, "starts": None,
-    "time_limit": None, "symmetrize": False, "weights": None, "weight_scale": None,
-    "progress": None}
-"""Those of `portpart.partition`."""
 
 KINDS: dict[str, Callable[[], Iterable[EitherGraph]]] = {
     "mesh": lambda: (_mesh(), generators.delaunay(VERTICES), _volume(), _weighted(_volume())),
@@ -128,8 +121,7 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     if ranks:
         for kind, preset, k in itertools.product(kinds, presets, BLOCKS_OF_RANKS):
             for graph in KINDS[kind]() if kind not in OF_NETS else ():
-                note_rank_call(stage.space, cast(Graph, graph),
-                               {**OPTIONS, "k": k, "preset": preset})
+                note_rank_call(stage.space, cast(Graph, graph), CallOptions(k, preset=preset))
         stage.space.ask()
     made: set[bytes] = set()
     asked = modules.asked()
@@ -174,4 +166,4 @@ def calls(kinds: Iterable[str], presets: Iterable[str]) -> Iterator[Request]:
         if kind not in KINDS:
             raise InputError(f"kind is {shown(kind)}; it must be one of {', '.join(KINDS)}")
         for graph, preset, k in itertools.product(KINDS[kind](), presets, BLOCKS):
-            yield checked_request(graph, k, preset=preset, **OPTIONS)
+            yield checked_request(graph, CallOptions(k, preset=preset, device="cpu"))

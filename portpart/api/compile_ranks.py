@@ -6,10 +6,10 @@ without data.  A small call is made on the processor instead, and what GPUs woul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.api.call_options import CallOptions
 from portpart.api.rank_call import divided
 from portpart.backends.communication import Communicator, Local
 from portpart.backends.communication.plan import planned
@@ -55,7 +55,7 @@ class NotingSpace(CpuSpace):
         return super().executable(program)
 
 
-def note_rank_call(stage: ExecutionSpace, graph: Graph, given: Mapping[str, Any]) -> None:
+def note_rank_call(stage: ExecutionSpace, graph: Graph, options: CallOptions) -> None:
     """Have the code asked for that ranks on GPUs need for a call on such a graph.
 
     Parameters
@@ -63,8 +63,7 @@ def note_rank_call(stage: ExecutionSpace, graph: Graph, given: Mapping[str, Any]
     stage : ExecutionSpace
     graph : Graph
         Of the host.
-    given : mapping
-        Options of `portpart.partition`.
+    options : CallOptions
     """
     space = NotingSpace(stage)
     offsets = graph.offsets.astype("int64")
@@ -81,6 +80,6 @@ def note_rank_call(stage: ExecutionSpace, graph: Graph, given: Mapping[str, Any]
             None if graph.vertex_weights is None else graph.vertex_weights[low:high], space))
         made = distributed(comm, rows)
         check_reverse_arcs(made)
-        divided(made, {**given, "threads": None, "device": "auto"}, fold)
+        divided(made, options, fold)
 
     Local(RANKS).run(main)

@@ -12,6 +12,7 @@ import numpy as np
 
 from portpart import backends
 from portpart.api.bounds import Bounds
+from portpart.api.call_options import CallOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.arrays import space_of
@@ -20,18 +21,17 @@ from portpart.graphs.convert_nets import as_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.metrics.balance import exact_imbalance
-from portpart.options import checked_integer, exact_fraction, shown
+from portpart.options import exact_fraction, shown
 from portpart.primitives.reduce import argmax_of, max_of
 
-MAX_SEED = 2**62
+OF_EDGES = ("edge_weights", "symmetrize", "weights", "weight_scale")
+"""Options by which edges are read."""
+
+OF_GRAPH = ("vertex_weights", "net_weights", *OF_EDGES)
+"""Options by which the graph is made."""
 
 NOT_OF_GRAPHS = "net_weights is for hypergraphs; for a graph pass edge_weights="
 NOT_OF_NETS = "edge_weights is for graphs; for a hypergraph pass net_weights="
-
-
-def checked_seed(seed: Any) -> int:
-    """The seed; None is 0."""
-    return 0 if seed is None else checked_integer("seed", seed, 0, MAX_SEED)
 
 
 def warn_of_percents(imbalance: Any, frames: int = 4) -> None:
@@ -41,39 +41,37 @@ def warn_of_percents(imbalance: Any, frames: int = 4) -> None:
                       'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=frames)
 
 
-def graph_on_device(graph: Any, device: str, threads: int | None, net_weights: Any = None,
-                    **reading: Any) -> Graph:
+def graph_on_device(graph: Any, options: CallOptions) -> Graph:
     """The checked graph in the memory of the space that will work on it.
 
-    `reading` are keywords of `as_graph`.  Nothing is copied: the graph lives as long as the call.
+    Nothing is copied: the graph lives as long as the call.
     """
-    if net_weights is not None:
+    if options.net_weights is not None:
         raise InputError(NOT_OF_GRAPHS)
-    space = _space_for(graph, device, threads)
+    space = _space_for(graph, options.device, options.threads)
     with _current_for(graph, space):
-        made = as_graph(graph, space=space, copy=False, **reading)
+        made = as_graph(
+            graph, vertex_weights=options.vertex_weights, edge_weights=options.edge_weights,
+            symmetrize=options.symmetrize, weights=options.weights,
+            weight_scale=options.weight_scale, space=space, copy=False)
         return made if space is None else made.to(space)
 
 
-def hypergraph_on_device(data: Any, device: str, threads: int | None, vertex_weights: Any,
-                         net_weights: Any = None, **of_edges: Any) -> Hypergraph:
+def hypergraph_on_device(data: Any, options: CallOptions) -> Hypergraph:
     """The same of a hypergraph, of whose edges nothing can be said."""
-    for name, value in of_edges.items():
+    for name in OF_EDGES:
+        value = getattr(options, name)
         if value is not None and value is not False:
             raise InputError(NOT_OF_NETS if name == "edge_weights" else f"{name} is for graphs")
-    space = _space_for(data, device, threads)
+    space = _space_for(data, options.device, options.threads)
     with _current_for(data, space):
-        made = as_hypergraph(data, net_weights=net_weights, vertex_weights=vertex_weights,
-                             space=space)
+        made = as_hypergraph(data, net_weights=options.net_weights,
+                             vertex_weights=options.vertex_weights, space=space)
         return made if space is None else made.to(space)
 
 
 def _space_for(graph: Any, device: str, threads: int | None) -> ExecutionSpace | None:
     """The space that a call names; None is where the arrays lie on a device."""
-    if not isinstance(device, str):
-        raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
-                         "'cuda:N'")
-    device = "cpu" if device == "cpu:0" else device
     if device != "auto":
         return backends.space(device, threads=threads)
     return None if _is_on_device(graph) else backends.space("cpu", threads=threads)

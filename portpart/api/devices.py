@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from portpart import backends
+from portpart.api.call_options import CallOptions
 from portpart.api.constraints import constraints_of
 from portpart.api.device import graph_on_device, to_callers_memory, warn_of_percents
 from portpart.api.rank_call import check_options, divided
@@ -25,7 +27,7 @@ from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
-from portpart.options import MAX_BLOCKS, checked_integer, shown
+from portpart.options import checked_integer, shown
 
 ALL = "all"
 
@@ -38,26 +40,22 @@ ADVICE = f"below {PAYS_FROM // 10**9} billion arcs one GPU is as fast as several
 
 INSTEAD = "one device does that: leave devices out"
 
-OF_GRAPH = ("vertex_weights", "edge_weights", "net_weights", "symmetrize", "weights",
-            "weight_scale")
-"""Options by which the graph is made."""
 
-
-def partition_on_devices(graph: Any, devices: Any, device: str, **given: Any) -> PartitionResult:
-    """Partition a graph by several devices; takes the options of `portpart.partition`."""
-    if device != "auto":
-        raise InputError(f"device is {shown(device)} and devices {shown(devices)}; give one of "
-                         "them")
-    spaces = spaces_of(devices)
+def partition_on_devices(graph: Any, asked: CallOptions) -> PartitionResult:
+    """Partition a graph by several devices."""
+    if asked.device != "auto":
+        raise InputError(f"device is {shown(asked.device)} and devices {shown(asked.devices)}; "
+                         "give one of them")
+    spaces = spaces_of(asked.devices)
     if is_hypergraph(graph):
         raise InputError(f"several devices divide graphs, not hypergraphs; {INSTEAD}")
-    options = {**given, **dict.fromkeys(OF_GRAPH), "device": "auto", "threads": None}
-    check_options(options, INSTEAD)
-    k = checked_integer("k", given["k"], 1, MAX_BLOCKS)
+    of_ranks = replace(asked, devices=None, threads=None, vertex_weights=None, edge_weights=None,
+                       net_weights=None, symmetrize=False, weights=None, weight_scale=None)
+    check_options(of_ranks, INSTEAD)
+    options = asked.checked()
     with memory_errors():
-        whole = graph_on_device(graph, "auto", given["threads"],
-                                **{name: given[name] for name in OF_GRAPH})
-        wanted = constraints_of(whole, k, given["fixed"], given["initial"], math.inf)
+        whole = graph_on_device(graph, options)
+        wanted = constraints_of(whole, options)
         first = balanced_borders(partial(_offset_at, whole), whole.num_vertices, whole.num_arcs,
                                  len(spaces), VERTEX_COST)
 
@@ -65,17 +63,18 @@ def partition_on_devices(graph: Any, devices: Any, device: str, **given: Any) ->
             begin, end = first[comm.rank : comm.rank + 2]
             space = spaces[comm.rank]
             with space.active():
-                blocks = {name: None if each is None else _brought(space, whole.space,
-                                                                   each[begin:end])
-                          for name, each in (("fixed", wanted.fixed), ("initial", wanted.initial))}
+                fixed, initial = (
+                    None if each is None else _brought(space, whole.space, each[begin:end])
+                    for each in (wanted.fixed, wanted.initial))
                 # no rows are held by name: they go when the rank has its part of the graph
-                return divided(distributed(comm, planned(comm, lambda: _rows(
-                    whole, begin, end, space))), {**options, **blocks})
+                return divided(
+                    distributed(comm, planned(comm, lambda: _rows(whole, begin, end, space))),
+                    replace(of_ranks, fixed=fixed, initial=initial, begin=time.perf_counter()))
 
         found = Local(len(spaces)).run(main)
         with whole.space.active():
             part = _joined(whole.space, spaces, [each.pop("part") for each, _ in found])
-    warn_of_percents(given["imbalance"], 5)
+    warn_of_percents(asked.imbalance, 5)
     facts, problem = found[0]
     if problem:
         warnings.warn(problem, UserWarning, stacklevel=4)

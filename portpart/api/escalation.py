@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from portpart.errors import InputError
-from portpart.options import shown
-
-EFFORTS = ("auto", "none", "local", "cycle", "full")
-ESCALATIONS = ("auto", "never")
+from typing import NamedTuple
 
 CYCLE_PART = 40
 """With edits of one in this many arcs or pins, all levels are refined."""
@@ -48,11 +42,3 @@ class EscalationState(NamedTuple):
         if broken or CYCLE_PART * self.edits > pairs or (grown and self.edits > 0):
             return "cycle"
         return "local"
-
-
-def checked_name(name: str, value: Any, known: tuple[str, ...]) -> str:
-    """One of the names."""
-    if not isinstance(value, str) or value not in known:
-        names = ", ".join(map(repr, known))
-        raise InputError(f"{name} is {shown(value)}; it must be one of {names}")
-    return value

@@ -15,10 +15,10 @@ from portpart.algorithms.multilevel.trace import Progress, Trace
 from portpart.algorithms.objectives.communication import check_cost, cost_of
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.placement.traffic import swap_groups, traffic_of, with_swaps
-from portpart.api.bounds import Bounds, bounds_for, seconds
+from portpart.api.bounds import Bounds, bounds_for
+from portpart.api.call_options import CallOptions
 from portpart.api.constraints import constraints_of
 from portpart.api.device import (
-    checked_seed,
     graph_on_device,
     infeasibility_message,
     to_callers_memory,
@@ -27,13 +27,12 @@ from portpart.api.device import (
 from portpart.api.dry_run import dry_run
 from portpart.api.idle_elements import with_idle_elements, without_idle
 from portpart.api.mapping_memory import check_memory
-from portpart.api.progress import checked_progress, takes_progress
+from portpart.api.progress import takes_progress
 from portpart.api.results import MappingResult
 from portpart.errors import InputError
 from portpart.graphs.topology import Topology, checked_topology
-from portpart.metrics.balance import block_weight_limits, imbalance_of
+from portpart.metrics.balance import imbalance_of
 from portpart.metrics.mapping import level_costs_of
-from portpart.options import MAX_BLOCKS, checked_integer, shown
 from portpart.primitives.histogram import histogram
 
 if TYPE_CHECKING:
@@ -107,9 +106,9 @@ def map_processes(
         object, which also selects the algorithm: `portpart.MultisectionConfig`,
         `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional
-        Whether blocks swap places at the end where that lowers the cost; by default as the preset
-        says, which is yes but for ``"identity"``.  At most 4096 elements.  Blocks swap among
-        elements of equal limits to which no vertex is fixed.
+        Whether blocks swap places at the end.  They do where that lowers the cost; by default as
+        the preset says, which is yes but for ``"identity"``.  At most 4096 elements.  Blocks swap
+        among elements of equal limits to which no vertex is fixed.
     starts : int, optional
         Initial mappings of each coarsest graph, of which the best is kept; by default the preset
         says how many.
@@ -151,36 +150,28 @@ def map_processes(
     >>> result.cost, result.feasible
     (88, True)
     """
-    start = time.perf_counter()
     machine = _machine(hierarchy, distances, topology)
     k = machine.num_elements
-    seed = checked_seed(seed)
-    if threads is not None:
-        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
-    progress = checked_progress(progress)
-    if swaps is not None and not isinstance(swaps, (bool, np.bool_)):
-        raise InputError(f"swaps is {shown(swaps)}; it must be True, False or None")
-    if starts is not None:
-        starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
-    deadline = start + seconds(time_limit)
-    block_weight_limits(0, 1 if target is None else k, imbalance, target)
+    options = CallOptions(
+        k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
+        target=target, fixed=fixed, initial=initial, swaps=swaps, device=device, seed=seed,
+        threads=threads, starts=starts, time_limit=time_limit, symmetrize=symmetrize,
+        weights=weights, weight_scale=weight_scale, progress=progress).checked()
     warn_of_percents(imbalance)
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
-    config = with_starts(config, starts, k)
-    working = graph_on_device(graph, device, threads, vertex_weights=vertex_weights,
-                              edge_weights=edge_weights, symmetrize=symmetrize, weights=weights,
-                              weight_scale=weight_scale)
+    config = with_starts(config, options.starts, k)
+    working = graph_on_device(graph, options)
     space, n, names = working.space, working.num_vertices, working.names
     working, constraints = with_idle_elements(
-        working, constraints_of(working, k, fixed, initial, deadline), k, target)
+        working, constraints_of(working, options), k, target)
     bounds = bounds_for(working, k, imbalance, target, constraints.fixed, 0)
     check_cost(working, machine.max_distance)
-    swapped = mapper.swaps_with(config) if swaps is None else swaps
+    swapped = mapper.swaps_with(config) if options.swaps is None else options.swaps
     space.give_back()
     check_memory(working, machine, swapped)
-    trace = Trace(space, working, progress)
-    problem = MappingProblem(working, bounds.balance, seed, trace, constraints,
+    trace = Trace(space, working, options.report)
+    problem = MappingProblem(working, bounds.balance, options.seed or 0, trace, constraints,
                              topology=machine, distances=distances_on(space, machine))
     part, block_weights, traffic = _no_worse(problem, bounds, *mapped_by(
         mapper, problem, config, swapped))
@@ -196,7 +187,7 @@ def map_processes(
         cut=int(traffic.sum()) // 2, imbalance=imbalance_of(block_weights, target),
         block_weights=block_weights,
         max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
-        feasible=feasible, k=k, seconds=time.perf_counter() - start,
+        feasible=feasible, k=k, seconds=time.perf_counter() - options.begin,
         stats={**trace.summary(), "weight_scale": working.weight_scale}, labels=names,
         cost=int(costs.sum()), level_costs=costs, traffic=traffic, topology=machine,
     )

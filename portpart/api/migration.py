@@ -17,13 +17,14 @@ from portpart.algorithms.multilevel.inherited import inherited
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.api.bounds import FREE, block_array
+from portpart.api.call_options import nonnegative
 from portpart.api.objective_specs import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
-from portpart.options import FEW_CHARACTERS, MAX_BLOCKS, exact_fraction, shown
+from portpart.options import FEW_CHARACTERS, MAX_BLOCKS
 
 MAX_DOUBLINGS = 6
 """A price that is too low after this many rises faster."""
@@ -63,27 +64,11 @@ def previous_partition(graph: EitherGraph, part: Any, k: int, sizes: Any) -> Pre
     return PreviousPartition(known, np.ones(n, np.int64) if own is None else space.to_host(own))
 
 
-def migration_factor(value: Any) -> Fraction:
-    """What a vertex of size 1 costs that moves, as the exact number that was written."""
-    try:
-        price = exact_fraction(value)
-    except (ValueError, OverflowError) as problem:
-        raise InputError(f"migration is {shown(value)}; {problem}") from None
-    if price < 0:
-        raise InputError(f"migration is {shown(value)}; it must be at least 0")
-    return price
-
-
 def limit_of(value: Any, old: PreviousPartition) -> int | None:
     """The size that may move; a share of all sizes unless it is an integer."""
     if value is None:
         return None
-    try:
-        limit = exact_fraction(value)
-    except (ValueError, OverflowError) as problem:
-        raise InputError(f"max_migration is {shown(value)}; {problem}") from None
-    if limit < 0:
-        raise InputError(f"max_migration is {shown(value)}; it must be at least 0")
+    limit = nonnegative("max_migration", value)
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return int(limit if whole else limit * int(old.sizes.sum()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from portpart.algorithms.multilevel.trace import Progress
+from portpart.api.call_options import CallOptions
 from portpart.api.progress import takes_progress
 from portpart.api.request import checked_request
 from portpart.api.results import PartitionResult
@@ -50,17 +51,20 @@ def partition(
         ranks make the call with the same options, some of which are refused
         (:doc:`/howto/distributed`).
     k : int
-        Number of blocks, at least 1.  No block stays empty if there are as many vertices of
-        positive weight, unless `target` or `fixed` make it so.
+        Number of blocks.  No block stays empty if there are as many vertices of positive weight,
+        unless `target` or `fixed` make it so.
     imbalance : float, default 0.03
-        Every block weighs at most ``floor((1 + imbalance) * ceil(W / k))``.  ``"3%"``, ``"1/30"``,
-        `Fraction` and `Decimal` are taken, too, each as the exact number that was written.
-    vertex_weights, edge_weights : array_like or str, optional
-        As in :func:`portpart.as_graph`.
+        A block weighs at most (1 + imbalance) times the average.  The limit is
+        ``floor((1 + imbalance) * ceil(W / k))``.  ``"3%"``, ``"1/30"``, `Fraction` and `Decimal`
+        are taken, too, each as the exact number that was written.
+    vertex_weights : array_like, dict or str, optional
+        Weights of the vertices.  As in :func:`portpart.as_graph`.
+    edge_weights : array_like or str, optional
+        Weights of the edges.  As in :func:`portpart.as_graph`.
     net_weights : array_like of int, shape (m,), or dict, optional
-        Of a hypergraph, as in :func:`portpart.as_hypergraph`.
+        Weights of the nets of a hypergraph.  As in :func:`portpart.as_hypergraph`.
     target : array_like, shape (k,), optional
-        Share of the weight that each block is to have: integers or fractions, of which only the
+        Share of the weight that each block is to have.  Integers or fractions, of which only the
         ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))`` with
         ``target_b = W * target[b] / sum(target)``, in exact arithmetic; with a share of 0, nothing.
     fixed : array_like of int, shape (n,), or dict, optional
@@ -71,7 +75,7 @@ def partition(
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
         A partition to improve.  The result is never worse: balance counts first, then the cut.
     min_block_weight : int, optional
-        What every block weighs at least.
+        Minimum weight of every block.
     objective : str, optional
         What is minimised.  Of a graph ``"cut"``, the weight of the edges between blocks, or
         ``"volume"``: each vertex sends its size to every other block that has a neighbour of it.
@@ -79,42 +83,46 @@ def partition(
         ``"km1"``, its weight times b - 1, ``"cut"``, its weight, or ``"soed"``, its weight times b.
         The first of each are the default.
     vertex_sizes : array_like of int, shape (n,), optional
-        What each vertex sends, with ``"volume"``; 1 by default.
+        Sizes of the vertices.  What each sends, with ``"volume"``; 1 by default.
     algorithm : str, optional
-        A name of :func:`portpart.list_algorithms`; ``"portpart"`` by default.
+        Name of the algorithm.  One of :func:`portpart.list_algorithms`; ``"portpart"`` by default.
     preset : str or configuration, default "default"
-        A name (``"fast"``, ``"default"``, ``"strong"`` or ``"best"``; other algorithms than the
-        default have those of :func:`portpart.list_algorithms`) or an object, which also selects the
-        algorithm, such as `portpart.PortpartConfig` or `portpart.JetConfig`.
+        Name of a preset of the algorithm, or a configuration.  Presets are ``"fast"``,
+        ``"default"``, ``"strong"`` and ``"best"``; other algorithms than the default have those of
+        :func:`portpart.list_algorithms`.  A configuration, such as `portpart.PortpartConfig` or
+        `portpart.JetConfig`, also selects the algorithm.
     device : str, default "auto"
-        ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where the graph's arrays are.
+        Device that the call works on.  ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where
+        the graph's arrays are.
     devices : sequence of int or str, or "all", optional
-        GPUs that work on the graph together, each on a range of its rows: their numbers, which may
-        come several times, or ``"all"``.  The partition is that of one device.  As with graphs of
-        several ranks, some options are refused (:doc:`/howto/distributed`).
+        GPUs that work together on the graph.  Each has a range of its rows: their numbers, which
+        may come several times, or ``"all"``.  The partition is that of one device.  As with graphs
+        of several ranks, some options are refused (:doc:`/howto/distributed`).
     seed : int, default 0
-        None is 0: there is no call whose result cannot be repeated.
+        Seed of all random numbers.  None is 0: there is no call whose result cannot be repeated.
     threads : int, optional
-        CPU threads at most; all by default.
+        Maximum number of CPU threads.  All by default.
     starts : int, optional
-        Initial partitions of the coarsest graph, of which the best is kept; by default the preset
+        Number of initial partitions of the coarsest graph.  The best is kept; by default the preset
         says how many.
     time_limit : float, optional
-        Seconds after which no more starts and passes begin.  What has begun is finished, so the
-        call may take longer.  How far it gets depends on the machine, and so does the result.
+        Seconds after which no new step begins.  Steps are starts and passes.  What has begun is
+        finished, so the call may take longer.  How far it gets depends on the machine, and so does
+        the result.
     symmetrize : bool, "sum" or "max", default False
-        Accept a directed graph; says what becomes of the weights of two directions, as in
+        Accept a directed graph.  It defines the weights of two directions, as in
         :func:`portpart.as_graph`.
     weights : {"keep", "ignore", "abs", "round"} or bool, optional
-        What becomes of edge weights that are negative or no integers, as in
+        What becomes of edge weights that are negative or no integers.  As in
         :func:`portpart.as_graph`.
     weight_scale : float, optional
-        What ``"round"`` and ``"abs"`` multiply by; ``stats["weight_scale"]`` says what it was.
-        The cut counts the rounded weights.
+        Scale of weights that are rounded.  ``"round"`` and ``"abs"`` multiply by it;
+        ``stats["weight_scale"]`` says what it was.  The cut counts the rounded weights.
     progress : bool or callable, optional
-        True draws a line on stderr, if that is a terminal, or in a notebook, which is gone at the
-        end.  A callable is called as ``progress(phase, level, number_of_levels)``: when coarsening,
-        the initial partition and the finish begin, after each level, and as ``"done"`` in the end.
+        Progress reports.  True draws a line on stderr, if that is a terminal, or in a
+        notebook, which is gone at the end.  A callable is called as ``progress(phase, level,
+        number_of_levels)``: when coarsening, the initial partition and the finish begin, after each
+        level, and as ``"done"`` in the end.
 
     Returns
     -------
@@ -154,16 +162,21 @@ def partition(
     >>> portpart.partition(grid, 2, target=[1, 3]).block_weight_limits
     array([16, 49])
     """
-    given = locals()
+    asked = CallOptions(
+        k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
+        net_weights=net_weights, target=target, fixed=fixed, initial=initial,
+        min_block_weight=min_block_weight, objective=objective, vertex_sizes=vertex_sizes,
+        algorithm=algorithm, preset=preset, device=device, devices=devices, seed=seed,
+        threads=threads, starts=starts, time_limit=time_limit, symmetrize=symmetrize,
+        weights=weights, weight_scale=weight_scale, progress=progress)
     if isinstance(graph, RankGraph):
         from portpart.api.rank_call import partition_of_ranks  # kernels that others do without
 
-        return partition_of_ranks(**given)
+        return partition_of_ranks(graph, asked)
     if devices is not None:
         from portpart.api.devices import partition_on_devices
 
-        return partition_on_devices(**given)
-    del given["devices"]
-    call = checked_request(**given)
+        return partition_on_devices(graph, asked)
+    call = checked_request(graph, asked)
     part, block_weights = call.partition(call.problem)
     return PartitionResult(**call.facts(part, block_weights, call.problem.trace))

@@ -10,8 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from portpart.api.keywords import keywords_of, refuse_keyword
-from portpart.errors import InputError, memory_errors
-from portpart.options import shown
+from portpart.errors import memory_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,14 +42,6 @@ def takes_progress(function: Callable[P, R]) -> Callable[P, R]:
 def with_deferred_interrupts(function: Callable[P, R]) -> Callable[P, R]:
     """The same for a function that is called often and mostly has nothing to report."""
     return _drawing(function, display_when_called)
-
-
-def checked_progress(progress: Any) -> Report | None:
-    """The callable that gets reports, or None."""
-    if progress is not None and not callable(progress):
-        raise InputError(f"progress is {shown(progress)}; it must be callable, True or False")
-    called: Report | None = progress
-    return called
 
 
 def _drawing(function: Callable[P, R],

@@ -19,11 +19,11 @@ from portpart.algorithms.portpart import PortpartConfig
 from portpart.algorithms.portpart_nets import HypergraphConfig
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.api.bounds import FREE
+from portpart.api.call_options import CallOptions
 from portpart.api.migration import (
     FactorSchedule,
     PreviousPartition,
     limit_of,
-    migration_factor,
     possible_price,
     previous_partition,
     rounded,
@@ -99,15 +99,15 @@ def repartition(
     k : int
         Number of blocks; may be another than before.
     migration : int, float, str or Fraction, default 1
-        What the move of a vertex of size 1 costs, measured in weight of edges or nets: an exact
+        Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.  An exact
         number, as written.  With 0 the graph is partitioned from scratch and blocks get the numbers
         of the old ones that they share most with.
     vertex_sizes : array_like of int, shape (n,), optional
         What is moved with each vertex; 1 by default.  With ``objective="volume"`` also what each
         vertex sends.
     max_migration : int, float or str, optional
-        Most that may move: an integer is a size; a share of all sizes if it is a float, a
-        `Fraction` or text such as ``"10%"``.  If more moves at the price that is given, partitions
+        Limit of the migration volume.  An integer is a size; a float, a `Fraction` or text such as
+        ``"10%"`` is a share of all sizes.  If more moves at the price that is given, partitions
         are made one from the other, at higher prices while too much moves and at lower ones while
         less does: 10 from each start, or 4 in all where a vertex weighs more than blocks may weigh
         beyond their shares.  Balance comes first: what it demands is moved.
@@ -145,19 +145,21 @@ def repartition(
     >>> result.cut, result.moved, result.feasible
     (13, 5, True)
     """
-    options = dict(locals())
-    for name in ("part", "migration", "max_migration"):
-        del options[name]
-    if objective != "volume":
-        options["vertex_sizes"] = None
-    price = migration_factor(migration)
+    asked = CallOptions(
+        k, migration=migration, max_migration=max_migration, imbalance=imbalance,
+        vertex_weights=vertex_weights, edge_weights=edge_weights, net_weights=net_weights,
+        target=target, fixed=fixed, min_block_weight=min_block_weight, objective=objective,
+        vertex_sizes=vertex_sizes if objective == "volume" else None, algorithm=algorithm,
+        preset=preset, device=device, seed=seed, threads=threads, starts=starts,
+        time_limit=time_limit, symmetrize=symmetrize, weights=weights, weight_scale=weight_scale,
+        progress=progress)
     # as an edge, a net would cost half of what it does in soed
-    request = checked_request(**options, initial=None, as_edges=objective != "soed")
+    request = checked_request(graph, asked, as_edges=objective != "soed")
     if not isinstance(request.config, PRICED):
         raise InputError(f"{type(request.config).__name__} belongs to an algorithm without "
                          f"migration costs; use {', '.join(each.__name__ for each in PRICED)}")
     old = previous_partition(request.problem.graph, part, request.problem.num_blocks, vertex_sizes)
-    best = FactorSearch(request, old, limit_of(max_migration, old)).best(price)
+    best = FactorSearch(request, old, limit_of(max_migration, old)).best(request.options.migration)
     facts = request.facts(best.part, best.weights, best.trace)
     return RepartitionResult(**facts, moved=best.moved, migration=best.size, price=best.price)
 

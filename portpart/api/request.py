@@ -13,13 +13,13 @@ import numpy as np
 from portpart.algorithms.balance.finish import enforce_limits
 from portpart.algorithms.multilevel.oversized_vertices import with_own_blocks
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.trace import Progress, Trace
+from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.total import total_cost
 from portpart.algorithms.partitioners import DEFAULT, lookup
-from portpart.api.bounds import Bounds, bounds_for, seconds
+from portpart.api.bounds import Bounds, bounds_for
+from portpart.api.call_options import CallOptions
 from portpart.api.constraints import constraints_of
 from portpart.api.device import (
-    checked_seed,
     graph_on_device,
     hypergraph_on_device,
     infeasibility_message,
@@ -29,14 +29,12 @@ from portpart.api.device import (
 from portpart.api.dry_run import dry_run
 from portpart.api.memory_check import check_memory_limit
 from portpart.api.objective_specs import ObjectiveSpec, objective_spec
-from portpart.api.progress import checked_progress
 from portpart.backends.interface import Array
 from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.metrics.balance import block_weight_limits, imbalance_of
-from portpart.options import MAX_BLOCKS, checked_integer, number_of_blocks
+from portpart.metrics.balance import imbalance_of
+from portpart.options import number_of_blocks
 from portpart.primitives.histogram import histogram
 
 
@@ -48,27 +46,22 @@ class Request:
     ----------
     given : object
         The graph as the caller has it.
+    options : CallOptions
     problem : Problem
     spec : ObjectiveSpec
     bounds : Bounds
     run : callable
         From a problem and `config`, blocks.
     config : object
-    target : object
-    progress : callable, optional
-    begin : float
-        A reading of ``time.perf_counter``.
     """
 
     given: Any
+    options: CallOptions
     problem: Problem[Any]
     spec: ObjectiveSpec
     bounds: Bounds
     run: Callable[[Problem[Any], Any], Array]
     config: Any
-    target: Any
-    progress: Progress | None
-    begin: float
 
     def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
         """Blocks for a problem, within their bounds if that is possible, and what they weigh."""
@@ -81,7 +74,7 @@ class Request:
 
     def new_trace(self) -> Trace:
         """The trace of one more partition."""
-        return Trace(self.problem.space, self.problem.graph, self.progress)
+        return Trace(self.problem.space, self.problem.graph, self.options.report)
 
     def measured(self, part: Array, trace: Trace) -> dict[str, int]:
         """What blocks cost, by all objectives."""
@@ -92,8 +85,9 @@ class Request:
         """Whether blocks are within their bounds; warns if they are not."""
         kept = self.bounds.kept_by(block_weights)
         if not kept:
-            warnings.warn(infeasibility_message(self.problem.graph, block_weights, self.bounds,
-                                                self.target), UserWarning, stacklevel=stacklevel)
+            message = infeasibility_message(self.problem.graph, block_weights, self.bounds,
+                                            self.options.target)
+            warnings.warn(message, UserWarning, stacklevel=stacklevel)
         return kept
 
     def facts(self, part: Array, block_weights: np.ndarray, trace: Trace) -> dict[str, Any]:
@@ -102,58 +96,40 @@ class Request:
         feasible = self.is_kept(block_weights, stacklevel=5)
         return dict(
             part=to_callers_memory(part, self.given, self.problem.space),
-            **values, imbalance=imbalance_of(block_weights, self.target),
+            **values, imbalance=imbalance_of(block_weights, self.options.target),
             block_weights=block_weights,
             max_block_weight_allowed=bounds.max_limit, block_weight_limits=bounds.limits,
             feasible=feasible, k=self.problem.num_blocks,
-            seconds=time.perf_counter() - self.begin,
+            seconds=time.perf_counter() - self.options.begin,
             stats={**trace.summary(), **self.spec.facts}, labels=self.problem.graph.names)
 
 
-def checked_request(
-    graph: Any, k: int, *, imbalance: Any, vertex_weights: Any = None, edge_weights: Any = None,
-    net_weights: Any = None, target: Any = None, fixed: Any = None, initial: Any = None,
-    min_block_weight: int | None = None, objective: str | None = None, vertex_sizes: Any = None,
-    algorithm: str | None = None, preset: Any = "default", device: str = "auto",
-    seed: int | None = 0, threads: int | None = None, starts: int | None = None,
-    time_limit: float | None = None, symmetrize: Any = False, weights: Any = None,
-    weight_scale: float | None = None, progress: Any = None, as_edges: bool = True,
-) -> Request:  # fmt: skip
+def checked_request(graph: Any, options: CallOptions, as_edges: bool = True) -> Request:
     """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
-    begin = time.perf_counter()
-    k = checked_integer("k", k, 1, MAX_BLOCKS)
-    seed = checked_seed(seed)
-    if threads is not None:
-        threads = checked_integer("threads", threads, 1, MAX_BLOCKS)
-    if starts is not None:
-        starts = checked_integer("starts", starts, 1, MAX_BLOCKS)
-    min_weight = 0 if min_block_weight is None else checked_integer(
-        "min_block_weight", min_block_weight, 0, MAX_TOTAL_WEIGHT)
-    progress = checked_progress(progress)
-    deadline = begin + seconds(time_limit)
-    # refuses a bad imbalance or target before any work
-    block_weight_limits(0, 1 if target is None else k, imbalance, target)
-    warn_of_percents(imbalance, 5)
+    options = options.checked()
+    k, algorithm, preset, objective = (options.k, options.algorithm, options.preset,
+                                       options.objective)
+    warn_of_percents(options.imbalance, 5)
     given_nets = is_hypergraph(graph)
     of_nets = given_nets or objective == "volume"
-    run, config = lookup(algorithm, preset, starts, k, of_nets)
+    run, config = lookup(algorithm, preset, options.starts, k, of_nets)
     bring = hypergraph_on_device if given_nets else graph_on_device
-    given: EitherGraph = bring(
-        graph, device, threads, vertex_weights=vertex_weights, edge_weights=edge_weights,
-        net_weights=net_weights, symmetrize=symmetrize, weights=weights, weight_scale=weight_scale)
+    given: EitherGraph = bring(graph, options)
     as_edges = as_edges and algorithm in (None, DEFAULT) and isinstance(preset, str)
-    spec = objective_spec(given, k, objective, vertex_sizes, as_edges)
+    spec = objective_spec(given, k, objective, options.vertex_sizes, as_edges)
     if of_nets and isinstance(spec.graph, Graph):
-        run, config = lookup(algorithm, preset, starts, k)
+        run, config = lookup(algorithm, preset, options.starts, k)
     working, space = spec.graph, given.space
     number_of_blocks(k, working.num_vertices)
     space.give_back()  # arrays of another graph, or of another seed, may find no place in it
     check_memory_limit(space, k, working)
-    constraints = constraints_of(working, k, fixed, initial, deadline)
-    bounds = bounds_for(working, k, imbalance, target, constraints.fixed, min_weight)
-    problem: Problem[Any] = Problem(working, bounds.balance, seed, Trace(space, working, progress),
-                                    constraints, spec.objective)
-    return Request(graph, problem, spec, bounds, run, config, target, progress, begin)
+    constraints = constraints_of(working, options)
+    bounds = bounds_for(working, k, options.imbalance, options.target, constraints.fixed,
+                        options.min_block_weight or 0)
+    problem: Problem[Any] = Problem(
+        working, bounds.balance, options.seed or 0, Trace(space, working, options.report),
+        constraints, spec.objective)
+    return Request(graph, options, problem, spec, bounds, run, config)
 
 
 def _finished(problem: Problem, part: Array, bounds: Bounds) -> tuple[Array, np.ndarray]:

@@ -14,10 +14,9 @@ from portpart import backends
 from portpart.algorithms.edits.batch import Batch
 from portpart.algorithms.incremental.incremental_refiner import PartitionFigures
 from portpart.algorithms.multilevel.trace import Progress
-from portpart.api.escalation import EFFORTS, ESCALATIONS, checked_name
-from portpart.api.migration import migration_factor
+from portpart.api.call_options import SESSION_MIGRATION, CallOptions, checked
 from portpart.api.objective_specs import checked_sizes, default_objective
-from portpart.api.progress import checked_progress, takes_progress, with_deferred_interrupts
+from portpart.api.progress import takes_progress, with_deferred_interrupts
 from portpart.api.session_file import first_request, read_session, write_session
 from portpart.api.session_levels import SessionOptions, editable, first_blocks
 from portpart.api.session_state import SessionMark, SessionState
@@ -62,8 +61,8 @@ class Session(SessionView):
         gain at least 2.
     vertex_sizes : array_like of int, shape (n,), optional
         What is moved with each vertex; 1 by default, and for new vertices.
-    escalate : {"auto", "never"}
-        Whether more than local refinement is done where that seems necessary: all levels are
+    escalate : {"auto", "never"}, default "auto"
+        Whether more than local refinement is done where that seems necessary.  All levels are
         refined when edits since the last time reach 2.5 % of all arcs or pins, when the objective
         has grown by 5 % relative to the total weight of edges or pins, or when bounds are broken,
         and if a new partition turns out to cost 2 % less, and pays for its moves in 256 rounds,
@@ -101,24 +100,24 @@ class Session(SessionView):
                  objective: str | None = None, preset: Any = "default",
                  algorithm: str | None = None, device: str = "auto", threads: int | None = None,
                  seed: int | None = 0, target: Any = None, fixed: Any = None, initial: Any = None,
-                 min_block_weight: int | None = None, migration: Any = 0.05,
+                 min_block_weight: int | None = None, migration: Any = SESSION_MIGRATION,
                  vertex_sizes: Any = None, escalate: str = "auto",
                  symmetrize: bool | str = False, weights: bool | str | None = None,
                  weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
-        price = migration_factor(migration)
-        escalates = checked_name("escalate", escalate, ESCALATIONS) == "auto"
-        session_options = SessionOptions(imbalance, target, min_block_weight or 0, price, escalates)
         self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
                        "seed": seed}
-        request = first_request(
-            graph, k, session_options=session_options, vertex_weights=vertex_weights,
-            edge_weights=edge_weights,
-            net_weights=net_weights, device=device, threads=threads, fixed=fixed, initial=initial,
-            min_block_weight=min_block_weight, symmetrize=symmetrize, weights=weights,
-            weight_scale=weight_scale, progress=progress, **self._asked)
+        request = first_request(graph, CallOptions(
+            k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
+            net_weights=net_weights, target=target, fixed=fixed, initial=initial,
+            min_block_weight=min_block_weight, migration=migration, device=device,
+            threads=threads, escalate=escalate, symmetrize=symmetrize, weights=weights,
+            weight_scale=weight_scale, progress=progress, **self._asked))
+        options = request.options
         sizes = checked_sizes(request.problem.graph, vertex_sizes)
-        session_options = kept(session_options, request, sizes)
+        session_options = kept(SessionOptions(
+            imbalance, target, options.min_block_weight or 0, options.migration,
+            options.escalate == "auto"), request, sizes)
         part, block_weights = first_blocks(request)
         request.is_kept(block_weights, stacklevel=4)
         known = None
@@ -164,11 +163,11 @@ class Session(SessionView):
         ----------
         batch : Batch
             One of `batch`.
-        effort : {"auto", "none", "local", "cycle", "full"}
-            ``"none"`` places new vertices and nothing else; ``"local"`` refines around the edits;
-            ``"cycle"`` then refines on all levels; ``"full"`` partitions again, with the numbers of
-            blocks that leave most where it is.  ``"auto"`` decides by counts of edits and by the
-            objective, see `escalate`.
+        effort : {"auto", "none", "local", "cycle", "full"}, default "auto"
+            How much is refined after a batch.  ``"none"`` places new vertices and nothing else;
+            ``"local"`` refines around the edits; ``"cycle"`` then refines on all levels; ``"full"``
+            partitions again, with the numbers of blocks that leave most where it is.  ``"auto"``
+            decides by counts of edits and by the objective, see `escalate`.
         progress : bool or callable, optional
             As in :func:`portpart.partition`, where all levels are refined or the graph is
             partitioned again; there is no progress of less.  It may examine the session, not
@@ -185,12 +184,11 @@ class Session(SessionView):
             its new weights; nothing has changed then.
         """
         begin = time.perf_counter()
-        wanted = checked_name("effort", effort, EFFORTS)
-        checked = checked_progress(progress)
+        wanted, reported = checked("effort", effort), checked("progress", progress)
         if not isinstance(batch, Batch):
             raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
         with self._alone() as rounds, late_interrupts():
-            update, done = rounds.apply(batch, wanted, checked)
+            update, done = rounds.apply(batch, wanted, reported)
             self._version += 1
             version = self._version
             return SessionUpdate(

@@ -16,6 +16,7 @@ from portpart import backends
 from portpart.algorithms.edits.saved import ARRAYS, Saved, arrays_of, edited_of, existing_graph
 from portpart.algorithms.partitioners import entry_of
 from portpart.api.bounds import FREE, block_array
+from portpart.api.call_options import CallOptions, checked
 from portpart.api.escalation import EscalationState
 from portpart.api.objective_specs import amounts, checked_objective
 from portpart.api.request import Request, checked_request
@@ -30,7 +31,7 @@ from portpart.graphs.convert_nets import is_hypergraph
 from portpart.graphs.limits import MAX_TOTAL_WEIGHT
 from portpart.io.formats import npz
 from portpart.io.text.files import PathLike, read_source, write_chunks
-from portpart.options import MAX_BLOCKS, checked_flag, checked_integer, exact_fraction, shown
+from portpart.options import checked_flag, checked_integer, exact_fraction, shown
 
 VERSION = 3
 
@@ -89,14 +90,10 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, d
                                ) from problem
 
 
-def first_request(graph: Any, k: int, *, session_options: SessionOptions, objective: str
-                  | None = None,
-                  **options: Any) -> Request:
-    """The call that makes the first partition of a session; `options` are those of `partition`."""
-    checked_objective(is_hypergraph(graph), objective, session=True)
-    return checked_request(graph, k, imbalance=session_options.imbalance,
-                           target=session_options.target, objective=objective,
-                           **options, as_edges=False)
+def first_request(graph: Any, options: CallOptions) -> Request:
+    """The call that makes the first partition of a session."""
+    checked_objective(is_hypergraph(graph), options.objective, session=True)
+    return checked_request(graph, options, as_edges=False)
 
 
 def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Any]:
@@ -119,11 +116,12 @@ def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[s
     asked = {name: facts[name] for name in ASKED}
     if not isinstance(asked["preset"], str):
         asked["preset"] = config_of(asked["preset"])
-    session_options, k = _wishes(facts), checked_integer("k", facts["k"], 1, MAX_BLOCKS)
+    session_options, k = _wishes(facts), checked("k", facts["k"])
     fixed_weight = amounts(backends.space("cpu"), arrays["fixed_weight"], k, "fixed_weight",
                            "blocks")
     existing = existing_graph(arrays, space)
-    request = first_request(existing, k, session_options=session_options, **asked)
+    request = first_request(existing, CallOptions(
+        k, imbalance=session_options.imbalance, target=session_options.target, **asked))
     edited = edited_of(existing, arrays, entry_of(request.config).growth)
     read_names(edited, arrays)
     part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)

@@ -66,7 +66,8 @@ def request_for(request: Request, graph: EitherGraph, fixed: Array | None,
     problem: Problem[Any] = Problem(
         graph, bounds.balance, before.seed, Trace(graph.space, graph, progress),
         Constraints(fixed), before.objective)
-    return replace(request, problem=problem, bounds=bounds, progress=progress)
+    return replace(request, options=replace(request.options, progress=progress), problem=problem,
+                   bounds=bounds)
 
 
 def all_levels(request: Request, live: LivePartition, price: Fraction, effort: str,

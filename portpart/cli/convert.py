@@ -13,7 +13,7 @@ from portpart.cli import files, options
 @options.reading_options
 @click.option("--to", "output_format", metavar="NAME", help="Format of OUTPUT.")
 def command(
-    graph: str, output: str, reading: files.ReadingOptions, output_format: str | None
+    graph: str, output: str, reading: options.ReadingOptions, output_format: str | None
 ) -> None:
     """Convert GRAPH to OUTPUT; the format of OUTPUT follows from its name unless --to is given.
 

@@ -12,9 +12,8 @@ from portpart.cli.output import grouped, print_json, print_text
 @click.command("evaluate")
 @options.graph_argument
 @click.argument("part", metavar="PART")
-@click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
-@options.imbalance_option
-@options.target_option
+@options.of_call("k", "imbalance", "target", k={
+    "required": False, "help": "Default: largest block number + 1."})
 @machines.machine_options
 @options.names_option
 @options.reading_options
@@ -22,7 +21,7 @@ from portpart.cli.output import grouped, print_json, print_text
 def command(
     graph: str, part: str, k: int | None, imbalance: float, target: str | None,
     machine_given: machines.MachineOptions, names: bool,
-    reading: files.ReadingOptions, as_json: bool,
+    reading: options.ReadingOptions, as_json: bool,
 ) -> int:  # fmt: skip
     """Evaluate the partition PART (one block per line) of GRAPH.
 

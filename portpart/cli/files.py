@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from portpart.cli.options import AT, GRAPH_MODELS, HYPERGRAPH, NET_MODELS, ReadingOptions
 from portpart.options import shown
 
 if TYPE_CHECKING:
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 STANDARD = "-"
 STREAM_FORMAT = "metis"
 """Format of a graph on standard output unless the call says otherwise."""
-
-AT = "@"
-"""Begins a value of --target that is a file."""
-
-HYPERGRAPH = "hypergraph"
-GRAPH_MODELS = ("star", "clique")
-NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
-"""Values of --model that make a hypergraph: of a netlist, or of a matrix."""
 
 OF_NETLISTS = ("top", "model", "max_fanout", "max_vertices", "areas")
 """Options for reading a netlist as a graph, besides the format."""
@@ -74,28 +66,6 @@ def check_output(name: str | None, *inputs: str | None) -> None:
         if each and os.path.isfile(name) and os.path.exists(each) and os.path.samefile(name, each):
             raise click.UsageError(f"{name} is read by this call and would be replaced; name "
                                    "another file to write")
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """How a graph is read; None: by the name, then by the content."""
-
-    symmetrize: bool | str | None = None
-    weights: str | None = None
-    weight_scale: float | None = None
-    relabel: bool | None = None
-    columns: str | None = None
-    header: bool | None = None
-    file_format: str | None = None
-    top: str | None = None
-    model: str | None = None
-    max_fanout: int | None = None
-    mesh: str | None = None
-    common_nodes: int | str | None = None
-    max_vertices: int | None = None
-    ports: bool | None = None
-    diagonal: bool | None = None
-    areas: str | None = None
 
 
 def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:

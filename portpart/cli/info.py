@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options.graph_argument
 @options.reading_options
 @options.json_option
-def command(graph: str, reading: files.ReadingOptions, as_json: bool) -> None:
+def command(graph: str, reading: options.ReadingOptions, as_json: bool) -> None:
     """Describe GRAPH: size, degrees, weights, components; for a netlist also its nets and pins.
 
     For a hypergraph: size, sizes of nets, degrees, weights, and special cases.

@@ -7,45 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from portpart.cli.options import gathered
+from portpart.cli.options import flag, gathered
 
 if TYPE_CHECKING:
     from portpart.cli.machines import GivenMachine
 
 FILES = "--rankfile, --slurm-hostfile and --rank-order"
 
-_LAUNCH = (
-    click.option("--rankfile", metavar="FILE",
-                 help="Write an MPI rankfile: vertex i is rank i."),
-    click.option("--slurm-hostfile", metavar="FILE",
-                 help="Write a SLURM_HOSTFILE for srun --distribution=arbitrary."),
-    click.option("--rank-order", metavar="FILE",
-                 help="Write an MPICH_RANK_ORDER file, for MPICH_RANK_REORDER_METHOD=3."),
-    click.option("--hosts", metavar="FILE",
-                 help="Nodes of the rankfile: a hostfile of Open MPI (node01 slots=4), MPICH or "
-                      "Intel MPI (node01:4), names, or a Slurm node list. Default: +n0 ..., the "
-                      "nodes of the job's allocation (Open MPI inside a job only)."),
-    click.option("--nodelist", metavar="LIST",
-                 help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].'),
-    click.option("--node-levels", type=click.IntRange(min=0),
-                 help="Number of levels inside a node of the rankfile. Default: 2, or those of "
-                      "--machine."),
-    click.option("--oversubscribe", is_flag=True,
-                 help="Allow several ranks of the rankfile on one element."),
-)
-
 
 @dataclasses.dataclass(frozen=True)
 class LaunchOptions:
     """The values of the options."""
 
-    rankfile: str | None
-    slurm_hostfile: str | None
-    rank_order: str | None
-    hosts: str | None
-    nodelist: str | None
-    node_levels: int | None
-    oversubscribe: bool
+    rankfile: str | None = flag(metavar="FILE", help="Write an MPI rankfile: vertex i is rank i.")
+    slurm_hostfile: str | None = flag(
+        metavar="FILE", help="Write a SLURM_HOSTFILE for srun --distribution=arbitrary.")
+    rank_order: str | None = flag(
+        metavar="FILE",
+        help="Write an MPICH_RANK_ORDER file, for MPICH_RANK_REORDER_METHOD=3.")
+    hosts: str | None = flag(
+        metavar="FILE",
+        help="Nodes of the rankfile: a hostfile of Open MPI (node01 slots=4), MPICH or Intel MPI "
+             "(node01:4), names, or a Slurm node list. Default: +n0 ..., the nodes of the job's "
+             "allocation (Open MPI inside a job only).")
+    nodelist: str | None = flag(
+        metavar="LIST",
+        help='The same as a Slurm node list: "$SLURM_JOB_NODELIST" or node[01-04,07].')
+    node_levels: int | None = flag(
+        type=click.IntRange(min=0),
+        help="Number of levels inside a node of the rankfile. Default: 2, or those of --machine.")
+    oversubscribe: bool = flag(
+        is_flag=True, default=False, help="Allow several ranks of the rankfile on one element.")
 
     @property
     def files(self) -> dict[str, str]:
@@ -55,7 +47,7 @@ class LaunchOptions:
         return {what: name for what, name in named.items() if name is not None}
 
 
-launch_options = gathered("launch", LaunchOptions, _LAUNCH)
+launch_options = gathered("launch", LaunchOptions)
 
 
 def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | None:

@@ -8,36 +8,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from portpart.cli.options import gathered
+from portpart.cli.options import flag, gathered
 
 if TYPE_CHECKING:
     from portpart.graphs.topology import Topology
-
-_MACHINE = (
-    click.option("-H", "--hierarchy", metavar="4:8:6",
-                 help="Elements per processor, processors per node, ..., innermost level first."),
-    click.option("-D", "--distances", metavar="1:10:100",
-                 help="Distance of elements in a common processor, node, ... for each level."),
-    click.option("--matrix", metavar="FILE",
-                 help="Distances of all pairs of elements, separated by blanks or commas, instead "
-                      "of -H and -D."),
-    click.option("--machine", "node", metavar="FILE",
-                 help="A node, instead of -H: an XML file of hwloc (lstopo node.xml), or /sys. "
-                      "Elements are its cores. Default of -D: 1:10:100 ..."),
-    click.option("--nodes", type=click.IntRange(min=1),
-                 help="Number of such nodes. Default: 1."),
-)
 
 
 @dataclasses.dataclass(frozen=True)
 class MachineOptions:
     """The values of the options, None where nothing was said."""
 
-    hierarchy: str | None = None
-    distances: str | None = None
-    matrix: str | None = None
-    node: str | None = None
-    nodes: int | None = None
+    hierarchy: str | None = flag(
+        "-H", "--hierarchy", metavar="4:8:6",
+        help="Elements per processor, processors per node, ..., innermost level first.")
+    distances: str | None = flag(
+        "-D", "--distances", metavar="1:10:100",
+        help="Distance of elements in a common processor, node, ... for each level.")
+    matrix: str | None = flag(
+        metavar="FILE",
+        help="Distances of all pairs of elements, separated by blanks or commas, instead of -H and "
+             "-D.")
+    node: str | None = flag(
+        "--machine", metavar="FILE",
+        help="A node, instead of -H: an XML file of hwloc (lstopo node.xml), or /sys. Elements are "
+             "its cores. Default of -D: 1:10:100 ...")
+    nodes: int | None = flag(type=click.IntRange(min=1), help="Number of such nodes. Default: 1.")
 
     @property
     def inputs(self) -> dict[str, str | None]:
@@ -54,7 +49,7 @@ class GivenMachine:
     cpus: Sequence[int] | None = None
 
 
-machine_options = gathered("machine_given", MachineOptions, _MACHINE)
+machine_options = gathered("machine_given", MachineOptions)
 
 
 def optional_topology(machine_given: MachineOptions) -> Topology | None:

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from typing import Any
 
 import click
 
-from portpart.api.progress import phase_display
 from portpart.cli import files, options
-from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import libraries_on_stderr, print_facts, print_json
-from portpart.cli.results import as_facts, as_object
+from portpart.cli.results import print_result, shown
 
 
 @click.command("mesh")
 @click.argument("mesh", metavar="MESH")
-@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@options.of_call("k")
 @click.option("-o", "--output", metavar="FILE", required=True,
               help="VTK file to write: .vtu, or .pvtu with a .vtu file for each block.")
 @click.option("--ghosts", type=click.IntRange(min=0),
               help="Layers of elements of other blocks in the files of a .pvtu. Default: 1.")
-@options.common_nodes_option
-@options.imbalance_option
-@options.target_option
-@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms, task="partition")
-@click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              describe=options.presets, task="partition")
-@options.device_option
-@options.seed_option
-@options.threads_option
-@options.time_limit_option
+@click.option("--common-nodes", **options.COMMON_NODES)
+@options.of_call("imbalance", "target", "algorithm", "preset", "device", "seed", "threads",
+                 "time_limit")
 @options.json_option
 @options.quiet_option
 def command(
@@ -62,24 +51,16 @@ def command(
     from portpart.io.meshes import read_with_data
     from portpart.io.writing_meshes import refuse_unwritable, write_mesh, write_submeshes
 
-    with phase_display(quiet) as progress:
-        if progress:
-            progress("reading", 0, 0)
-        begin = time.perf_counter()
+    with shown(quiet) as display:
         made, read = read_with_data(mesh)
         refuse_unwritable(made if pieces else read, mesh)
         graph = made.dual_graph(common_nodes)
-        read_seconds = time.perf_counter() - begin
-        with libraries_on_stderr():
+        with display.calling() as progress:
             result = partition(graph, k, progress=progress, **settings)
     if pieces:
         write_submeshes(made.submeshes(result, 1 if ghosts is None else ghosts), output)
     else:
         write_mesh(read, output, result)
-    report = {"graph": mesh, **files.sizes_of(graph), "read_seconds": read_seconds,
+    report = {"graph": mesh, **files.sizes_of(graph), "read_seconds": display.read_seconds,
               "output": output, "common_nodes": common_nodes, "ghosts": ghosts, **settings}
-    if as_json:
-        print_json(as_object(result, report))
-    else:
-        print_facts(as_facts(result, report, "blocks"))
-    return OK if result.feasible else INFEASIBLE
+    return print_result(result, report, as_json, "blocks", {}, {})

@@ -1,35 +1,123 @@
-"""Arguments and options of several commands, with the names of the API."""
+"""Arguments and options of several commands, with the names of the API.
+
+Options of the functions that partition are those of their table.  A record's fields are options,
+too.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from portpart.cli import files
+from portpart.api.call_options import TABLE, checked
+from portpart.errors import InputError
 from portpart.options import exact_fraction, shown
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+AT = "@"
+"""Begins a value of --target that is a file."""
+
+HYPERGRAPH = "hypergraph"
+GRAPH_MODELS = ("star", "clique")
+NET_MODELS = (HYPERGRAPH, "row-net", "column-net", "fine-grain")
+"""Values of --model that make a hypergraph: of a netlist, or of a matrix."""
+
+TYPES = {"int": int, "int | None": int, "float | None": float}
+"""Types of options by their annotation; of others the text is checked."""
 
 
-def gathered(name: str, record: type, each: Sequence[Callable[[Any], Any]]) -> Callable[..., Any]:
-    """A decorator that adds some options; the command gets their values as one record `name`."""
+def flag(*names: str, **settings: Any) -> Any:
+    """A field of a record that is an option: names, else its own, and settings of click."""
+    return field(default=settings.get("default"), metadata={"names": names, "settings": settings})
 
-    def decorator(function: Function) -> Callable[..., Any]:
-        @functools.wraps(function)
+
+def gathered(name: str, record: type) -> Decorator[Any]:
+    """A decorator that adds the options of a record, which the command gets as `name`."""
+    def decorator(function: Function) -> Any:
+        @wraps(function)
         def command(**given: Any) -> Any:
-            own = {field.name: given.pop(field.name) for field in dataclasses.fields(record)}
+            own = {each.name: given.pop(each.name) for each in fields(record)}
             return function(**{name: record(**own)}, **given)
 
-        for option in reversed(each):
-            option(command)
+        for each in reversed(fields(record)):
+            names = each.metadata["names"] or (_long(each.name),)
+            click.option(*names, each.name, **each.metadata["settings"])(command)
         return command
 
     return decorator
+
+
+def of_call(*names: str, task: str = "partition", **changes: dict[str, Any]) -> Decorator[Any]:
+    """A decorator that adds options of the functions that partition, from their table.
+
+    Parameters
+    ----------
+    names : str
+    task : {"partition", "map"}
+        Of the algorithms and presets that the help lists.
+    changes : dict
+        Settings of click by the name of the option, where they are others than usual.
+    """
+    def decorator(function: Function) -> Function:
+        for name in reversed(names):
+            own = changes.get(name, {})
+            lazy = {"cls": LazyHelp, "describe": LAZY_HELP[name], "task": task} if (
+                name in LAZY_HELP and "help" not in own) else {}
+            click.option(*_words(name), name, **{**settings_of(name), **lazy, **own})(function)
+        return function
+
+    return decorator
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """Settings of click for an option of the table."""
+    entry = TABLE[name]
+    words, default = entry.metadata, entry.default
+    is_flag = str(entry.type).startswith("bool")
+    kind = TYPES.get(str(entry.type), str)
+    found: dict[str, Any] = {"help": f"{words['sentence']} {words['shell']}".strip()}
+    if default is MISSING:
+        found |= {"required": True}
+    elif default is not None:
+        found |= {"default": default if kind is int else str(default), "show_default": True}
+    if words["choices"]:
+        return found | {"type": click.Choice([*words["choices"]])}
+    if is_flag:
+        return found | {"default": None}
+    return found | {"type": kind, "metavar": words["metavar"],
+                    "callback": lambda _ctx, _param, value: _value(name, value, kind)}
+
+
+def _value(name: str, value: Any, kind: type) -> Any:
+    """The value of an option; of text, itself, which the call checks again."""
+    if value is None:
+        return None
+    if name in CONVERTED:
+        return CONVERTED[name](value)
+    try:
+        found = checked(name, value)
+    except InputError as problem:
+        raise click.BadParameter(str(problem)) from None
+    return value if kind is str else found
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """How an option is written."""
+    long = _long(name)
+    if str(TABLE[name].type).startswith("bool"):
+        return (f"{long}/--no{long[1:]}",)
+    return ("-k",) if name == "k" else (long,)
+
+
+def _long(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 graph_argument = click.argument("graph", metavar="GRAPH")
@@ -41,55 +129,6 @@ names_option = click.option(
          "with titles).",
 )
 
-imbalance_option = click.option(
-    "--imbalance",
-    default="0.03",
-    show_default=True,
-    metavar="FRACTION",
-    callback=lambda _ctx, _param, text: fraction(text),
-    help="A block weighs at most (1 + FRACTION) times the average.",
-)
-
-fixed_option = click.option(
-    "--fixed", metavar="FILE",
-    help="Fixed vertices: a block per line, -1 if free; or lines of a vertex (from 1) and a block.")
-
-initial_option = click.option(
-    "--initial", metavar="FILE", help="Initial partition, one block per line.")
-
-starts_option = click.option(
-    "--starts", type=click.IntRange(min=1),
-    help="Number of initial partitions of the coarsest graph. Default: that of the preset.")
-
-time_limit_option = click.option(
-    "--time-limit", type=float, metavar="SECONDS", help="Begin no new step after this time.")
-
-target_option = click.option(
-    "--target",
-    metavar="SHARES",
-    callback=lambda _ctx, _param, text: checked_shares(text),
-    help="Share of each block, in any unit: 1,1,2 or @FILE. Default: equal shares.",
-)
-
-objective_option = click.option(
-    "--objective", type=click.Choice(["cut", "volume", "km1", "soed"]),
-    help="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.",
-)
-min_block_weight_option = click.option(
-    "--min-block-weight", type=click.IntRange(min=0), help="Minimum weight of every block.",
-)
-device_option = click.option(
-    "--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 ...",
-)
-devices_option = click.option(
-    "--devices", metavar="LIST",
-    help="GPUs that work together: all, or numbers such as 0,1.",
-)
-seed_option = click.option("--seed", type=int, default=0, show_default=True)
-threads_option = click.option(
-    "--threads", type=click.IntRange(min=1),
-    help="Maximum number of CPU threads. Default: all cores.",
-)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
@@ -130,6 +169,10 @@ def presets(task: str) -> str:
                      if each.task == task) + "."  # fmt: skip
 
 
+LAZY_HELP = {"algorithm": algorithms, "preset": presets}
+"""What describes the values of options that the library lists."""
+
+
 SYMMETRIZE_WORDS = {"true": True, "sum": "sum", "max": "max"}
 """Values of --symmetrize; without one it stands for the first."""
 
@@ -148,62 +191,77 @@ def _common_nodes(text: str | None) -> int | str | None:
     return int(text)
 
 
-common_nodes_option = click.option(
-    "--common-nodes", metavar="NUMBER|face",
-    callback=lambda _ctx, _param, text: _common_nodes(text),
-    help="Mesh: minimum number of common nodes of adjacent elements, or face: they share a face. "
-         "Default: 1 of METIS meshes, face of others.")
-
-_READING = (
-    click.option("--symmetrize", type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",
-                 callback=lambda _ctx, _param, word: SYMMETRIZE_WORDS.get(word),
-                 help="Read a directed graph. If both directions of an edge exist, their weights "
-                      "must be equal, are added (sum), or the larger is used (max)."),
-    click.option("--weights", type=click.Choice(["keep", "ignore", "abs", "round"]),
-                 help="Edge weights: keep, ignore, absolute values, or scale and round. Default: "
-                      "keep, but ignore the values of real matrices."),
-    click.option("--weight-scale", type=float, metavar="FACTOR",
-                 help="Scale of --weights round. Default: the largest safe power of ten."),
-    click.option("--relabel/--no-relabel", default=None,
-                 help="Edge list: number the vertices that occur, or use their numbers from 0."),
-    click.option("--columns", metavar="ENDS[,WEIGHT]",
-                 help="Edge list: columns to read, by title or number: source,target or 1,2,4."),
-    click.option("--header/--no-header", default=None,
-                 help="Edge list: the first line has titles, or an edge. Default: detected."),
-    click.option("--format", "file_format", metavar="NAME",
-                 help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, "
-                      "verilog, blif, aiger, mpi-profile, metis-mesh, meshio, hmetis, patoh, "
-                      "ispd98, bookshelf); default: by content and name."),
-    click.option("--top", metavar="MODULE",
-                 help="Verilog, BLIF: top module. Default: the one that no other instantiates."),
-    click.option("--model", type=click.Choice([*files.GRAPH_MODELS, *files.NET_MODELS]),
-                 help="Netlists: nets as star (driver to sinks, the default), clique or "
-                      "hypergraph. Matrices: hypergraph with row-net, column-net or fine-grain "
-                      "(default: a graph)."),
-    click.option("--max-fanout", type=click.IntRange(min=0),
-                 help="Netlists: leave out nets with more sinks. Default: keep all."),
-    click.option("--ports", is_flag=True, default=None,
-                 help="Netlist as hypergraph: ports are also vertices, of weight 0."),
-    click.option("--diagonal", is_flag=True, default=None,
-                 help="Matrix as hypergraph: net i always has the pin i."),
-    click.option("--areas", metavar="FILE",
-                 help="Weights of vertices. ISPD98, Bookshelf: .are or .nodes file; netlists: "
-                      "lines of a cell and its area."),
-    click.option("--mesh", type=click.Choice(["dual", "nodal"]),
-                 help="Mesh: vertices are the elements (dual, the default) or the nodes."),
-    common_nodes_option,
-    click.option("--max-vertices", type=click.IntRange(min=0),
-                 help="Refuse larger graphs. Default: 2^22, or 16 per byte of text."),
-)
+COMMON_NODES: dict[str, Any] = {
+    "metavar": "NUMBER|face", "callback": lambda _ctx, _param, text: _common_nodes(text),
+    "help": "Mesh: minimum number of common nodes of adjacent elements, or face: they share a "
+            "face. Default: 1 of METIS meshes, face of others."}
 
 
-reading_options = gathered("reading", files.ReadingOptions, _READING)
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a graph is to be read; None goes by the name, then by the content."""
+
+    symmetrize: bool | str | None = flag(
+        type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",
+        callback=lambda _ctx, _param, word: SYMMETRIZE_WORDS.get(word),
+        help="Read a directed graph. If both directions of an edge exist, their weights must be "
+             "equal, are added (sum), or the larger is used (max).")
+    weights: str | None = flag(
+        type=click.Choice(["keep", "ignore", "abs", "round"]),
+        help="Edge weights: keep, ignore, absolute values, or scale and round. Default: keep, but "
+             "ignore the values of real matrices.")
+    weight_scale: float | None = flag(
+        type=float, metavar="FACTOR",
+        help="Scale of --weights round. Default: the largest safe power of ten.")
+    relabel: bool | None = flag(
+        "--relabel/--no-relabel", default=None,
+        help="Edge list: number the vertices that occur, or use their numbers from 0.")
+    columns: str | None = flag(
+        metavar="ENDS[,WEIGHT]",
+        help="Edge list: columns to read, by title or number: source,target or 1,2,4.")
+    header: bool | None = flag(
+        "--header/--no-header", default=None,
+        help="Edge list: the first line has titles, or an edge. Default: detected.")
+    file_format: str | None = flag(
+        "--format", metavar="NAME",
+        help="Format of GRAPH (metis, matrix-market, edge-list, dimacs, npz, dense, verilog, blif, "
+             "aiger, mpi-profile, metis-mesh, meshio, hmetis, patoh, ispd98, bookshelf); default: "
+             "by content and name.")
+    top: str | None = flag(
+        metavar="MODULE",
+        help="Verilog, BLIF: top module. Default: the one that no other instantiates.")
+    model: str | None = flag(
+        type=click.Choice([*GRAPH_MODELS, *NET_MODELS]),
+        help="Netlists: nets as star (driver to sinks, the default), clique or hypergraph. "
+             "Matrices: hypergraph with row-net, column-net or fine-grain (default: a graph).")
+    max_fanout: int | None = flag(
+        type=click.IntRange(min=0),
+        help="Netlists: leave out nets with more sinks. Default: keep all.")
+    ports: bool | None = flag(
+        is_flag=True, default=None,
+        help="Netlist as hypergraph: ports are also vertices, of weight 0.")
+    diagonal: bool | None = flag(
+        is_flag=True, default=None, help="Matrix as hypergraph: net i always has the pin i.")
+    areas: str | None = flag(
+        metavar="FILE",
+        help="Weights of vertices. ISPD98, Bookshelf: .are or .nodes file; netlists: lines of a "
+             "cell and its area.")
+    mesh: str | None = flag(
+        type=click.Choice(["dual", "nodal"]),
+        help="Mesh: vertices are the elements (dual, the default) or the nodes.")
+    common_nodes: int | str | None = flag(**COMMON_NODES)
+    max_vertices: int | None = flag(
+        type=click.IntRange(min=0),
+        help="Refuse larger graphs. Default: 2^22, or 16 per byte of text.")
+
+
+reading_options = gathered("reading", ReadingOptions)
 """How GRAPH is read."""
 
 
 def checked_shares(text: str | None) -> str | None:
     """Refuse a file's name where its numbers are meant; nothing is read before all options are."""
-    if text is not None and not text.startswith(files.AT) and os.path.isfile(text):
+    if text is not None and not text.startswith(AT) and os.path.isfile(text):
         raise click.BadParameter(f"{shown(text)} is a file, whose numbers are @{text}")
     return text
 
@@ -220,3 +278,7 @@ def fraction(text: str) -> float:
     if value < 0:
         raise click.BadParameter(f"{shown(text)} is not a finite number of at least 0")
     return value
+
+
+CONVERTED: dict[str, Callable[[Any], Any]] = {"imbalance": fraction, "target": checked_shares}
+"""Options that are written in more ways on the command line."""

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import click
 
-from portpart.api.progress import phase_display
 from portpart.cli import files, options, ranks
-from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import libraries_on_stderr, print_facts, print_json
-from portpart.cli.results import as_facts, as_object
+from portpart.cli.results import print_result, shown
 
 
 @click.command("partition")
 @options.graph_argument
-@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@options.of_call("k")
 @click.option("-o", "--output", metavar="FILE", help="Write one block per line.")
-@options.imbalance_option
-@options.target_option
-@options.fixed_option
-@options.initial_option
-@options.min_block_weight_option
-@options.objective_option
-@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms,
-              task="partition")
-@click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              describe=options.presets, task="partition")
-@options.device_option
-@options.devices_option
-@options.seed_option
-@options.threads_option
-@options.starts_option
-@options.time_limit_option
+@options.of_call("imbalance", "target", "fixed", "initial", "min_block_weight", "objective",
+                 "algorithm", "preset", "device", "devices", "seed", "threads", "starts",
+                 "time_limit")
 @options.names_option
 @options.reading_options
 @options.json_option
@@ -42,7 +25,7 @@ from portpart.cli.results import as_facts, as_object
               help="Started by mpiexec or srun: each process does all of the work for itself.")
 def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
-    names: bool, reading: files.ReadingOptions, as_json: bool, quiet: bool, alone: bool,
+    names: bool, reading: options.ReadingOptions, as_json: bool, quiet: bool, alone: bool,
     **settings: Any,
 ) -> int:  # fmt: skip
     """Partition GRAPH, a graph or hypergraph, into k blocks of nearly equal weight.
@@ -70,29 +53,15 @@ def command(
     # only a command that partitions pays for importing the library
     from portpart.api.partition import partition
 
-    with phase_display(quiet) as progress:
-        if progress:
-            progress("reading", 0, 0)
-        begin = time.perf_counter()
+    with shown(quiet) as display:
         loaded, vertex_names = files.read_graph_and_names(graph, reading, names)
         given = files.read_constraints(fixed, initial, loaded.num_vertices, vertex_names)
-        read_seconds = time.perf_counter() - begin
-        with libraries_on_stderr():
+        with display.calling() as progress:
             result = partition(loaded, k, progress=progress, **given, **settings)
     if output:
         files.write_partition(result.part, output, vertex_names)
-    report = {
-        "graph": graph,
-        **files.sizes_of(loaded),
-        "read_seconds": read_seconds,
-        "output": output,
-        "fixed": fixed,
-        "initial": initial,
-        **settings,
-    }
-    if as_json:
-        levels = len(result.stats.get("levels", []))
-        print_json(as_object(result, report, num_levels=levels))
-    else:
-        print_facts(as_facts(result, report, "blocks"), to_stderr=output == files.STANDARD)
-    return OK if result.feasible else INFEASIBLE
+    report = {"graph": graph, **files.sizes_of(loaded), "read_seconds": display.read_seconds,
+              "output": output, "fixed": fixed, "initial": initial, **settings}
+    return print_result(result, report, as_json, "blocks",
+                       {"num_levels": len(result.stats.get("levels", []))}, {},
+                       to_stderr=output == files.STANDARD)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from portpart.api.progress import phase_display
-from portpart.cli import files
+from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import libraries_on_stderr, print_facts, print_json
 from portpart.cli.ranks import ALONE
-from portpart.cli.results import as_facts, as_object
+from portpart.cli.results import print_result, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +23,7 @@ INSTEAD = f"not for several MPI ranks; {ALONE} has each process do all of the wo
 
 
 def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
-                       reading: files.ReadingOptions, blocks: dict[str, str | None],
+                       reading: options.ReadingOptions, blocks: dict[str, str | None],
                        settings: dict[str, Any], as_json: bool, quiet: bool) -> int:
     """Read, partition and write a graph on all ranks; rank 0 prints.
 
@@ -38,7 +35,7 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
     k : int
     output : str or None
         The file of the blocks.
-    reading : Reading
+    reading : ReadingOptions
     blocks : dict
         The files of ``"fixed"`` and ``"initial"``.
     settings : dict
@@ -51,32 +48,30 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
     int
         The exit code, equal on all ranks.
     """
+    from portpart.api.call_options import CallOptions
     from portpart.api.partition import partition
     from portpart.api.rank_call import check_options
     from portpart.io.rank_reading import read_distributed
 
     _refuse_nets(graph, reading)
-    check_options(settings)
+    check_options(CallOptions(k, **settings))
     given = {name: value for name, value in asdict(reading).items()
              if name not in files.OF_NETS_ALONE}
-    with phase_display(quiet or comm.rank > 0) as progress:
-        if progress:
-            progress("reading", 0, 0)
-        begin = time.perf_counter()
+    with shown(quiet or comm.rank > 0) as display:
         with read_distributed(graph, given.pop("file_format"), comm=comm,
                               device=settings["device"], **given) as rows:
             known: dict[str, Any] = {name: _own_blocks(rows, file, name == "fixed")
                                      for name, file in blocks.items()}
-            read_seconds = time.perf_counter() - begin
-            with libraries_on_stderr():
+            with display.calling() as progress:
                 result = cast("RankPartitionResult",
                               partition(rows, k, progress=progress, **known,
                                         **{**settings, "device": "auto"}))
             _write(rows, result, output)
     if comm.rank == 0:
-        report = {"graph": graph, **files.sizes_of(rows), "read_seconds": read_seconds,
+        report = {"graph": graph, **files.sizes_of(rows), "read_seconds": display.read_seconds,
                   "output": output, **blocks, **settings, "ranks": comm.size}
-        _print(result, report, as_json, output)
+        print_result(result, report, as_json, "blocks", {"num_levels": len(result.stats["levels"])},
+                    {"ranks": str(comm.size)}, to_stderr=output == files.STANDARD)
     return OK if result.feasible else INFEASIBLE
 
 
@@ -91,7 +86,7 @@ def refuse_option(name: str, value: Any) -> None:
         raise click.UsageError(f"{name} is {INSTEAD}")
 
 
-def _refuse_nets(graph: str, reading: files.ReadingOptions) -> None:
+def _refuse_nets(graph: str, reading: options.ReadingOptions) -> None:
     if files.is_hypergraph(graph, reading):
         raise click.UsageError(f"{graph} is a hypergraph, which is {INSTEAD}")
     for name in files.OF_NETS_ALONE:
@@ -119,12 +114,3 @@ def _write(rows: RankGraph, result: RankPartitionResult, output: str | None) -> 
     whole = result.gather()
     rows.call(lambda graph: planned(
         graph.comm, lambda: None if whole is None else files.write_partition(whole, output)))
-
-
-def _print(result: RankPartitionResult, report: dict[str, Any], as_json: bool,
-           output: str | None) -> None:
-    if as_json:
-        print_json(as_object(result, report, num_levels=len(result.stats["levels"])))
-    else:
-        facts = as_facts(result, report, "blocks", ranks=str(report["ranks"]))
-        print_facts(facts, to_stderr=output == files.STANDARD)

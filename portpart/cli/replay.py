@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from portpart.api.call_options import SESSION_MIGRATION
 from portpart.cli import files, options
 from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import grouped, libraries_on_stderr, print_json, print_text
@@ -38,31 +39,23 @@ def _rounds(_ctx: click.Context, _param: click.Parameter, text: str) -> int | st
 @click.command("replay")
 @click.argument("netlist", metavar="NETLIST")
 @click.argument("trace", metavar="TRACE")
-@click.option("-k", "k", type=click.IntRange(min=1), required=True, help="Number of blocks.")
+@options.of_call("k")
 @click.option("--rounds", default="100", show_default=True, metavar="N|natural",
               callback=_rounds, help="Number of rounds, with equal numbers of structural lines; "
                                      "natural: a round ends at each read_spef or report_... line.")
 @click.option("--model", type=click.Choice([*OBJECTIVES_OF]), default="hypergraph",
               show_default=True, help="Nets as hyperedges, or a graph with edges from drivers to "
                                       "sinks (star).")
-@click.option("--objective", type=click.Choice(["cut", "km1", "soed"]),
-              help="Default: km1; with star: cut.")
+@options.of_call("objective", objective={"type": click.Choice(["cut", "km1", "soed"]),
+                                         "help": "Default: km1; with star: cut."})
 @click.option("--compare", type=click.IntRange(min=1), metavar="N",
               help="Also partition every Nth round and the last from scratch.")
-@click.option("--effort", type=click.Choice(["auto", "none", "local", "cycle", "full"]),
-              default="auto", show_default=True, help="Effort of a session after each round.")
-@click.option("--migration", default="0.05", show_default=True, metavar="FACTOR",
-              help="Migration cost factor: cost of moving a vertex, in edge or net weight.")
-@options.imbalance_option
-@click.option("--algorithm", cls=options.LazyHelp, describe=options.algorithms, task="partition")
-@click.option("--preset", default="default", show_default=True, cls=options.LazyHelp,
-              describe=options.presets, task="partition")
+@options.of_call("effort", "migration", "imbalance", "algorithm", "preset",
+                 migration={"default": str(SESSION_MIGRATION)})
 @click.option("--top", metavar="MODULE", help="Top module of the netlist.")
 @click.option("--areas", metavar="FILE",
               help="Weights of gates: lines of a cell and its area; ports weigh 0.")
-@options.device_option
-@options.seed_option
-@options.threads_option
+@options.of_call("device", "seed", "threads")
 @options.json_option
 def command(
     netlist: str, trace: str, k: int, rounds: int | str, model: str, objective: str | None,

@@ -26,9 +26,8 @@ class Remembering(click.Command):
 @click.option("--points", metavar="FILE",
               help="Coordinates of the vertices, or of the nodes of a mesh: two or three numbers "
                    "per line, or an .npy file. Default: those in a mesh file of meshio.")
-@click.option("-k", "k", type=click.IntRange(min=1), help="Default: largest block number + 1.")
-@options.imbalance_option
-@options.target_option
+@options.of_call("k", "imbalance", "target", k={
+    "required": False, "help": "Default: largest block number + 1."})
 @machines.machine_options
 @click.option("--title", help="Title of the page. Default: the number of blocks.")
 @click.option("--made-by", multiple=True, metavar="COMMAND",
@@ -38,7 +37,7 @@ class Remembering(click.Command):
 def command(
     graph: str, part: str, output: str, points: str | None, k: int | None, imbalance: float,
     target: str | None, machine_given: machines.MachineOptions,
-    title: str | None, made_by: tuple[str, ...], names: bool, reading: files.ReadingOptions,
+    title: str | None, made_by: tuple[str, ...], names: bool, reading: options.ReadingOptions,
 ) -> int:  # fmt: skip
     """Write an HTML page about the partition PART (one block per line) of GRAPH.
 

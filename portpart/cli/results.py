@@ -1,15 +1,88 @@
-"""Reports of a result by the commands that partition: text for people, an object for programs."""
+"""Progress and results of the commands that partition: text for people, or an object."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from portpart.api.progress import Report, phase_display
 from portpart.cli import files
-from portpart.cli.output import grouped, sizes_text, timings
+from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import (
+    grouped,
+    libraries_on_stderr,
+    print_facts,
+    print_json,
+    sizes_text,
+    timings,
+)
 
 if TYPE_CHECKING:
     from portpart.api.results import PartitionResult
+
+
+@dataclass
+class Shown:
+    """Progress of a command, which begins with reading.
+
+    Attributes
+    ----------
+    progress : callable or None
+    begin, read_seconds : float
+        When reading began, and how long it took.
+    """
+
+    progress: Report | None
+    begin: float = field(default_factory=time.perf_counter)
+    read_seconds: float = 0.0
+
+    @contextmanager
+    def calling(self) -> Iterator[Report | None]:
+        """Context in which the library works; yields what it reports progress to."""
+        self.read_seconds = time.perf_counter() - self.begin
+        with libraries_on_stderr():
+            yield self.progress
+
+
+@contextmanager
+def shown(quiet: bool) -> Iterator[Shown]:
+    """Context in which progress is drawn; the first phase is reading."""
+    with phase_display(quiet) as progress:
+        if progress:
+            progress("reading", 0, 0)
+        yield Shown(progress)
+
+
+def print_result(result: PartitionResult, report: dict[str, Any], as_json: bool, blocks: str,
+                own: dict[str, Any], facts: dict[str, str], *, to_stderr: bool = False,
+                advice: dict[str, str] | None = None) -> int:
+    """Print a result, and return the exit code.
+
+    Parameters
+    ----------
+    result : PartitionResult
+    report : dict
+        What was asked for.
+    as_json : bool
+        Whether to print one object.
+    blocks : str
+        What the command calls the parts.
+    own, facts : dict
+        What else the object has, and people want to see.
+    to_stderr : bool
+        Whether standard output has something else.
+    advice : dict, optional
+        Facts for people that come last.
+    """
+    if as_json:
+        print_json(as_object(result, report, **own))
+    else:
+        print_facts(as_facts(result, report, blocks, **facts) | (advice or {}), to_stderr)
+    return OK if result.feasible else INFEASIBLE
 
 
 def as_object(result: PartitionResult, report: dict[str, Any], **own: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 from portpart import Session, generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.bounds import LimitRule
+from portpart.api.call_options import CallOptions
 from portpart.api.session_file import first_request
 from portpart.api.session_levels import SessionOptions
 from portpart.api.session_state import SessionState
@@ -34,9 +35,8 @@ def rounds_on(space: ExecutionSpace, graph: Graph, growth: RowGrowth = HALF_MORE
               target: Any = None) -> SessionState:
     """The rounds of a graph on a space, from one and the same partition."""
     options = SessionOptions(0.1, target, 0, price, escalates=False)
-    request = first_request(graph, K, session_options=options, objective=None, algorithm=None,
-                            preset="fast",
-                            seed=0, fixed=fixed)
+    request = first_request(graph, CallOptions(K, imbalance=0.1, target=target, preset="fast",
+                                               fixed=fixed))
     part, _ = request.partition(request.problem)
     given = request.problem.constraints.fixed
     return SessionState(request, EditableGraph(graph.to(space), growth), space.asarray(part),

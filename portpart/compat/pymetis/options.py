@@ -9,7 +9,7 @@ from typing import Any
 
 from pymetis import ObjType, Options
 
-from portpart.api.device import MAX_SEED
+from portpart.api.call_options import MAX_SEED
 from portpart.errors import InputError
 
 UNSET = -1

@@ -1,0 +1,243 @@
+"""The options of the functions that partition and map, each declared once.
+
+Checks, the options of the command line, and the tests of signatures and docstrings come from here.
+What depends on the graph is checked where that is known: its weights, blocks of its vertices, the
+objective, the algorithm.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from portpart.errors import InputError
+from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.options import (
+    MAX_BLOCKS,
+    checked_flag,
+    checked_integer,
+    exact_fraction,
+    listed,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from portpart.algorithms.multilevel.trace import Progress
+
+MAX_SEED = 2**62
+
+SESSION_MIGRATION = 0.05
+"""The default of `migration` in sessions."""
+
+Check = Callable[[str, Any], Any]
+
+
+def declared(default: Any, sentence: str, check: Check | None = None, *, shell: str = "",
+             metavar: str | None = None, choices: tuple[str, ...] = (),
+             others: tuple[str, ...] = ()) -> Any:
+    """An option.
+
+    Parameters
+    ----------
+    default : object
+        ``MISSING`` if there is none.
+    sentence : str
+        What it means: the first sentence of docstrings and of the command line's help.
+    check : callable, optional
+        From its name and a value, the one that the call goes by.  None is not checked where it is
+        the default.
+    shell : str
+        What the command line says beside the sentence.
+    metavar : str, optional
+        What stands for a value there.
+    choices : tuple of str
+        The values there are.
+    others : tuple of str
+        What METIS, KaHIP, Mt-KaHyPar, scikit-learn and others call it.
+    """
+    if check is None and choices:
+        def check(name: str, value: Any) -> str:
+            return one_of(name, value, choices)
+    return field(default=default, metadata={
+        "sentence": sentence, "check": check, "shell": shell, "metavar": metavar,
+        "choices": choices, "others": others})
+
+
+def integer(low: int, high: int) -> Check:
+    """A check of integers."""
+    return lambda name, value: checked_integer(name, value, low, high)
+
+
+def start(name: str, value: Any) -> int:
+    """A seed; None is 0."""
+    return 0 if value is None else checked_integer(name, value, 0, MAX_SEED)
+
+
+def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} is {shown(value)}; it must be one of {listed(known)}")
+    return value
+
+
+def nonnegative(name: str, value: Any) -> Fraction:
+    """A number of at least 0, as the exact one that was written."""
+    try:
+        number = exact_fraction(value)
+    except (ValueError, OverflowError) as problem:
+        raise InputError(f"{name} is {shown(value)}; {problem}") from None
+    if number < 0:
+        raise InputError(f"{name} is {shown(value)}; it must be at least 0")
+    return number
+
+
+def seconds(name: str, value: Any) -> float:
+    """A limit of time in seconds."""
+    try:
+        limit = float(value)
+    except (TypeError, ValueError, OverflowError):
+        limit = math.nan
+    if not limit >= 0:
+        raise InputError(f"{name} is {shown(value)}; it must be a number of seconds, 0 or more")
+    return limit
+
+
+def device_name(name: str, value: Any) -> str:
+    """The name of a device."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {shown(value)}; it must be 'auto', 'cpu', 'cuda' or 'cuda:N'")
+    return "cpu" if value == "cpu:0" else value
+
+
+def callback(name: str, value: Any) -> Progress:
+    """A callable that gets reports."""
+    if not callable(value):
+        raise InputError(f"{name} is {shown(value)}; it must be callable, True or False")
+    called: Progress = value
+    return called
+
+
+@dataclass(frozen=True, eq=False)
+class CallOptions:
+    """The options of a call, as they were given or `checked`.
+
+    Its fields are the table of all options.  Each function has some of them.
+    """
+
+    k: int = declared(MISSING, "Number of blocks.", integer(1, MAX_BLOCKS), others=(
+        "nparts", "n_parts", "num_parts", "parts", "nblocks", "n_blocks", "num_blocks", "blocks",
+        "num_partitions", "npartitions", "n_clusters"))
+    imbalance: float | str = declared(
+        0.03, "A block weighs at most (1 + imbalance) times the average.", metavar="FRACTION",
+        others=("epsilon", "eps", "ubvec", "ubfactor", "ufactor", "max_imbalance", "tolerance"))
+    vertex_weights: Any = declared(None, "Weights of the vertices.", others=(
+        "vwgt", "vweights", "node_weights", "nodew"))
+    edge_weights: Any = declared(None, "Weights of the edges.", others=(
+        "adjwgt", "eweights", "weight"))
+    net_weights: Any = declared(None, "Weights of the nets of a hypergraph.", others=(
+        "hyperedge_weights", "hewgts", "nwghts"))
+    target: Any = declared(
+        None, "Share of the weight that each block is to have.", metavar="SHARES",
+        shell="In any unit: 1,1,2 or @FILE. Default: equal shares.",
+        others=("tpwgts", "target_weights", "block_sizes"))
+    fixed: Any = declared(
+        None, "The block that a vertex has to be in, -1 where that is free.", metavar="FILE",
+        shell="A block per line; or lines of a vertex (from 1) and a block.")
+    initial: Any = declared(None, "A partition to improve.", metavar="FILE",
+                            shell="One block per line.")
+    min_block_weight: int | None = declared(None, "Minimum weight of every block.",
+                                            integer(0, MAX_TOTAL_WEIGHT))
+    objective: str | None = declared(
+        None, "What is minimised.", lambda _, value: value,
+        choices=("cut", "volume", "km1", "soed"),
+        shell="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
+    vertex_sizes: Any = declared(None, "Sizes of the vertices.",
+                                 others=("vsize",))
+    migration: Any = declared(
+        1, "Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.",
+        nonnegative, metavar="FACTOR", others=("itr",))
+    max_migration: Any = declared(None, "Limit of the migration volume.", metavar="SIZE",
+                                  shell="A size, or a share of all sizes as 10%.")
+    algorithm: str | None = declared(None, "Name of the algorithm.")
+    preset: Any = declared("default", "Name of a preset of the algorithm, or a configuration.",
+                           others=("quality", "mode", "config"))
+    swaps: bool | None = declared(None, "Whether blocks swap places at the end.", checked_flag,
+                                  shell="Default: that of the preset.")
+    device: str = declared("auto", "Device that the call works on.", device_name,
+                           shell="cpu, cuda, cuda:1 ...")
+    devices: Any = declared(None, "GPUs that work together on the graph.", metavar="LIST",
+                            shell="all, or numbers such as 0,1.")
+    seed: int | None = declared(0, "Seed of all random numbers.", start,
+                                others=("random_state", "rng"))
+    threads: int | None = declared(
+        None, "Maximum number of CPU threads.", integer(1, MAX_BLOCKS),
+        shell="Default: all cores.",
+        others=("num_threads", "n_threads", "nthreads", "n_jobs"))
+    starts: int | None = declared(
+        None, "Number of initial partitions of the coarsest graph.", integer(1, MAX_BLOCKS),
+        shell="Default: that of the preset.", others=("ncuts", "n_starts", "num_starts"))
+    time_limit: float | None = declared(None, "Seconds after which no new step begins.", seconds,
+                                        metavar="SECONDS", others=("timeout", "max_time"))
+    symmetrize: bool | str = declared(False, "Accept a directed graph.")
+    weights: bool | str | None = declared(
+        None, "What becomes of edge weights that are negative or no integers.")
+    weight_scale: float | None = declared(None, "Scale of weights that are rounded.")
+    escalate: str = declared(
+        "auto", "Whether more than local refinement is done where that seems necessary.",
+        choices=("auto", "never"))
+    effort: str = declared("auto", "How much is refined after a batch.",
+                           choices=("auto", "none", "local", "cycle", "full"))
+    progress: Progress | bool | None = declared(None, "Progress reports.", callback,
+                                                others=("verbose", "verbosity"))
+    begin: float = field(default_factory=time.perf_counter)
+
+    @property
+    def deadline(self) -> float:
+        """The reading of ``time.perf_counter`` after which no new step begins."""
+        return math.inf if self.time_limit is None else self.begin + self.time_limit
+
+    @property
+    def report(self) -> Progress | None:
+        """The callable that gets reports, or None."""
+        return self.progress if callable(self.progress) else None
+
+    def checked(self) -> Self:
+        """The same with the values that the call goes by.
+
+        Raises
+        ------
+        InputError
+            If a value is none of the option.
+        """
+        from portpart.metrics.balance import block_weight_limits
+
+        found = replace(self, **{name: checked(name, getattr(self, name)) for name in TABLE})
+        # refuses a bad imbalance or target before any work
+        block_weight_limits(0, 1 if self.target is None else found.k, self.imbalance, self.target)
+        return found
+
+
+TABLE: dict[str, Field[Any]] = {
+    each.name: each for each in fields(CallOptions) if each.metadata}
+
+OTHERS = {other: name for name, each in TABLE.items() for other in each.metadata["others"]}
+"""The option that is meant by what others call it."""
+
+
+def checked(name: str, value: Any) -> Any:
+    """The value of one option that a call goes by.
+
+    Raises
+    ------
+    InputError
+        If it is none of the option.
+    """
+    check: Check | None = TABLE[name].metadata["check"]
+    is_default = value is None and TABLE[name].default is None
+    return value if check is None or is_default else check(name, value)
