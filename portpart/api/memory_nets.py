@@ -169,7 +169,7 @@ def communities_bytes(level: NetLevelSize, leaves_out: bool = False) -> int:
     coarse = level_size(int(COMMUNITIES_KEPT * graph.num_vertices),
                         int(COMMUNITIES_KEPT * graph.num_arcs), OF_WORD)
     spared = (TwoHopGroups.num_bytes(graph.fine)
-              + ClusterRounds.declared["chosen"].num_bytes(graph.fine))
+              + ClusterRounds.declared["granted"].num_bytes(graph.fine))
     kept = level.offset_bytes * (level.num_vertices + 1) if leaves_out else 0
     return graph.own_bytes + max(
         fewer, kept + clustering_bytes(graph.fine) - spared,
