@@ -20,7 +20,7 @@ ABOUT = """
 import portpart, pathlib
 place = pathlib.Path(portpart.__file__).parent
 assert "site-packages" in place.parts, place
-assert (place / "py.typed").exists()
+assert (place / "py.typed").exists() and (place / "plot" / "report.html").exists()
 result = portpart.partition(portpart.generators.delaunay(2_000), 8)
 assert result.feasible
 print(place, result.cut)

@@ -245,8 +245,9 @@ class MappingResult(PartitionResult):
         return iter((self.cost, self.part))
 
     def _facts(self) -> list[tuple[str, object]]:
-        costs = " + ".join(f"{cost:,}" for cost in self.level_costs.tolist())
-        return [("communication cost", self.cost), ("cost by level", costs), *super()._facts()]
+        from portpart.metrics.mapping import cost_facts
+
+        return [*cost_facts(self.level_costs).items(), *super()._facts()]
 
     def __repr__(self) -> str:
         state = "" if self.feasible else ", out of bounds"

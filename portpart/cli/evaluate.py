@@ -6,7 +6,7 @@ import click
 
 from portpart.cli import files, machines, options
 from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, print_json, print_text
+from portpart.cli.output import print_facts, print_json
 
 
 @click.command("evaluate")
@@ -29,6 +29,7 @@ def command(
     cost is also reported. The exit code is 1 if a block exceeds its weight limit.
     """
     from portpart import metrics
+    from portpart.metrics.mapping import cost_facts
 
     files.one_standard_input(GRAPH=graph, PART=part, target=target,
                              **machine_given.inputs)
@@ -42,16 +43,13 @@ def command(
     blocks = files.read_partition(part, loaded.num_vertices, vertex_names, k=k)
     evaluation = metrics.evaluate(loaded, blocks, k, shares)
     feasible = evaluation.is_balanced(imbalance)
-    costs = [] if machine is None else metrics.level_costs(loaded, blocks, machine).tolist()
+    costs = None if machine is None else metrics.level_costs(loaded, blocks, machine)
     if as_json:
         asked = {"requested_imbalance": imbalance, "target": shares}
-        cost = {} if machine is None else {"cost": sum(costs), "level_costs": costs}
+        cost = {} if costs is None else {"cost": sum(costs.tolist()), "level_costs": costs}
         print_json(evaluation.as_dict() | cost | {"feasible": feasible} | asked)
     else:
-        print_text(str(evaluation))
-        if machine is not None:
-            levels = " + ".join(map(grouped, costs))
-            print_text(f"{'cost':<14}{grouped(sum(costs))} (by level: {levels})")
-        verdict = "kept" if feasible else "NOT kept"
-        print_text(f"{'balance':<14}{verdict} (imbalance at most {imbalance:g})")
+        cost = {} if costs is None else cost_facts(costs)
+        verdict = f"{'kept' if feasible else 'NOT kept'} (imbalance at most {imbalance:g})"
+        print_facts({**evaluation.facts(), **cost, "balance": verdict})
     return OK if feasible else INFEASIBLE

@@ -15,6 +15,7 @@ import click
 import numpy as np
 
 from portpart.errors import InputError, printable
+from portpart.graphs.html import aligned
 
 STDOUT, STDERR = 1, 2
 """File descriptors."""
@@ -28,11 +29,9 @@ def print_json(values: Mapping[str, Any]) -> None:
     print_text(json.dumps(_plain(values), allow_nan=False))
 
 
-def print_facts(facts: Mapping[str, str], to_stderr: bool = False) -> None:
+def print_facts(facts: Mapping[str, object], to_stderr: bool = False) -> None:
     """Write one aligned line per fact; to stderr where stdout carries a file."""
-    width = max(map(len, facts))
-    for name, text in facts.items():
-        print_text(f"{name:<{width}}  {text}", to_stderr)
+    print_text(aligned(facts), to_stderr)
 
 
 def print_text(text: str, to_stderr: bool = False) -> None:

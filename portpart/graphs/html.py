@@ -1,8 +1,8 @@
-"""Small tables for notebooks, which show what has ``_repr_html_`` by it."""
+"""Names and values below each other: lines for terminals, tables for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 TABLE = "color:inherit;border-collapse:collapse;margin:.3em 0;font-variant-numeric:tabular-nums"
 TITLE = "text-align:left;padding:.2em .8em .3em 0;border-bottom:1px solid rgba(128,128,128,.5)"
@@ -18,7 +18,7 @@ def table(title: str, facts: Iterable[tuple[str, object]]) -> str:
     ----------
     title : str
     facts : iterable of (name, value)
-        Values that are None are left out; integers get thousands separators.
+        Values that are None are left out.
 
     Returns
     -------
@@ -33,6 +33,14 @@ def table(title: str, facts: Iterable[tuple[str, object]]) -> str:
             f"</th></tr></thead><tbody>{rows}</tbody></table>")
 
 
+def aligned(facts: Mapping[str, object]) -> str:
+    """A line for each name and value, the values below each other."""
+    width = max(map(len, facts))
+    return "\n".join(f"{name:<{width}}  {shown(value)}" for name, value in facts.items())
+
+
 def shown(value: object) -> str:
-    """A value as text."""
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    """A value as text: integers with thousands separators, other numbers with four decimals."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}"

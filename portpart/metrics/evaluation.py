@@ -8,15 +8,15 @@ from typing import Any, overload
 import numpy as np
 
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.metrics.balance import block_weights_of, imbalance_of
+from portpart.metrics.balance import block_weights_of
 from portpart.metrics.net_evaluation import HypergraphEvaluation, evaluated_nets
 from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.quality import boundary_of, cut_of, volume_of
-from portpart.metrics.report import Report
+from portpart.metrics.report import Report, of_weights
 from portpart.metrics.structure import components_of, quotient_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evaluation(Report):
     """What a partition is worth; made by :func:`evaluate`, prints readably.
 
@@ -50,20 +50,11 @@ class Evaluation(Report):
     (1, 2, [1, 1])
     """
 
-    num_vertices: int
     num_edges: int
-    k: int
-    cut: int
-    imbalance: float
-    block_weights: np.ndarray
-    max_block_weight: int
-    min_block_weight: int
-    boundary: int
     communication_volume: int
     max_communication_volume: int
     components: np.ndarray
     neighbour_pairs: int
-    target: Any = None
 
     @property
     def disconnected_blocks(self) -> int:
@@ -74,20 +65,6 @@ class Evaluation(Report):
     def empty_blocks(self) -> int:
         """Number of blocks without a vertex."""
         return int((self.components == 0).sum())
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [
-            ("graph", f"{self.num_vertices:,} vertices, {self.num_edges:,} edges"),
-            ("blocks", f"{self.k:,} ({self.empty_blocks} empty, {self.disconnected_blocks} "
-                       "disconnected)"),
-            ("cut", f"{self.cut:,}"),
-            ("imbalance", f"{self.imbalance:.4f}"),
-            ("block weights", f"{self.min_block_weight:,} ... {self.max_block_weight:,}"),
-            ("boundary", f"{self.boundary:,} vertices"),
-            ("volume", f"{self.communication_volume:,} (busiest block "
-                       f"{self.max_communication_volume:,})"),
-            ("neighbours", f"{self.neighbour_pairs:,} pairs of blocks"),
-        ]
 
 
 @overload
@@ -129,21 +106,16 @@ def evaluate(graph: Any, part: Any, k: int | None = None,
     view = view_of(graph, part, k)
     if isinstance(view, NetsView):
         return evaluated_nets(view, target)
-    weights = block_weights_of(view)
     volume = volume_of(view)
     return Evaluation(
         num_vertices=view.graph.num_vertices,
         num_edges=view.graph.num_edges,
         k=view.k,
         cut=cut_of(view),
-        imbalance=imbalance_of(weights, target),
-        block_weights=weights,
-        max_block_weight=int(weights.max(initial=0)),
-        min_block_weight=int(weights.min()) if len(weights) else 0,
         boundary=len(boundary_of(view)),
         communication_volume=volume.total,
         max_communication_volume=volume.max,
         components=components_of(view),
         neighbour_pairs=quotient_of(view).num_edges,
-        target=target,
+        **of_weights(block_weights_of(view), target),
     )

@@ -85,6 +85,12 @@ def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
     return np.array(costs, np.int64)
 
 
+def cost_facts(costs: np.ndarray) -> dict[str, int | str]:
+    """The communication cost and its parts by level, as they are shown."""
+    levels = " + ".join(f"{cost:,}" for cost in costs.tolist())
+    return {"communication cost": int(costs.sum()), "cost by level": levels}
+
+
 def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
     """Weight of the edges between each two processing elements.
 

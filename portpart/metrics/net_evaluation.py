@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.metrics.balance import block_weights_of, imbalance_of
+from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import (
     NetsView,
     absorption_of,
@@ -17,10 +17,10 @@ from portpart.metrics.nets import (
     net_cut_of,
     soed_of,
 )
-from portpart.metrics.report import Report
+from portpart.metrics.report import Report, of_weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HypergraphEvaluation(Report):
     """What a partition is worth; made by :func:`evaluate`, prints readably.
 
@@ -56,41 +56,17 @@ class HypergraphEvaluation(Report):
     (1, 1, 2)
     """
 
-    num_vertices: int
     num_nets: int
     num_pins: int
-    k: int
-    cut: int
     km1: int
     soed: int
-    imbalance: float
-    block_weights: np.ndarray
-    max_block_weight: int
-    min_block_weight: int
     empty_blocks: int
-    boundary: int
     absorption: float
     connectivity: np.ndarray
-    target: Any = None
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [
-            ("hypergraph", f"{self.num_vertices:,} vertices, {self.num_nets:,} nets, "
-                           f"{self.num_pins:,} pins"),
-            ("blocks", f"{self.k:,} ({self.empty_blocks} empty)"),
-            ("cut", f"{self.cut:,}"),
-            ("km1", f"{self.km1:,}"),
-            ("soed", f"{self.soed:,}"),
-            ("imbalance", f"{self.imbalance:.4f}"),
-            ("block weights", f"{self.min_block_weight:,} ... {self.max_block_weight:,}"),
-            ("boundary", f"{self.boundary:,} vertices"),
-            ("absorption", f"{self.absorption:,.2f}"),
-        ]
 
 
 def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:
     """Every metric of a view."""
-    weights = block_weights_of(view)
     return HypergraphEvaluation(
         num_vertices=len(view.part),
         num_nets=len(view.sizes),
@@ -99,13 +75,9 @@ def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:
         cut=net_cut_of(view),
         km1=km1_of(view),
         soed=soed_of(view),
-        imbalance=imbalance_of(weights, target),
-        block_weights=weights,
-        max_block_weight=int(weights.max(initial=0)),
-        min_block_weight=int(weights.min()) if len(weights) else 0,
         empty_blocks=int((np.bincount(view.part, minlength=view.k) == 0).sum()),
         boundary=len(net_boundary_of(view)),
         absorption=absorption_of(view),
         connectivity=histogram_of(view),
-        target=target,
+        **of_weights(block_weights_of(view), target),
     )

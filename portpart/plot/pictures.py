@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from portpart.plot.canvas import MISSING
 from portpart.plot.colors import FIRST, colors_of
 from portpart.plot.machines import traffic
 from portpart.plot.networks import graph, quotient
-from portpart.plot.page import figure
 from portpart.plot.report_data import ReportData
 
 if TYPE_CHECKING:
@@ -33,93 +32,90 @@ SHARP = 170
 """Pixels an inch."""
 
 
-def figures(report_data: ReportData, points: Any, mesh: Any) -> Iterator[str]:
-    """The pictures of a partition with their captions, as HTML."""
-    colours = colors_of(report_data.links)
-    count = report_data.graph.num_vertices
+class Picture(NamedTuple):
+    """A picture, which is HTML, with a line of text below."""
+
+    html: str
+    caption: str
+    wide: bool
+
+
+def figures(found: ReportData, points: Any, mesh: Any) -> Iterator[Picture]:
+    """The pictures of a partition."""
+    colours = colors_of(found.links)
+    count = found.graph.num_vertices
     if points is not None:
-        yield _figure("partition", lambda ax: partition(
-            points, report_data.part, report_data.graph if mesh is None else None, mesh=mesh,
-            k=report_data.k,
+        yield _picture("partition", lambda ax: partition(
+            points, found.part, found.graph if mesh is None else None, mesh=mesh,
+            k=found.k,
             colors=colours, ax=ax),
             "Neighbouring blocks have different colours.", many=count > DRAWN)
     else:
-        yield _figure("graph",
-                      lambda ax: graph(report_data.graph, report_data.part, k=report_data.k,
+        yield _picture("graph",
+                      lambda ax: graph(found.graph, found.part, k=found.k,
                                                 colors=colours, ax=ax),
                       "Vertices have no coordinates: neighbours are placed near each other.",
                       many=count > DRAWN)
-    if report_data.k <= DISCS:
-        yield _figure("quotient", lambda ax: quotient(
-            report_data.graph, report_data.part, k=report_data.k, colors=colours, ax=ax),
+    if found.k <= DISCS:
+        yield _picture("quotient", lambda ax: quotient(
+            found.graph, found.part, k=found.k, colors=colours, ax=ax),
             "Discs are as large as blocks weigh, lines as wide as what they share.",
-            many=report_data.links.nnz > 4 * DRAWN)
-    if report_data.topology is not None:
-        yield _figure("traffic",
-                      lambda ax: traffic(report_data.graph, report_data.part, report_data.topology,
+            many=found.links.nnz > 4 * DRAWN)
+    if found.topology is not None:
+        yield _picture("traffic",
+                      lambda ax: traffic(found.graph, found.part, found.topology,
                                                     ax=ax),
                       "Squares are groups of the machine: traffic near the diagonal is cheap.",
-                      (7, 6), wide=True, many=report_data.k > 64)
-    if isinstance(report_data.view, NetsView):
-        yield _figure("connectivity", lambda ax: _connectivity(report_data, ax),
+                      (7, 6), wide=True, many=found.k > 64)
+    if isinstance(found.view, NetsView):
+        yield _picture("connectivity", lambda ax: _connectivity(found, ax),
                       "How many nets reach how many blocks.", (11, 3.4), wide=True)
-    yield _figure("weights", lambda ax: _weights(report_data, colours, ax),
+    yield _picture("weights", lambda ax: _weights(found, colours, ax),
                   "Weights of the blocks, and the most that they may be.", (11, 3.4), wide=True)
 
 
-def _weights(report_data: ReportData, colours: np.ndarray, ax: Axes) -> None:
-    block_weights(_Weighed(report_data), colors=colours, ax=ax)
+def _weights(found: ReportData, colours: np.ndarray, ax: Axes) -> None:
+    block_weights(_Weighed(found), colors=colours, ax=ax)
 
 
 class _Weighed:
     """Weights and limits, as a result has them."""
 
-    def __init__(self, report_data: ReportData) -> None:
-        self.block_weights = report_data.evaluation.block_weights
-        self.block_weight_limits = report_data.limits
-        self.target = report_data.evaluation.target
+    def __init__(self, found: ReportData) -> None:
+        self.block_weights = found.evaluation.block_weights
+        self.block_weight_limits = found.limits
+        self.target = found.evaluation.target
 
 
-def _connectivity(report_data: ReportData, ax: Axes) -> None:
-    assert isinstance(report_data.view, NetsView)
-    histogram = np.bincount(report_data.view.connectivity)
+def _connectivity(found: ReportData, ax: Axes) -> None:
+    assert isinstance(found.view, NetsView)
+    histogram = np.bincount(found.view.connectivity)
     ax.bar(np.arange(len(histogram)), histogram, color=FIRST[0])
     ax.set(xlabel="blocks that a net reaches", ylabel="nets", yscale="log",
            title="connectivity of the nets")
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
-def _figure(name: str, draw: Callable[[Axes], object], caption: str,
-            size: tuple[float, float] = (6.4, 6), *, wide: bool = False,
-            many: bool = False) -> str:
+def _picture(name: str, draw: Callable[[Axes], object], caption: str,
+             size: tuple[float, float] = (6.4, 6), *, wide: bool = False,
+             many: bool = False) -> Picture:
+    """What `draw` draws as an element of the page, the same bytes each time."""
     try:
         with late_signals():
             import matplotlib
             from matplotlib.figure import Figure
     except ModuleNotFoundError as problem:
         raise ImportError(MISSING) from problem
-    made = Figure(figsize=size, layout="constrained")
+    made, data = Figure(figsize=size, layout="constrained"), io.BytesIO()
     settings = {"svg.hashsalt": name, "svg.fonttype": "none", "font.family": "sans-serif"}
     with matplotlib.rc_context(settings):
         draw(made.add_subplot())
-        return figure(_as_png(made, caption) if many else _as_svg(made, caption), caption, wide)
-
-
-def _as_svg(made: Any, caption: str) -> str:
-    """A picture as an element of the page, the same bytes each time."""
-    from html import escape
-
-    text = io.StringIO()
-    made.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    svg = text.getvalue()
-    svg = svg[svg.index("<svg"):]
-    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
-
-
-def _as_png(made: Any, caption: str) -> str:
-    from html import escape
-
-    data = io.BytesIO()
-    made.savefig(data, format="png", dpi=SHARP, metadata={"Software": None})
-    packed = base64.b64encode(data.getvalue()).decode()
-    return f'<img alt="{escape(caption)}" src="data:image/png;base64,{packed}">'
+        if many:
+            made.savefig(data, format="png", dpi=SHARP, metadata={"Software": None})
+            packed = base64.b64encode(data.getvalue()).decode()
+            return Picture(f'<img alt="{caption}" src="data:image/png;base64,{packed}">',
+                           caption, wide)
+        made.savefig(data, format="svg", metadata={"Date": None, "Creator": None})
+    svg = data.getvalue().decode()
+    svg = svg[svg.index("<svg"):].replace("<svg", f'<svg role="img" aria-label="{caption}"', 1)
+    return Picture(svg, caption, wide)

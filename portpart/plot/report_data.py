@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,7 +13,7 @@ from portpart.graphs.hypergraph import EitherGraph
 from portpart.graphs.topology import Topology
 from portpart.metrics.balance import block_weight_limits, block_weights_of
 from portpart.metrics.evaluation import Evaluation, evaluate
-from portpart.metrics.mapping import level_costs
+from portpart.metrics.mapping import cost_facts, level_costs
 from portpart.metrics.net_evaluation import HypergraphEvaluation
 from portpart.metrics.nets import NetsView, net_boundary_of, view_of
 from portpart.metrics.quality import boundary_of
@@ -27,8 +26,6 @@ DEFAULT_IMBALANCE = 0.03
 
 LARGEST_LIMIT = 2**63 - 1
 """No vertices weigh as much."""
-
-Row: TypeAlias = tuple[str, object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,63 +95,29 @@ def limits_of(holder: Any, total: int, k: int, imbalance: Any, target: Any) -> n
     return np.array([min(limit, LARGEST_LIMIT) for limit in limits], np.int64)
 
 
-def quality_rows(report_data: ReportData) -> list[Row]:
-    """Every metric by name."""
-    found = report_data.evaluation
-    costs: list[Row] = [] if report_data.costs is None else _costs(report_data.costs.tolist())
-    if report_data.topology is not None and isinstance(found, HypergraphEvaluation):
-        costs = [("communication cost J", "not defined for hypergraphs")]
-    own = _of_nets(found) if isinstance(found, HypergraphEvaluation) else _of_graph(report_data,
-                                                                                    found)
-    return [
-        *costs, *own,
-        ("imbalance", f"{found.imbalance:.4f}"),
-        ("heaviest block", found.max_block_weight),
-        ("lightest block", found.min_block_weight),
-        ("largest limit", int(report_data.limits.max(initial=0))),
-        ("blocks above their limits", int((found.block_weights > report_data.limits).sum())),
-        ("empty blocks", found.empty_blocks),
-        ("boundary vertices", shared(found.boundary, found.num_vertices)),
-    ]
+def quality(found: ReportData) -> dict[str, object]:
+    """Every metric by its name."""
+    costs = {} if found.costs is None else cost_facts(found.costs)
+    if found.topology is not None and isinstance(found.view, NetsView):
+        costs = {"communication cost": "not defined for hypergraphs"}
+    return {
+        **costs, **found.evaluation.facts(),
+        "largest limit": int(found.limits.max(initial=0)),
+        "blocks above their limits": int((found.evaluation.block_weights > found.limits).sum()),
+    }
 
 
-def _costs(costs: list[int]) -> list[Row]:
-    levels = [(f"cost at level {level}", cost) for level, cost in enumerate(costs, start=1)]
-    return [("communication cost J", sum(costs)), *(levels if len(levels) > 1 else [])]
-
-
-def _of_graph(report_data: ReportData, found: Evaluation) -> list[Row]:
-    graph = report_data.graph
-    total = graph.total_arc_weight // 2  # type: ignore[union-attr]
-    return [
-        ("cut", shared(found.cut, total)),
-        ("communication volume", found.communication_volume),
-        ("volume of the busiest block", found.max_communication_volume),
-        ("pairs of neighbouring blocks", found.neighbour_pairs),
-        ("blocks in several pieces", found.disconnected_blocks),
-    ]
-
-
-def _of_nets(found: HypergraphEvaluation) -> list[Row]:
-    return [("km1", found.km1), ("cut", found.cut), ("soed", found.soed),
-            ("absorption", f"{found.absorption:,.2f}")]
-
-
-def shared(count: int, total: int) -> str:
-    """A number and its share of a total."""
-    return f"{count:,} ({count / total:.2%})" if total else f"{count:,}"
-
-
-def block_table(report_data: ReportData) -> tuple[Sequence[str], list[np.ndarray]]:
-    """Names of columns, and the columns: a row for each block."""
-    weights, limits = report_data.evaluation.block_weights, report_data.limits
-    vertices = np.bincount(report_data.part, minlength=report_data.k)
-    neighbours = np.diff(report_data.links.indptr)
-    names = ["block", "vertices", "weight", "limit", "neighbours"]
-    columns = [np.arange(report_data.k), vertices, weights, limits, neighbours]
-    view = report_data.view
-    more = _columns_of_nets(view) if isinstance(view, NetsView) else _columns_of_graph(view)
-    return [*names, *more], [*columns, *more.values()]
+def block_table(found: ReportData) -> dict[str, np.ndarray]:
+    """The columns of a table with a row for each block, by name."""
+    view = found.view
+    return {
+        "block": np.arange(found.k),
+        "vertices": np.bincount(found.part, minlength=found.k),
+        "weight": found.evaluation.block_weights,
+        "limit": found.limits,
+        "neighbours": np.diff(found.links.indptr),
+        **(_columns_of_nets(view) if isinstance(view, NetsView) else _columns_of_graph(view)),
+    }
 
 
 def _columns_of_graph(view: PartitionView) -> dict[str, np.ndarray]:

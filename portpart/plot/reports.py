@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from portpart.errors import InputError
+import numpy as np
+
+from portpart.api.version import __version__
+from portpart.backends.interrupts import late_signals
+from portpart.errors import InputError, printable
 from portpart.graphs.graph import Graph
+from portpart.graphs.html import shown as as_text
 from portpart.graphs.topology import Topology
 from portpart.io.text.files import PathLike, write_chunks
-from portpart.metrics.net_evaluation import HypergraphEvaluation
 from portpart.options import shown
-from portpart.plot.page import (
-    blocks_table,
-    command_lines,
-    facts_table,
-    page,
-    section,
-    side_by_side,
-    tiles,
-)
 from portpart.plot.pictures import figures
-from portpart.plot.report_data import ReportData, block_table, quality_rows, report_data
+from portpart.plot.report_data import ReportData, block_table, quality, report_data
+
+MAX_ROWS = 2000
+"""Blocks that are listed one by one."""
+
+OPEN_ROWS = 32
+"""Up to this many the list is open."""
 
 
 def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None = None,
@@ -64,7 +66,7 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If there is no Matplotlib or no Jinja2.
     InputError
         If blocks, points and graph do not fit each other, or the file cannot be written.
 
@@ -93,44 +95,28 @@ def page_about(found: ReportData, part: Any = None, *, points: Any = None, mesh:
             raise InputError("mesh goes with points, the coordinates of its nodes, and there are "
                              "none: give points=, or leave mesh out for a layout of the graph")
         points = mesh.points
-    commands = [commands] if isinstance(commands, str) else commands
-    heading = title or (f"Partition into {found.k:,} blocks" if found.topology is None
-                        else f"Mapping onto {found.k:,} processing elements")
-    return page(heading, _described(found), _sections(found, part, points, mesh, commands))
-
-
-def _sections(found: ReportData, part: Any, points: Any, mesh: Any,
-              commands: Sequence[str]) -> list[str]:
-    names, columns = block_table(found)
-    over = found.evaluation.block_weights > found.limits
-    pictures = "".join(figures(found, points, mesh))
-    tables = [facts_table(quality_rows(found)), facts_table([*_facts(found), *_run(part)])]
-    sections = [
-        tiles(_tiles(found)),
-        section("Pictures", f'<div class="pictures">{pictures}</div>'),
-        section("Quality", side_by_side(*tables)),
-        section("Blocks", blocks_table(list(names), columns, over)),
-    ]
-    if commands:
-        sections.append(section("How it was made", command_lines(commands)))
-    return sections
+    columns, over = block_table(found), found.evaluation.block_weights > found.limits
+    return _rendered(
+        title=title or (f"Partition into {found.k:,} blocks" if found.topology is None
+                        else f"Mapping onto {found.k:,} processing elements"),
+        lead=_described(found), tiles=_tiles(found), pictures=list(figures(found, points, mesh)),
+        tables=[quality(found), _run(found, part)], names=list(columns), k=found.k,
+        rows=_listed(columns, over), open_rows=OPEN_ROWS,
+        commands=[commands] if isinstance(commands, str) else list(commands),
+    )
 
 
 def _tiles(found: ReportData) -> list[tuple[str, object, str]]:
-    evaluation = found.evaluation
-    first: list[tuple[str, object, str]]
-    if found.costs is not None:
-        first = [("communication cost J", int(found.costs.sum()), "")]
-    elif isinstance(evaluation, HypergraphEvaluation):
-        first = [("km1", evaluation.km1, "")]
-    else:
-        first = [("communication volume", evaluation.communication_volume, "")]
+    """Large numbers: name, value, and a class of the style or nothing."""
+    facts, evaluation = quality(found), found.evaluation
+    names = ["cut", next(name for name in ("communication cost", "km1", "communication volume")
+                         if isinstance(facts.get(name), int))]
+    share = evaluation.boundary / max(1, evaluation.num_vertices)
     return [
-        ("cut", evaluation.cut, ""), *first,
+        *((name, facts[name], "") for name in names),
         ("imbalance", f"{evaluation.imbalance:.2%}", ""),
-        ("boundary vertices", f"{evaluation.boundary / max(1, evaluation.num_vertices):.1%}", ""),
-        ("limits of weight", "kept" if found.feasible else "broken",
-         "good" if found.feasible else "bad"),
+        ("boundary vertices", f"{share:.1%}", ""),
+        ("limits of weight", *(("kept", "good") if found.feasible else ("broken", "bad"))),
     ]
 
 
@@ -141,21 +127,41 @@ def _described(found: ReportData) -> str:
     return f"{kind} of {graph.num_vertices:,} vertices and {sizes}, in {found.k:,} {what}"
 
 
-def _facts(found: ReportData) -> list[tuple[str, object]]:
-    graph = found.graph
-    sizes = ([("edges", graph.num_edges)] if isinstance(graph, Graph)
-             else [("nets", graph.num_nets), ("pins", graph.num_pins)])
-    machine = found.topology
-    levels = [] if machine is None else [("machine", repr(machine).strip("<>"))]
-    return [("vertices", graph.num_vertices), *sizes,
-            ("weight of the vertices", graph.total_vertex_weight),
-            ("mean degree", f"{graph.mean_degree:.2f}"), ("blocks", found.k), *levels]
+def _run(found: ReportData, part: Any) -> dict[str, object]:
+    """Facts about the graph and the machine, and about the call that made a result."""
+    facts: dict[str, object] = {"weight of the vertices": found.graph.total_vertex_weight,
+                                "mean degree": f"{found.graph.mean_degree:.2f}"}
+    if isinstance(found.graph, Graph):
+        total = found.graph.total_arc_weight // 2
+        facts["share of the edges cut"] = f"{found.evaluation.cut / max(1, total):.2%}"
+    if found.topology is not None:
+        facts["machine"] = repr(found.topology).strip("<>")
+    if hasattr(part, "stats"):
+        phases = {f"seconds of {name}": f"{seconds:.3f}"
+                  for name, seconds in part.stats.get("phases", {}).items()}
+        facts |= {"device": part.stats.get("device", ""), "seconds": f"{part.seconds:.3f}"} | phases
+    return facts
 
 
-def _run(part: Any) -> list[tuple[str, object]]:
-    """Facts about the call that made a result."""
-    if not hasattr(part, "stats"):
-        return []
-    phases = part.stats.get("phases", {})
-    return [("device", part.stats.get("device", "")), ("seconds", f"{part.seconds:.3f}"),
-            *((f"seconds of {name}", f"{seconds:.3f}") for name, seconds in phases.items())]
+def _listed(columns: dict[str, np.ndarray], over: np.ndarray) -> list[tuple[bool, list[int]]]:
+    """Whether each block is above its limit, and its row; of very many blocks the heaviest."""
+    heaviest = np.sort(np.argsort(-columns["weight"], kind="stable")[:MAX_ROWS])
+    rows = np.stack(list(columns.values()), axis=1)[heaviest]
+    return list(zip(over[heaviest].tolist(), rows.tolist()))
+
+
+def _rendered(**parts: Any) -> str:
+    """The page, everything in it escaped but the pictures."""
+    try:
+        with late_signals():
+            from jinja2 import Environment
+            from markupsafe import Markup
+    except ModuleNotFoundError as problem:
+        raise ImportError("reports need Jinja2: pip install 'portpart[plot]'") from problem
+
+    def text(value: object) -> object:
+        return value if isinstance(value, Markup) else printable(as_text(value))
+
+    pages = Environment(autoescape=True, finalize=text, trim_blocks=True)
+    template = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
+    return pages.from_string(template).render(version=__version__, **parts)
