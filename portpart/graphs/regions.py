@@ -32,8 +32,10 @@ MAX_ROUNDS = 256
 
 SEED = 0x5EED
 
-NONE = -1
-LARGEST = 2**31 - 1
+ROUND = 1 << 16
+"""More than there are regions: a reach is the round, times this, and the region."""
+
+UNREACHED = 2**31 - 1
 
 
 class Regions(NamedTuple):
@@ -57,11 +59,9 @@ class RegionGrowth(WorkRecord):
 
     Attributes
     ----------
-    region : array of int32
-        Of own vertices that have been reached, else `NONE`.
-    nearest : array of int32
-        The smallest region that reaches an own vertex in this round; of a ghost the smallest one
-        when its owner was updated.
+    reach : array of int32
+        The round in which a region has reached an own vertex first, and the smallest such region;
+        of a ghost what its owner was sent.  Else `UNREACHED`.
     reached : array of int32
         Own vertices that regions reach in this round.
     ghosts : array of int32
@@ -71,8 +71,7 @@ class RegionGrowth(WorkRecord):
         Lengths of the lists.
     """
 
-    region: Array = work(np.int32, lambda sizes: sizes[0])
-    nearest: Array = work(np.int32, lambda sizes: sizes[1])
+    reach: Array = work(np.int32, lambda sizes: sizes[1])
     reached: Array = work(np.int32, lambda sizes: sizes[0])
     ghosts: Array = work(np.int32, lambda sizes: sizes[1] - sizes[0])
     own: int = kl.word()
@@ -96,15 +95,14 @@ def grown_regions(graph: DistributedGraph, spacing: int = SPACING) -> Talk[Regio
         received = yield Message([_reached_ghosts(graph, growth)], [len(front)])
         if not received.words[:, 0].any():
             break
-        names, regions = received.parts[0].columns
-        space.parallel_for(len(names), reach_own, owned(graph, names), regions, growth)
+        names, reaches = received.parts[0].columns
+        space.parallel_for(len(names), reach_own, owned(graph, names), reaches, growth)
         front = space.copy(growth.reached[: _lengths(space, growth)[0]])
-        space.parallel_for(len(front), join_nearest, front, growth)
         growth.own_words.array[1:] = 0
-    space.parallel_for(own, join_rest, count + comm.rank, growth)
-    received = yield Message([values_for_ghosts(space, graph.halo, [growth.region])])
     region = space.empty(own + graph.num_ghosts, np.int32)
-    region[:own], region[own:] = growth.region, received.parts[0].columns[0]
+    space.parallel_for(own, name_region, count + comm.rank, growth, region)
+    received = yield Message([values_for_ghosts(space, graph.halo, [region])])
+    region[own:] = received.parts[0].columns[0]
     return Regions(region, count + comm.size)
 
 
@@ -112,8 +110,7 @@ def _begun(space: ExecutionSpace, own: int, local: int) -> RegionGrowth:
     """No vertex has been reached."""
     made = RegionGrowth.allocate(space, (own, local)).over(
         RegionGrowth.own_words(space.asarray(np.array([own, 0, 0]))))
-    made.region[:] = NONE
-    made.nearest[:] = LARGEST
+    made.reach[:] = UNREACHED
     return made
 
 
@@ -130,7 +127,7 @@ def _reached_ghosts(graph: DistributedGraph, growth: RegionGrowth) -> Part:
     names = gather(space, graph.names, ghosts)
     order, counts = grouped(space, graph.owners, graph.comm.size, names)
     return Part([gather(space, names, order),
-                 gather(space, growth.nearest, gather(space, ghosts, order))], counts)
+                 gather(space, growth.reach, gather(space, ghosts, order))], counts)
 
 
 @kl.kernel
@@ -142,47 +139,40 @@ def draw_seed(v, graph: Csr, chance, drawn):
 @kl.kernel
 def begin_region(i, front, before, growth: RegionGrowth):
     """Vertex i of a list begins a new region."""
-    growth.region[front[i]] = kl.int32(before + i)
+    growth.reach[front[i]] = kl.int32(before + i)
 
 
 @kl.device
-def is_first(v, region, growth: RegionGrowth):
+def is_first(v, reach, growth: RegionGrowth):
     """Have a region reach v; whether none has before.  Atomic."""
-    return kl.atomic_min(growth.nearest, v, region) == LARGEST
+    if growth.reach[v] <= reach:
+        return False
+    return kl.atomic_min(growth.reach, v, reach) == UNREACHED
 
 
 @kl.kernel
 def reach_out(i, front, graph: Csr, growth: RegionGrowth):
     """Reach the neighbours of v; atomic, in any order."""
     v = front[i]
-    region = kl.int64(growth.region[v])
+    reach = kl.int64(growth.reach[v]) + ROUND
     for arc in range(graph.begin[v], graph.end[v]):
         u = kl.int64(graph.targets[arc])
-        if u >= growth.own:
-            if is_first(u, region, growth):
+        if is_first(u, reach, growth):
+            if u >= growth.own:
                 growth.ghosts[kl.atomic_next(growth, RegionGrowth.num_ghosts)] = kl.int32(u)
-        elif growth.region[u] == NONE:
-            if is_first(u, region, growth):
+            else:
                 growth.reached[kl.atomic_next(growth, RegionGrowth.num_reached)] = kl.int32(u)
 
 
 @kl.kernel
-def reach_own(i, vertices, regions, growth: RegionGrowth):
+def reach_own(i, vertices, reaches, growth: RegionGrowth):
     """Reach a vertex from another rank; atomic, in any order."""
     v = vertices[i]
-    if growth.region[v] == NONE:
-        if is_first(v, kl.int64(regions[i]), growth):
-            growth.reached[kl.atomic_next(growth, RegionGrowth.num_reached)] = kl.int32(v)
+    if is_first(v, kl.int64(reaches[i]), growth):
+        growth.reached[kl.atomic_next(growth, RegionGrowth.num_reached)] = kl.int32(v)
 
 
 @kl.kernel
-def join_nearest(i, front, growth: RegionGrowth):
-    """A vertex that has been reached joins the region."""
-    growth.region[front[i]] = growth.nearest[front[i]]
-
-
-@kl.kernel
-def join_rest(v, rest, growth: RegionGrowth):
-    """A vertex that no region has reached joins another one."""
-    if growth.region[v] == NONE:
-        growth.region[v] = kl.int32(rest)
+def name_region(v, rest, growth: RegionGrowth, region):
+    """region[v] = the region that has reached v; of a vertex that none has, another one."""
+    region[v] = rest if growth.reach[v] == UNREACHED else growth.reach[v] % ROUND
