@@ -23,13 +23,13 @@ from portpart.backends.communication.calls import sum_over_ranks
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.distributed import DistributedGraph
 from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_INT32, MAX_INT32_ARCS
+from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.moving import Moved, move_vertices
 from portpart.graphs.regions import SPACING, Regions, grown_regions
 from portpart.graphs.row_order import degrees_of
 from portpart.graphs.row_range import VERTEX_COST
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.basic import gather
+from portpart.primitives.basic import gather, iota
 from portpart.primitives.messages import Message, Part, Received, Talk, held
 from portpart.primitives.ranks import rank_of
 from portpart.primitives.reduce import sum_of
@@ -40,6 +40,9 @@ __all__ = ["MOVE_RULE", "MoveRule", "are_scattered", "moved_nearby", "rule_for"]
 IMBALANCE = 0.03
 MAX_LOAD = 1.1
 """Of a rank, over the mean: regions that are too large to be divided so are left where they are."""
+
+SAMPLED = 16
+"""Vertices of a region whose arcs count: these are random accesses, and most lie in the region."""
 
 MAX_MASKED = 62
 """This many ranks are the bits of a number; more share them, which is good enough for an estimate.
@@ -102,10 +105,11 @@ def _divided(graph: DistributedGraph,
     """
     space, comm, own = graph.space, graph.comm, graph.local.num_vertices
     regions = yield from grown_regions(graph, rule.spacing)
-    received = yield Message(_rows_for_first(graph, regions), [graph.num_ghosts])
+    step = max(1, rule.spacing // SAMPLED)
+    received = yield Message(_rows_for_first(graph, regions, step), [graph.num_ghosts])
     answer, most = [], rule.max_left * received.words.sum()
     if comm.rank == 0:
-        answer = _order_of(_quotient(graph, regions.number, received), comm.size)
+        answer = _order_of(_quotient(graph, regions.number, received), comm.size, step)
     received = yield Message([Part([space.asarray(np.tile(np.array(answer, np.int32), comm.size))],
                                    np.full(comm.size, len(answer)))])
     packed = received.parts[0].columns[0]
@@ -123,34 +127,48 @@ def _divided(graph: DistributedGraph,
     return groups[:own], first
 
 
-def _rows_for_first(graph: DistributedGraph, regions: Regions) -> list[Part]:
-    """What rank 0 gets of the graph of regions: the rows that this rank's vertices make."""
+def _rows_for_first(graph: DistributedGraph, regions: Regions, step: int) -> list[Part]:
+    """What rank 0 gets of the graph of regions: their loads, and arcs of some vertices."""
     space, local, is_first = graph.space, graph.local, np.arange(graph.comm.size) == 0
-    loads = space.empty(local.num_vertices, np.int64)
-    space.parallel_for(local.num_vertices, weigh_load, local.csr, loads)
-    rows = rows_of(Graph(local.offsets, local.targets, None, loads, space), regions.region,
-                   regions.number, np.dtype(np.int64))
-    degrees = degrees_of(Graph(rows.offsets, rows.targets, None, None, space))
-    return [Part([degrees, rows.vertex_weights], regions.number * is_first),
+    loads = space.zeros(regions.number, np.int64)
+    space.parallel_for(local.num_vertices, add_load, local.csr, regions.region, loads)
+    count = -(-local.num_vertices // step)
+    degrees = space.empty(count, np.int32)
+    space.parallel_for(count, measure_sample, local.csr, step, degrees)
+    offsets = offsets_from_counts(space, degrees, local.offsets.dtype)
+    heads = space.empty(int(space.to_host(offsets[-1:])[0]), np.int32)
+    space.parallel_for(count, copy_sample, local.csr, regions.region, step, count, offsets, heads)
+    members = space.empty(count + regions.number, np.int32)
+    members[:count] = regions.region[: local.num_vertices : step]
+    members[count:] = iota(space, regions.number)
+    rows = rows_of(Graph(offsets, heads, None, None, space), members, regions.number,
+                   np.dtype(np.int64))
+    return [Part([degrees_of(Graph(rows.offsets, rows.targets, None, None, space)), loads],
+                 regions.number * is_first),
             Part([rows.targets, rows.weights], len(rows.targets) * is_first)]
 
 
 def _quotient(graph: DistributedGraph, count: int, received: Received) -> Graph:
-    """The graph of regions, from the rows of all ranks."""
+    """The graph of regions, from the rows of all ranks: each arc counts both ways."""
+    from scipy.sparse import coo_matrix
+
     space = graph.space
-    degrees, loads, targets, weights = (each for part in received.parts for each in part.columns)
-    kind = np.int32 if len(targets) <= MAX_INT32_ARCS else np.int64
-    side_by_side = Graph(offsets_from_counts(space, degrees, kind), targets, weights, loads, space)
-    members = space.asarray(np.tile(np.arange(count, dtype=np.int32), graph.comm.size))
-    rows = rows_of(side_by_side, members, count, np.dtype(np.int64))
-    return Graph(rows.offsets, rows.targets, rows.weights, rows.vertex_weights, space)
+    degrees, loads, heads, weights = (space.to_host(each) for part in received.parts
+                                      for each in part.columns)
+    tails = np.repeat(np.arange(len(degrees)) % count, degrees)
+    sampled = coo_matrix((weights, (tails, heads)), (count, count)).tocsr()
+    arcs = (sampled + sampled.T).tocsr()
+    return Graph(space.asarray(arcs.indptr, np.int32), space.asarray(arcs.indices, np.int32),
+                 space.asarray(arcs.data), space.asarray(loads.reshape(-1, count).sum(axis=0)),
+                 space)
 
 
-def _order_of(quotient: Graph, size: int) -> list[int]:
+def _order_of(quotient: Graph, size: int, step: int) -> list[int]:
     """Where each region stands in the order of the ranks, and where in it those of each begin.
 
-    Regions of a rank that are near each other stand near each other.  Behind all that stands how
-    many arcs lead to other ranks.  Nothing where loads differ.
+    Regions of a rank that are near each other stand near each other.  Behind all that stands
+    about how many arcs lead to other ranks, of which the graph has one of `step`, both ways.
+    Nothing where loads differ.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -166,7 +184,7 @@ def _order_of(quotient: Graph, size: int) -> list[int]:
     matrix = quotient.to_scipy()
     near = reverse_cuthill_mckee(matrix, symmetric_mode=True)
     tails = np.repeat(owner, np.diff(matrix.indptr))
-    crossing = int(matrix.data[tails != owner[matrix.indices]].sum())
+    crossing = int(matrix.data[tails != owner[matrix.indices]].sum()) * step // 2
     order = near[np.argsort(owner[near], kind="stable")]
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
@@ -175,9 +193,23 @@ def _order_of(quotient: Graph, size: int) -> list[int]:
 
 
 @kl.kernel
-def weigh_load(v, graph: Csr, loads):
-    """loads[v] = what v costs the rank that owns it."""
-    loads[v] = degree_of(v, graph) + VERTEX_COST
+def add_load(v, graph: Csr, region, loads):
+    """Add what v costs the rank that owns it to its region; atomic, independent of order."""
+    kl.atomic_add(loads, region[v], degree_of(v, graph) + VERTEX_COST)
+
+
+@kl.kernel
+def measure_sample(i, graph: Csr, step, degrees):
+    """The degree of one of `step` vertices."""
+    degrees[i] = kl.int32(degree_of(i * step, graph))
+
+
+@kl.kernel
+def copy_sample(i, graph: Csr, region, step, count, offsets, heads):
+    """Its row; heads are regions, numbered behind the vertices of the sample."""
+    v = i * step
+    for arc in range(graph.begin[v], graph.end[v]):
+        heads[offsets[i] + arc - graph.begin[v]] = kl.int32(region[graph.targets[arc]] + count)
 
 
 @kl.kernel
