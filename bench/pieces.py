@@ -24,8 +24,8 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.communities import communities
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching, contract
-from portpart.algorithms.coarsening.matching import heavy_edge_matching
+from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import (
@@ -34,7 +34,6 @@ from portpart.algorithms.coarsening.options import (
     MatchingOptions,
     NetOptions,
 )
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
@@ -182,20 +181,16 @@ def balance_of(graph: Structure, k: int) -> Balance:
 def test_matching(benchmark: Any, space: ExecutionSpace, name: str) -> None:
     """Heavy-edge rounds until the matching is maximal."""
     graph = graph_in(space, name)
-    measure(benchmark, space, lambda: heavy_edge_matching(space, graph, graph.num_vertices, 1))
+    options = MatchingOptions(two_hop=False)
+    measure(benchmark, space,
+            lambda: matched_clusters(graph, graph.num_vertices, 1, options=options))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> None:
-    """Leaves, twins and relatives after heavy-edge matching, which is not timed."""
-    graph, limit = graph_in(space, name), 100
-    matched = heavy_edge_matching(space, graph, limit, 1)
-
-    def work() -> None:
-        mate = space.copy(matched)
-        two_hop_matching(space, graph, mate, limit, 1, MatchingOptions().max_matchmaker_degree)
-
-    measure(benchmark, space, work)
+    """Heavy-edge rounds, then leaves, twins and relatives."""
+    graph = graph_in(space, name)
+    measure(benchmark, space, lambda: matched_clusters(graph, 100, 1))
 
 
 @pytest.mark.parametrize("way", ["hash", "sort"])
@@ -203,8 +198,8 @@ def test_two_hop_matching(benchmark: Any, space: ExecutionSpace, name: str) -> N
 def test_contraction(benchmark: Any, space: ExecutionSpace, name: str, way: str) -> None:
     """Contract the pairs of a heavy-edge matching."""
     graph = graph_in(space, name)
-    mate = heavy_edge_matching(space, graph, graph.num_vertices, 1)
-    clusters = clusters_of_matching(space, mate)
+    clusters = matched_clusters(graph, graph.num_vertices, 1,
+                                options=MatchingOptions(two_hop=False))
     measure(benchmark, space, lambda: contract(space, graph, clusters, way=way),
             8 * graph.num_arcs)
 

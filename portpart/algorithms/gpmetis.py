@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from portpart import backends
-from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import Level, contraction_by
-from portpart.algorithms.coarsening.matching import matched_clusters
+from portpart.algorithms.coarsening.matching import matching_rule
 from portpart.algorithms.coarsening.options import (
     CONTRACTIONS,
     CoarseningOptions,
@@ -30,9 +29,7 @@ from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe, partition_multilevel
 from portpart.algorithms.refinement.options import TwoDirectionOptions
 from portpart.algorithms.refinement.prefix.two_direction_refinement import two_direction_refiner
-from portpart.backends.interface import Array
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph
 from portpart.options import changed, check_options, described, option
 
 
@@ -120,13 +117,9 @@ def _levels(problem: Problem, config: GpmetisConfig, coarsening: CoarseningOptio
     limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
                                           config.matching.max_share)
 
-    def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,
-                                config.matching.max_matchmaker_degree,
-                                rounds=config.matching.rounds, mutual=config.matching.mutual)
-
     return Recipe(
-        coarsening, match, start_from_pool(problem, config.initial),
+        coarsening, matching_rule(limit, config.matching),
+        start_from_pool(problem, config.initial),
         lambda seed: two_direction_refiner(problem.space, problem.graph, problem.balance,
                                            config.refinement, seed, problem.objective),
         search=config.search, contraction=contraction_by(config.contraction))

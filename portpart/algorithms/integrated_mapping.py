@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_size import cluster_rule
-from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level
-from portpart.algorithms.coarsening.matching import matched_clusters
-from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
+from portpart.algorithms.coarsening.matching import matching_rule
+from portpart.algorithms.coarsening.options import (
+    ClusteringOptions,
+    CoarseningOptions,
+    MatchingOptions,
+)
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import Constraints
 from portpart.algorithms.multilevel.greedy_start import grown_parts
@@ -27,7 +30,6 @@ from portpart.algorithms.placement.traffic import well_placed
 from portpart.algorithms.placement.tree import splits_along
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
 from portpart.options import changed, check_options, described, option
 
 PLACED = 4
@@ -135,11 +137,7 @@ def _cluster_rule(problem: MappingProblem, config: IntegratedConfig) -> ClusterR
     limit = problem.balance.cluster_limit(coarsest)
     if config.clustering is not None:
         return cluster_rule(problem.graph, coarsest, limit, config.clustering)
-
-    def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        return matched_clusters(fine, limit, level_seed, label, rated=True)
-
-    return match
+    return matching_rule(limit, MatchingOptions(), rated=True)
 
 
 def _start_rule(problem: MappingProblem, config: IntegratedConfig) -> StartRule:

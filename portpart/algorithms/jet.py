@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.matching import matched_clusters
+from portpart.algorithms.coarsening.matching import matching_rule
 from portpart.algorithms.coarsening.options import CoarseningOptions, MatchingOptions
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.multilevel.options import ScheduleOptions
@@ -19,8 +18,6 @@ from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.refiner import jet_refiner
 from portpart.algorithms.multilevel.starting import start_from_pool
 from portpart.algorithms.multilevel.walk import Recipe
-from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
 from portpart.options import changed, check_options, described, option
 
 
@@ -101,11 +98,7 @@ def jet(problem: Problem, config: JetConfig) -> Recipe:
     limit = problem.balance.cluster_limit(config.coarsening.coarsest_vertices(problem.num_blocks),
                                           config.matching.max_share)
 
-    def match(fine: Graph, level_seed: int, label: Array | None) -> Clusters:
-        return matched_clusters(fine, limit, level_seed, label, config.matching.two_hop,
-                                config.matching.max_matchmaker_degree,
-                                rounds=config.matching.rounds, mutual=config.matching.mutual)
-
     passes = config.refinement.passes
-    return Recipe(config.coarsening, match, start_from_pool(problem, config.initial, passes),
+    return Recipe(config.coarsening, matching_rule(limit, config.matching),
+                  start_from_pool(problem, config.initial, passes),
                   jet_refiner(problem, config.refinement), passes)

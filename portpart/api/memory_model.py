@@ -19,14 +19,12 @@ from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
 from portpart.algorithms.coarsening.contraction import (
     CONTRACTION_WORK,
-    NUMBERING_WORK,
     Clusters,
 )
 from portpart.algorithms.coarsening.groups import LINKING_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is_one_piece
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE, FineSizes
-from portpart.algorithms.coarsening.two_hop import TWO_HOP_WORK
 from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence
 from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.algorithms.refinement.work_arrays import refining_bytes
@@ -233,10 +231,8 @@ def constrained_bytes(sizes: FineSizes) -> int:
 
 
 def matching_bytes(sizes: FineSizes) -> int:
-    """A matching, to which pairs at distance two are added, and then the clusters."""
-    return max(bytes_of(MATCHING_WORK, sizes), bytes_of(TWO_HOP_WORK, sizes),
-               bytes_outliving(MATCHING_WORK, sizes)
-               + bytes_of((Clusters, *NUMBERING_WORK), sizes))
+    """Pairs, and what matching works on."""
+    return bytes_of((Clusters, *MATCHING_WORK), sizes)
 
 
 MODELS = {

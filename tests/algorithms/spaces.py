@@ -8,6 +8,8 @@ import numpy as np
 
 from portpart import backends
 from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.matching import matched_clusters
+from portpart.algorithms.coarsening.options import MatchingOptions
 from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
@@ -56,6 +58,24 @@ def clusters_of(space: ExecutionSpace, cluster: Any, count: int) -> Clusters:
 def number_of(clusters: Clusters) -> int:
     """How many clusters there are."""
     return int(oracles.host(clusters.count)[0])
+
+
+def mates(clusters: Clusters) -> np.ndarray:
+    """The partner of each vertex, or -1, where clusters are pairs and single vertices."""
+    cluster = oracles.host(clusters.cluster)
+    mate = np.full(len(cluster), -1)
+    order = np.argsort(cluster, kind="stable")
+    is_pair = cluster[order][1:] == cluster[order][:-1]
+    first, second = order[:-1][is_pair], order[1:][is_pair]
+    mate[first], mate[second] = second, first
+    return mate
+
+
+def heavy_edge_mates(space: ExecutionSpace, graph: Graph, limit: int, seed: int,
+                     label: Any = None, rated: bool = False, **options: Any) -> np.ndarray:
+    """The partners in a matching without pairs at distance two."""
+    chosen = MatchingOptions(two_hop=False, **options)
+    return mates(matched_clusters(graph.to(space), limit, seed, label, chosen, rated))
 
 
 def some_graphs() -> dict[str, Graph]:

@@ -13,9 +13,9 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.balance.packing import packed_within
 from portpart.algorithms.balance.underload import filled
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import coarsen
-from portpart.algorithms.coarsening.matching import heavy_edge_matching, part_unlike
+from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.initial.fixed_vertices import (
     MAX_ASSIGNED,
     grown_partition,
@@ -28,7 +28,7 @@ from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference
+from tests.algorithms.spaces import GRAPHS, NO_LIMIT, heavy_edge_mates, reference
 from tests.algorithms.test_repair import fits
 from tests.graphs import partitioned_graphs, raw_graph
 
@@ -48,7 +48,7 @@ def test_only_vertices_of_equal_label_are_matched(space: ExecutionSpace, name: s
 
     def matched(where: ExecutionSpace, labels: np.ndarray | None) -> np.ndarray:
         here = None if labels is None else where.asarray(labels)
-        return oracles.host(heavy_edge_matching(where, graph.to(where), NO_LIMIT, 1, here))
+        return heavy_edge_mates(where, graph, NO_LIMIT, 1, here)
 
     mate = matched(space, label)
     assert np.array_equal(mate, matched(reference(), label))
@@ -59,12 +59,6 @@ def test_only_vertices_of_equal_label_are_matched(space: ExecutionSpace, name: s
     assert not any(free[u] and free[v] and label[u] == label[v]
                    for u, v, _ in oracles.arcs(graph))
     assert np.array_equal(matched(space, np.full_like(label, 7)), matched(space, None))
-
-
-def test_pairs_of_different_labels_are_parted(space: ExecutionSpace) -> None:
-    mate, label = ([1, 0, 3, 2, -1], [4, 4, 4, -1, 4])
-    parted = part_unlike(space, *(space.asarray(np.array(a, np.int32)) for a in (mate, label)))
-    assert oracles.host(parted).tolist() == [1, 0, -1, -1, -1]
 
 
 def test_labels_tell_blocks_and_fixed_vertices_apart(space: ExecutionSpace) -> None:
@@ -79,7 +73,7 @@ def test_labels_stay_apart_on_every_level(space: ExecutionSpace) -> None:
     label = np.random.default_rng(0).integers(0, 4, 2000).astype(np.int32)
 
     def rule(fine: Graph, seed: int, labels: Any) -> Clusters:
-        return clusters_of_matching(space, heavy_edge_matching(space, fine, 100, seed, labels))
+        return matched_clusters(fine, 100, seed, labels)
 
     levels = coarsen(space, MESH.to(space), rule, stop_at=1000, max_kept=0.99, seed=1,
                      labels=(space.asarray(label),))

@@ -17,7 +17,7 @@ from portpart.algorithms.coarsening.arc_proposals import HEAVY_ARCS
 from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
-from portpart.algorithms.coarsening.contraction import clusters_of_matching, contract
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.contraction_program import record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
@@ -30,7 +30,6 @@ from tests import oracles
 from tests.algorithms.spaces import (
     GRAPHS,
     clusters_of,
-    number_of,
     reference,
     with_int64_offsets,
 )
@@ -333,25 +332,6 @@ def test_everything_in_one_cluster(space: ExecutionSpace, way: str) -> None:
     coarse = contracted(space, graph, np.zeros(graph.num_vertices), 1, way)
     assert (coarse.num_vertices, coarse.num_arcs) == (1, 0)
     assert oracles.vertex_weights(coarse) == [graph.total_vertex_weight]
-
-
-@given(st.lists(st.booleans(), max_size=30), st.integers(0, 99))
-@settings(max_examples=40)
-def test_pairs_and_single_vertices_are_numbered_by_their_first_vertex(
-    space: ExecutionSpace, is_pair: list[bool], seed: int
-) -> None:
-    n = sum(1 + pair for pair in is_pair)
-    ids = iter(np.random.default_rng(seed).permutation(n).tolist())
-    groups = sorted(sorted([next(ids) for _ in range(1 + pair)]) for pair in is_pair)
-    mate = np.full(n, -1, np.int32)
-    expected = np.empty(n, np.int32)
-    for number, group in enumerate(groups):
-        expected[group] = number
-        if len(group) == 2:
-            mate[group] = group[::-1]
-    clusters = clusters_of_matching(space, space.asarray(mate))
-    assert number_of(clusters) == len(groups)
-    assert np.array_equal(oracles.host(clusters.cluster), expected)
 
 
 def test_a_guess_is_near_what_clusters_of_a_mesh_come_to() -> None:

@@ -11,11 +11,10 @@ import pytest
 
 import portpart
 from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
+from portpart.algorithms.coarsening.contraction import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
-from portpart.algorithms.coarsening.matching import heavy_edge_matching
-from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
+from portpart.algorithms.coarsening.matching import matching_rule
+from portpart.algorithms.coarsening.options import ClusteringOptions, MatchingOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
@@ -37,12 +36,7 @@ def groups_of(size: int) -> ClusterRule:
 
 
 def two_hop_rule(space: ExecutionSpace, limit: int) -> ClusterRule:
-    def clusters(graph: Graph, seed: int, label: Any) -> Clusters:
-        mate = heavy_edge_matching(space, graph, limit, seed)
-        two_hop_matching(space, graph, mate, limit, seed, 1000)
-        return clusters_of_matching(space, mate)
-
-    return clusters
+    return matching_rule(limit, MatchingOptions())
 
 
 def sizes(levels: list[Level]) -> list[int]:

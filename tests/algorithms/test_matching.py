@@ -10,17 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.coarsening.matching import heavy_edge_matching, matched_clusters
+from portpart.algorithms.coarsening.matching import matched_clusters
+from portpart.algorithms.coarsening.options import MatchingOptions
 from portpart.backends.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, number_of, reference, with_int64_offsets
+from tests.algorithms.spaces import (
+    GRAPHS,
+    NO_LIMIT,
+    heavy_edge_mates,
+    number_of,
+    reference,
+    with_int64_offsets,
+)
 from tests.graphs import graphs, random_graph, raw_graph
 
 
 def matched(space: ExecutionSpace, graph: Graph, limit: int = NO_LIMIT, seed: int = 0) -> Any:
-    return oracles.host(heavy_edge_matching(space, graph.to(space), limit, seed))
+    return heavy_edge_mates(space, graph, limit, seed)
 
 
 def eligible_edges(graph: Graph, limit: int) -> dict[tuple[int, int], int]:
@@ -133,7 +141,8 @@ def test_clusters_are_pairs_of_equal_label_within_the_limit(
     n = graph.num_vertices
     label = data.draw(st.none() | st.lists(st.integers(-1, 2), min_size=n, max_size=n))
     given_label = None if label is None else space.asarray(np.array(label, np.int32))
-    clusters = matched_clusters(graph.to(space), limit, 3, given_label, two_hop)
+    clusters = matched_clusters(graph.to(space), limit, 3, given_label,
+                                MatchingOptions(two_hop=two_hop))
     assert_pairs(graph, clusters, limit, label, two_hop)
 
 
@@ -142,15 +151,17 @@ def test_clusters_are_pairs_of_equal_label_within_the_limit(
 def test_clusters_of_large_graphs_are_pairs(space: ExecutionSpace, name: str,
                                             two_hop: bool) -> None:
     graph = GRAPHS[name]
-    clusters = matched_clusters(graph.to(space), NO_LIMIT, 3, two_hop=two_hop)
+    options = MatchingOptions(two_hop=two_hop)
+    clusters = matched_clusters(graph.to(space), NO_LIMIT, 3, options=options)
     assert_pairs(graph, clusters, NO_LIMIT, None, two_hop)
-    same = matched_clusters(graph, NO_LIMIT, 3, two_hop=two_hop)
+    same = matched_clusters(graph, NO_LIMIT, 3, options=options)
     assert np.array_equal(oracles.host(clusters.cluster), same.cluster)
 
 
 def test_a_star_shrinks_only_by_two_hops(space: ExecutionSpace) -> None:
     star = raw_graph(41, [(0, leaf) for leaf in range(1, 41)]).graph().to(space)
-    assert number_of(matched_clusters(star, NO_LIMIT, 0, two_hop=False)) == 40
+    assert number_of(matched_clusters(star, NO_LIMIT, 0,
+                                      options=MatchingOptions(two_hop=False))) == 40
     assert number_of(matched_clusters(star, NO_LIMIT, 0)) <= 21
 
 
@@ -189,7 +200,7 @@ def tie(u: int, v: int, seed: int) -> int:
 @pytest.mark.parametrize("name", ["sparse", "medium", "skewed"])
 def test_some_rounds_of_matching(space: ExecutionSpace, name: str, rounds: int) -> None:
     graph = GRAPHS[name]
-    found = oracles.host(heavy_edge_matching(space, graph.to(space), NO_LIMIT, 7, rounds=rounds))
+    found = heavy_edge_mates(space, graph, NO_LIMIT, 7, rounds=rounds)
     assert found.tolist() == rounds_of_matching(graph, rounds, 7)
 
 
@@ -225,7 +236,7 @@ def offered_matching(graph: Graph, limit: int, seed: int) -> np.ndarray:
 def test_offers_are_made_and_taken_as_said(
     space: ExecutionSpace, graph: Graph, limit: int, seed: int
 ) -> None:
-    found = oracles.host(heavy_edge_matching(space, graph.to(space), limit, seed, mutual=False))
+    found = heavy_edge_mates(space, graph, limit, seed, mutual=False)
     assert np.array_equal(found, offered_matching(graph, limit, seed))
 
 
@@ -236,7 +247,8 @@ def test_weights_differ_less_where_one_wish_makes_a_pair() -> None:
         level = delaunay(20_000)
         for seed in range(9):
             level = contract(reference(), level, matched_clusters(
-                level, NO_LIMIT, seed, mutual=mutual), np.dtype(np.int64))
+                level, NO_LIMIT, seed, options=MatchingOptions(mutual=mutual)),
+                np.dtype(np.int64))
         weights = oracles.host(level.vertex_weights)
         connectivity.append(weights.std() / weights.mean())
         sizes.append(len(weights))

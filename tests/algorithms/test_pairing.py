@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening.sizes import FineSizes
-from portpart.algorithms.coarsening.two_hop_pairing import (
+from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     UNMATCHED,
-    TwoHopPairing,
-    keep_weight_limit,
-    pairing_records,
+    ActiveVertices,
+    Matching,
+    Pairing,
+    may_pair,
     record_pairing,
 )
+from portpart.algorithms.coarsening.sizes import FineSizes
 from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, device
 from portpart.backends.program import Program
@@ -28,7 +29,7 @@ from tests.algorithms.spaces import NO_LIMIT, reference
 
 
 @device
-def differ_in_parity(v, u, graph: Csr, max_weight):
+def differ_in_parity(v, u, graph: Csr, matching: Matching):
     """Whether one of v and u is even and the other odd."""
     return (v + u) % 2 == 1
 
@@ -40,16 +41,16 @@ def hashed(numbers: np.ndarray) -> np.ndarray:
 
 
 def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = NO_LIMIT,
-           fit: DeviceFunction = keep_weight_limit) -> np.ndarray:
+           fit: DeviceFunction = may_pair) -> np.ndarray:
     n = len(keys)
     weights = None if weights is None else space.asarray(weights, np.int64)
     mate = space.full(n, UNMATCHED, np.int32)
-    pairing_state = TwoHopPairing(limit, keys=space.asarray(np.array(keys, np.int64)), mate=mate)
     bound = {"graph": Csr(None, None, None, None, weights, None),
-             **pairing_records(pairing_state, n)}
-    program = Program("pairing_state")
-    for name, record in bound.items():
-        program.record(name, record)
+             "active": ActiveVertices().with_words(vertices=n),
+             "matching": Matching(seed=0, max_weight=limit, label=None, total=None, mate=mate),
+             "pairing": Pairing.of(n, keys=space.asarray(np.array(keys, np.int64)))}
+    program = Program("pairing")
+    program.declare(bound)
     record_pairing(program, fit)
     space.executable(program).run(bound, n, FineSizes(n))
     return oracles.host(mate).copy()

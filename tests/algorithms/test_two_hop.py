@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening.matching import heavy_edge_matching
-from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, two_hop_matching
+from portpart.algorithms.coarsening.pairing import ActiveVertices, Matching, Pairing
+from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, record_two_hop
 from portpart.backends.interface import ExecutionSpace
+from portpart.backends.program import Program
 from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph
+from portpart.graphs.teams import team_for
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, reference
+from tests.algorithms.spaces import GRAPHS, NO_LIMIT, heavy_edge_mates, reference
 from tests.graphs import graphs, raw_graph
 
 ANY_DEGREE = 10**6
@@ -32,13 +35,26 @@ def paired(space: ExecutionSpace, graph: Graph, mate: Any, limit: int = NO_LIMIT
            max_degree: int = ANY_DEGREE) -> np.ndarray:
     here = graph.to(space)
     result = space.copy(space.asarray(mate, np.int32))
-    two_hop_matching(space, here, result, limit, 1, max_degree)
+    pair_at_two_hops(space, here, result, limit, max_degree)
     return oracles.host(result).copy()
+
+
+def pair_at_two_hops(space: ExecutionSpace, here: Graph, mate: Any, limit: int,
+                     max_degree: int) -> None:
+    """Pair vertices in `mate`, whatever matching that is."""
+    n = here.num_vertices
+    records = {"graph": here.csr, "active": ActiveVertices().with_words(vertices=n),
+               "matching": Matching(seed=1, max_weight=limit, label=None, total=None, mate=mate),
+               "pairing": Pairing.of(n, max_degree)}
+    program = Program("two-hop matching")
+    program.declare(records)
+    record_two_hop(program, team_for(here.mean_degree))
+    space.executable(program).run(records, n, sizes_of(here))
 
 
 def one_hop(graph: Graph, limit: int = NO_LIMIT) -> np.ndarray:
     space = reference()
-    return oracles.host(heavy_edge_matching(space, graph.to(space), limit, 1))
+    return heavy_edge_mates(space, graph, limit, 1).astype(np.int32)
 
 
 def assert_only_two_hop_pairs_added(graph: Graph, before: np.ndarray, after: np.ndarray,
@@ -127,7 +143,7 @@ def test_nothing_returns_to_the_host(space: ExecutionSpace, star: Any,
     monkeypatch.setattr(space, "to_host", None)
     monkeypatch.setattr(space, "synchronize", None)
     synchronizations = space.counters.synchronizations
-    two_hop_matching(space, here, mate, NO_LIMIT, 1, ANY_DEGREE)
+    pair_at_two_hops(space, here, mate, NO_LIMIT, ANY_DEGREE)
     if getattr(space, "program_mode", None) != "walk":  # there the host reads the flags
         assert space.counters.synchronizations == synchronizations
 

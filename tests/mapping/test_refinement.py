@@ -9,7 +9,6 @@ import pytest
 
 import portpart
 from portpart import Topology, backends
-from portpart.algorithms.coarsening.matching import rated_matching
 from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
 from portpart.algorithms.objectives import communication
 from portpart.algorithms.objectives.communication import communication_cost
@@ -27,7 +26,7 @@ from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms import refining
 from tests.algorithms.refining import copied, counted_rows, recorded, widest
-from tests.algorithms.spaces import GRAPHS
+from tests.algorithms.spaces import GRAPHS, heavy_edge_mates
 from tests.mapping import plain
 from tests.mapping.test_swaps import MACHINES
 
@@ -116,7 +115,7 @@ def test_rating_movable_vertices_first_changes_nothing(space: ExecutionSpace, ma
 def test_matchings_are_maximal_and_keep_the_limit(space: ExecutionSpace, name: str) -> None:
     graph, masses = GRAPHS[name], oracles.vertex_weights(GRAPHS[name])
     limit = 2 * max(masses, default=1)
-    mate = oracles.host(rated_matching(graph.to(space), limit, 3))
+    mate = heavy_edge_mates(space, graph, limit, 3, rated=True)
     for v, u in enumerate(mate):
         assert u < 0 or (mate[u] == v and masses[u] + masses[v] <= limit)
     for u, v, _ in oracles.arcs(graph):
@@ -125,7 +124,7 @@ def test_matchings_are_maximal_and_keep_the_limit(space: ExecutionSpace, name: s
 
 def test_light_vertices_and_heavy_edges_are_matched_first(space: ExecutionSpace) -> None:
     graph = GRAPHS["medium"]
-    mate = oracles.host(rated_matching(graph.to(space), 10**6, 1))
+    mate = heavy_edge_mates(space, graph, 10**6, 1, rated=True)
     masses = oracles.vertex_weights(graph)
 
     def rating(u: int, v: int, weight: int) -> float:

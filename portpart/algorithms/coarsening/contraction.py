@@ -70,19 +70,8 @@ class Numbering(WorkRecord):
         return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
-NUMBERING_WORK = Numbering,
 CONTRACTION_WORK = Members, CoarseRows
 """What programs work on."""
-
-
-def clusters_of_matching(space: ExecutionSpace, mate: Array) -> Clusters:
-    """Number the pairs and the single vertices in the order of their smaller vertex."""
-    n, sizes = len(mate), FineSizes(len(mate))
-    clusters = Clusters.allocate(space, sizes, max_count=n)
-    executable = space.cached_executable("clusters of matching", _record_clusters_of_matching)
-    executable.run({"mate": mate, "leader": clusters.cluster, "count": clusters.count,
-                    "numbering": Numbering.of(n)}, n, sizes)
-    return clusters
 
 
 def record_numbering(program: Program, leader: Slot) -> None:
@@ -100,16 +89,6 @@ def record_numbering(program: Program, leader: Slot) -> None:
     program.launch(found.vertices, flag_leader, leader=leader)
     record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
     program.launch(found.vertices, number_cluster, leader=leader)
-
-
-def _record_clusters_of_matching() -> Program:
-    program = Program("clusters of matching")
-    program.array("mate", np.int32)
-    leader = program.array("leader", np.int32)
-    numbering = program.record("numbering", Numbering.of(0))
-    program.launch(numbering.vertices, lead_pair)
-    record_numbering(program, leader)
-    return program
 
 
 Guess = Callable[[Graph], list[int]]
@@ -277,12 +256,6 @@ class Making:
             ("contraction", parts, graph.type_key, sizes.sum_type, team, self.way),
             lambda: record_contraction(given, sizes, team, space.widest_team == 1, self.way, parts))
         executable.run({**given, "count": self.clusters.count}, max(graph.num_vertices, 1), sizes)
-
-
-@kl.kernel
-def lead_pair(v, mate, leader):
-    """The smaller vertex of a pair, and a single vertex, lead."""
-    leader[v] = kl.int32(v) if mate[v] < 0 else min(kl.int32(v), mate[v])
 
 
 @kl.kernel

@@ -11,37 +11,33 @@ So not only the heaviest edges around are taken, and vertices differ less in wei
 
 Ratings are the weight of an edge, or w^2 / (c(u) c(v)) (M. Holtgrewe, P. Sanders, C. Schulz, IPDPS
 2010): light vertices are matched first then, so vertices of a level weigh about the same.
+
+What is unmatched then is paired at distance two (`two_hop.py`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from portpart.algorithms.coarsening.active_vertices import (
+from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.hierarchy import ClusterRule
+from portpart.algorithms.coarsening.options import MatchingOptions
+from portpart.algorithms.coarsening.pairing import (
     NO_LAST_ROUND,
+    UNMATCHED,
     ActiveVertices,
+    Matching,
+    Pairing,
     begin_next_round,
     place_of,
     stay_active,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, clusters_of_matching
-from portpart.algorithms.coarsening.proposals import (
-    Proposals,
-    cluster_capacity,
-    head_of,
-    may_join,
-)
-from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
-from portpart.algorithms.coarsening.two_hop import two_hop_matching
-from portpart.algorithms.coarsening.two_hop_pairing import UNMATCHED
+from portpart.algorithms.coarsening.proposals import cluster_capacity, head_of, may_join
+from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.algorithms.coarsening.two_hop import record_two_hop
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel
+from portpart.backends.interface import Array
 from portpart.backends.program import Program
-from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr
 from portpart.graphs.teams import team_for
@@ -55,66 +51,27 @@ from portpart.primitives.best_candidate import (
 from portpart.primitives.hashing import hash_of
 
 
-class Matching(Proposals, WorkRecord):  # type: ignore[misc]  # what has to be given comes first
-    """The proposals and the partners of n vertices.
+class PairNumbering(Numbering):
+    """The same, with numbers where a list of vertices was."""
 
-    Attributes
-    ----------
-    mate : array of int32, shape (n,)
-        The partner of each vertex, or -1.
-    """
-
-    mate: Array = work(np.int32, of_vertices, outlives=True)
-    proposal: Array = work(np.int32, of_vertices)
+    number: Array = None
 
 
-MATCHING_WORK = Matching, ActiveVertices
-"""What a matching works on, with the mates."""
+DEFAULT = MatchingOptions()
+
+MATCHING_WORK = Matching, ActiveVertices, Pairing, PairNumbering
+"""What a matching works on."""
 
 
-def heavy_edge_matching(space: ExecutionSpace, graph: Graph, max_weight: int, seed: int,
-                        label: Array | None = None, rounds: int | None = None,
-                        mutual: bool = True) -> Array:
-    """Matching that prefers heavy edges: a maximal one, or that of some rounds.
-
-    Parameters
-    ----------
-    space : ExecutionSpace
-    graph : Graph
-    max_weight : int
-        No pair weighs more than this.
-    seed : int
-        Breaks ties.
-    label : array of int32, shape (n,), optional
-        Only vertices of equal label are matched.
-    rounds : int, optional
-        Rounds, at most; by default as many as leave no free edge.
-    mutual : bool
-        Whether both have to propose each other.
-
-    Returns
-    -------
-    array of int32, shape (n,)
-        The partner of each vertex, or -1.
-    """
-    proposal = propose_neighbour.bound(by=BY_WEIGHT if mutual else BY_OWN_HASH)
-    return _matching(graph, proposal, max_weight, seed, label, rounds, mutual)
-
-
-def rated_matching(graph: Graph, max_weight: int, seed: int, label: Array | None = None) -> Array:
-    """Maximal matching that prefers edges of high rating w^2 / (c(u) c(v)).
-
-    Ratings are IEEE operations in the same order on every device; the hash of the edge is the
-    paper's noise that makes all ratings different.  Parameters and result are those of
-    :func:`heavy_edge_matching`.
-    """
-    return _matching(graph, propose_neighbour.bound(by=BY_RATING), max_weight, seed, label)
+def matching_rule(max_weight: int, options: MatchingOptions, rated: bool = False) -> ClusterRule:
+    """Pairs of at most this weight, on each level of a hierarchy."""
+    return lambda graph, seed, label: matched_clusters(graph, max_weight, seed, label, options,
+                                                       rated)
 
 
 def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | None = None,
-                     two_hop: bool = True, max_matchmaker_degree: int = 1000,
-                     rated: bool = False, rounds: int | None = None,
-                     mutual: bool = True) -> Clusters:
+                     options: MatchingOptions = DEFAULT,
+                     rated: bool = False) -> Clusters:
     """Pairs of a heavy-edge matching and single vertices, in the order of their smaller vertex.
 
     Parameters
@@ -126,65 +83,52 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
         Breaks ties.
     label : array of int32, shape (n,), optional
         Only vertices of equal label make a pair.
-    two_hop : bool
-        Whether vertices at distance two are paired while too many are single.
-    max_matchmaker_degree : int
-        Vertices of higher degree do not make relatives.
+    options : MatchingOptions
+        How many rounds there are, by default as many as leave no free edge; whether proposals must
+        be mutual; and whether vertices at distance two are paired while too many are single.
     rated : bool
-        Whether edges are rated instead, as by `rated_matching`.
-    rounds : int, optional
-        Rounds of a heavy-edge matching, at most.
-    mutual : bool
-        Whether both have to propose each other in one.
+        Whether edges are rated by w^2 / (c(u) c(v)).  Ratings are IEEE operations in the same order
+        on every device; the hash of the edge is the paper's noise that makes all of them different.
+
+    Notes
+    -----
+    Nothing returns to the host.
     """
-    space = graph.space
-    mate = (rated_matching(graph, max_weight, seed, label) if rated
-            else heavy_edge_matching(space, graph, max_weight, seed, label, rounds, mutual))
-    if two_hop:
-        two_hop_matching(space, graph, mate, max_weight, seed, max_matchmaker_degree)
-        if label is not None:
-            mate = part_unlike(space, mate, label)
-    return clusters_of_matching(space, mate)
-
-
-def part_unlike(space: ExecutionSpace, mate: Array, label: Array) -> Array:
-    """The matching `mate` without the pairs of vertices of different labels."""
-    parted = space.empty(len(mate), np.int32)
-    space.parallel_for(len(mate), keep_mate_of_own_label, mate, label, parted)
-    return parted
-
-
-def _matching(graph: Graph, proposal: Kernel, max_weight: int, seed: int, label: Array | None,
-              rounds: int | None = None, mutual: bool = True) -> Array:
-    """Matching by rounds of proposals; mutual or accepted ones become pairs."""
-    n, sizes = graph.num_vertices, sizes_of(graph)
-    matching = Matching.outliving(graph.space, sizes, seed=seed, max_weight=max_weight, label=label,
-                                  total=None)
+    n, sizes, space = graph.num_vertices, sizes_of(graph), graph.space
+    clusters = Clusters.allocate(space, sizes, max_count=n)
+    matching = Matching(seed=seed, max_weight=max_weight, label=label, total=None,
+                        mate=clusters.cluster)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
-               "matching": matching}
-    team = team_for(graph.mean_degree)
-    executable = graph.space.cached_executable(
-        ("matching", proposal, graph.type_key, label is not None, team, rounds, mutual),
-        lambda: _record(records, proposal, team, rounds, mutual))
-    executable.run(records, n, sizes)
-    return matching.mate
+               "matching": matching, "numbering": PairNumbering.of(n),
+               "pairing": Pairing.of(n, options.max_matchmaker_degree)}
+    by, team = BY_RATING if rated else CHOICES[options.mutual], team_for(graph.mean_degree)
+    shape = options.rounds, options.mutual, options.two_hop
+    executable = space.cached_executable(
+        ("matching", by, graph.type_key, label is not None, team, shape),
+        lambda: _record(records, by, team, options))
+    executable.run({**records, "count": clusters.count}, n, sizes)
+    return clusters
 
 
-def _record(records: dict[str, Any], proposal: Kernel, team: int, rounds: int | None,
-            mutual: bool) -> Program:
-    program = Program("matching")
+def _record(records: dict[str, Any], by: Choice, team: int, options: MatchingOptions) -> Program:
+    program = Program("matching", sweeps=True)
     slots = program.declare(records)
     active = slots["active"]
+    program.records["numbering"] = slots["numbering"].replaced(number=active.listed)
     program.launch(active.vertices, begin_matching)
     with program.while_loop(active.count):
-        program.launch(active.count, proposal, team=team)
-        if mutual:
+        program.launch(active.count, propose_unmatched, team=team, by=by)
+        if options.mutual:
             program.launch(active.count, match_mutual_proposals)
         else:
             program.launch(active.count, take_offer, team=team)
             program.launch(active.count, keep_single)
-        program.launch(1, begin_next_round,
-                       last_round=NO_LAST_ROUND if rounds is None else rounds - 1)
+        last = NO_LAST_ROUND if options.rounds is None else options.rounds - 1
+        program.launch(1, begin_next_round, last_round=last)
+    if options.two_hop:
+        record_two_hop(program, team)
+    program.launch(active.vertices, lead_pair)
+    record_numbering(program, slots["matching"].mate)
     return program
 
 
@@ -211,9 +155,8 @@ def may_match(v, u, own, room, graph: Csr, matching: Matching):
 
 
 # A weight is read sooner than a mate, a rating is worked out later.
-BY_WEIGHT = Choice(head_of, any_candidate, edge_weight, keep_best_score, kl.int64, may_match)
-BY_OWN_HASH = Choice(head_of, any_candidate, edge_weight, keep_best_score, kl.int64, may_match,
-                     directed_tie_hash)
+CHOICES = {mutual: Choice(head_of, any_candidate, edge_weight, keep_best_score, kl.int64, may_match,
+                          *([] if mutual else [directed_tie_hash])) for mutual in (True, False)}
 BY_RATING = Choice(head_of, may_match, edge_rating, keep_best_score, kl.float64)
 
 
@@ -227,7 +170,7 @@ def begin_matching(v, active: ActiveVertices, matching: Matching):
 
 
 @kl.kernel
-def propose_neighbour(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
+def propose_unmatched(i, active: ActiveVertices, graph: Csr, matching: Matching, by: Choice):
     """V proposes an unmatched neighbour that keeps the weight limit."""
     v = active.listed[place_of(i, active)]
     room = cluster_capacity(v, graph, matching)
@@ -290,10 +233,7 @@ def keep_single(i, active: ActiveVertices, matching: Matching):
 
 
 @kl.kernel
-def keep_mate_of_own_label(v, mate, label, parted):
-    """parted[v] = mate of v if its label is v's."""
-    u = mate[v]
-    parted[v] = kl.int32(UNMATCHED)
-    if u != UNMATCHED:
-        if label[u] == label[v]:
-            parted[v] = u
+def lead_pair(v, matching: Matching):
+    """The smaller vertex of a pair, and a single vertex, lead: they take the place of mates."""
+    u = matching.mate[v]
+    matching.mate[v] = kl.int32(v) if u == UNMATCHED else min(kl.int32(v), u)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.distinct_pins import RUN, RUN_TEAM, DistinctPins, net_at
+from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
 from portpart.algorithms.coarsening.sizes import FineNetSizes, index_type, of_nets, sum_type
-from portpart.algorithms.coarsening.two_hop_pairing import POSITIVE, place_in
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array

@@ -2,33 +2,29 @@
 
 Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share
 their neighbours, relatives share the neighbour of least degree (their matchmaker).  Keys are
-hashed, and vertices of equal keys are paired (`pairing_state.py`).
+hashed, and vertices of equal keys are paired (`pairing.py`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.coarsening.active_vertices import ActiveVertices
-from portpart.algorithms.coarsening.sizes import sizes_of
-from portpart.algorithms.coarsening.two_hop_pairing import (
+from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     POSITIVE,
     UNMATCHED,
-    TwoHopPairing,
-    keep_weight_limit,
-    pairing_records,
+    ActiveVertices,
+    Matching,
+    Pairing,
+    may_pair,
     record_pairing,
 )
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record
+from portpart.backends.language import StaticValue
 from portpart.backends.program import Program
-from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
-from portpart.graphs.teams import team_for
 from portpart.primitives.hashing import hash_of, wrapped_sum
-from portpart.primitives.scan import TILE, tiles_of
+from portpart.primitives.scan import TILE
 
 MAX_TWIN_DEGREE = 128
 """Lists longer than this are not compared: no twins there."""
@@ -37,137 +33,97 @@ UNMATCHED_SHARE = 0.25
 """Two-hop matching goes on while more than this share of the vertices is unmatched."""
 
 
-class TwoHop(Record):
-    """Input and state of two-hop matching.
-
-    Attributes
-    ----------
-    seed : int
-    max_degree : int
-        Vertices of higher degree do not make relatives.
-    """
-
-    seed: int
-    max_degree: int
-
-    tiles: int = kl.word()  # tiles of vertices
-    unmatched: int = kl.word()  # unmatched vertices
-    too_many: int = kl.word()  # whether these are too many
-
-
-def two_hop_matching(
-    space: ExecutionSpace, graph: Graph, mate: Array, max_weight: int, seed: int,
-    max_matchmaker_degree: int,
-) -> None:
-    """Pair vertices at distance two in `mate` while too many are unmatched.
-
-    Nothing returns to the host: one program asks before each kind whether it is wanted.
+def record_two_hop(program: Program, team: int) -> None:
+    """Record that leaves, then twins, then relatives are paired, while too many are unmatched.
 
     Parameters
     ----------
-    mate : array of int32, shape (n,)
-        A maximal matching; changed in place.
-    max_weight : int
-        No pair weighs more than this.
-    max_matchmaker_degree : int
-        Vertices of higher degree do not make relatives.
+    program : Program
+        With the records ``graph``, ``matching``, ``pairing`` and ``active``.  It asks before each
+        kind whether that is wanted.
     """
-    n = graph.num_vertices
-    two_hop = TwoHop(seed, max_matchmaker_degree).with_words(tiles=tiles_of(n))
-    records = {"graph": graph.csr, "two_hop": two_hop,
-               **pairing_records(TwoHopPairing(max_weight, mate=mate), n)}
-    team = team_for(graph.mean_degree)
-    executable = space.cached_executable(
-        ("two-hop matching", graph.type_key, team), lambda: _record(records, team))
-    executable.run(records, n, sizes_of(graph))
-
-
-TWO_HOP_WORK = TwoHopPairing, ActiveVertices
-"""What two-hop matching works on, with the mates."""
-
-
-def _record(records: dict[str, Any], team: int) -> Program:
-    """Pair leaves, then twins, then relatives, as long as too many vertices are unmatched."""
-    program = Program("two-hop matching")
-    slots = program.declare(records)
-    two_hop, vertices = slots["two_hop"], slots["active"].vertices
-    _count_unmatched(program, two_hop)
-    for find_key, fit in ((key_of_leaf, keep_weight_limit), (key_of_twin, are_twins),
-                          (key_of_relative, keep_weight_limit)):
-        with program.if_nonzero(two_hop.too_many):
-            program.launch(vertices, find_key, team=team)
+    records: dict[str, Any] = program.records
+    pairing, vertices = records["pairing"], records["active"].vertices
+    _count_unmatched(program, pairing)
+    for key, fit in ((leaf, may_pair), (twin, are_twins), (relative, may_pair)):
+        with program.if_nonzero(pairing.too_many):
+            program.launch(vertices, find_key, team=team, key_of=key)
             record_pairing(program, fit)
-            _count_unmatched(program, two_hop)
-    return program
+            _count_unmatched(program, pairing)
 
 
-def _count_unmatched(program: Program, two_hop: TwoHop) -> None:
-    program.launch(two_hop.tiles, count_unmatched, team=256)
+def _count_unmatched(program: Program, pairing: Any) -> None:
+    program.launch(pairing.tiles, count_unmatched, team=256)
     program.launch(1, check_unmatched_share)
 
 
 @kl.kernel
-def count_unmatched(tile, pairing_state: TwoHopPairing, active: ActiveVertices, two_hop: TwoHop):
+def count_unmatched(tile, matching: Matching, active: ActiveVertices, pairing: Pairing):
     """Add the unmatched vertices of the tile to their number; atomic, independent of order."""
     count = kl.int64(0)
     for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, active.vertices),
                    kl.team_size()):
-        if pairing_state.mate[v] == UNMATCHED:
+        if matching.mate[v] == UNMATCHED:
             count += 1
     count = kl.team_sum(count)
     if kl.lane() == 0:
-        kl.atomic_add(two_hop, TwoHop.unmatched, count)
+        kl.atomic_add(pairing, Pairing.unmatched, count)
 
 
 @kl.kernel
-def check_unmatched_share(_, active: ActiveVertices, two_hop: TwoHop):
+def check_unmatched_share(_, active: ActiveVertices, pairing: Pairing):
     """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
-    two_hop.too_many = two_hop.unmatched > UNMATCHED_SHARE * active.vertices
-    two_hop.unmatched = 0
+    pairing.too_many = pairing.unmatched > UNMATCHED_SHARE * active.vertices
+    pairing.unmatched = 0
 
 
 @kl.kernel
-def key_of_leaf(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
-    """Key of an unmatched vertex of degree one: its neighbour; of degree zero: one for all."""
+def find_key(v, graph: Csr, matching: Matching, pairing: Pairing, key_of: StaticValue):
+    """Key of an unmatched vertex; of those of other labels another one."""
+    key = kl.int64(NO_KEY)
+    if matching.mate[v] == UNMATCHED:
+        key = key_of(v, graph, matching.seed, pairing.max_degree)
+    if key != NO_KEY:
+        key = (key ^ (kl.int64(kl.value_or(matching.label, v, 0)) << 31)) & POSITIVE
+    if kl.lane() == 0:
+        pairing.keys[v] = key
+
+
+@kl.device
+def leaf(v, graph: Csr, seed, max_degree):
+    """Of a vertex of degree one its neighbour; of degree zero one key for all."""
+    key = kl.int64(NO_KEY)
     degree = degree_of(v, graph)
-    if kl.lane() == 0:
-        pairing_state.keys[v] = NO_KEY
-        if pairing_state.mate[v] == UNMATCHED and degree == 0:
-            pairing_state.keys[v] = POSITIVE
-        if pairing_state.mate[v] == UNMATCHED and degree == 1:
-            pairing_state.keys[v] = hash_of(graph.targets[graph.begin[v]], two_hop.seed) & POSITIVE
+    if degree == 0:
+        key = kl.int64(POSITIVE)
+    elif degree == 1:
+        key = hash_of(graph.targets[graph.begin[v]], seed) & POSITIVE
+    return key
 
 
-@kl.kernel
-def key_of_twin(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
-    """Key of an unmatched vertex: an independent of order digest of its neighbours."""
-    seeks = pairing_state.mate[v] == UNMATCHED and degree_of(v, graph) <= MAX_TWIN_DEGREE
+@kl.device
+def twin(v, graph: Csr, seed, max_degree):
+    """A digest of v's neighbours that does not depend on their order."""
     digest = kl.int64(0)
-    if seeks:
+    is_short = degree_of(v, graph) <= MAX_TWIN_DEGREE
+    if is_short:
         for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-            digest = wrapped_sum(digest, hash_of(graph.targets[arc], two_hop.seed))
+            digest = wrapped_sum(digest, hash_of(graph.targets[arc], seed))
     digest = kl.team_sum(digest)
-    if kl.lane() == 0:
-        pairing_state.keys[v] = NO_KEY
-        if seeks:
-            pairing_state.keys[v] = digest & POSITIVE
+    return digest & POSITIVE if is_short else kl.int64(NO_KEY)
 
 
-@kl.kernel
-def key_of_relative(v, graph: Csr, pairing_state: TwoHopPairing, two_hop: TwoHop):
-    """Key of an unmatched vertex: its matchmaker, the neighbour of least degree."""
+@kl.device
+def relative(v, graph: Csr, seed, max_degree):
+    """V's matchmaker, the neighbour of least degree."""
     min_key = kl.int64(POSITIVE)
-    if pairing_state.mate[v] == UNMATCHED:
-        for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-            u = graph.targets[arc]
-            degree = degree_of(u, graph)
-            if degree <= two_hop.max_degree:
-                min_key = min(min_key, (degree << 32) | kl.int64(u))
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        u = graph.targets[arc]
+        degree = degree_of(u, graph)
+        if degree <= max_degree:
+            min_key = min(min_key, (degree << 32) | kl.int64(u))
     min_key = kl.team_min(min_key)
-    if kl.lane() == 0:
-        pairing_state.keys[v] = NO_KEY
-        if min_key != POSITIVE:
-            pairing_state.keys[v] = hash_of(min_key, two_hop.seed) & POSITIVE
+    return kl.int64(NO_KEY) if min_key == POSITIVE else hash_of(min_key, seed) & POSITIVE
 
 
 @kl.device
@@ -182,9 +138,9 @@ def is_neighbour(w, u, graph: Csr):
 
 
 @kl.device
-def are_twins(v, u, graph: Csr, max_weight):
-    """Whether v and u keep the weight limit and their lists of neighbours really are equal."""
-    same = keep_weight_limit(v, u, graph, max_weight)
+def are_twins(v, u, graph: Csr, matching: Matching):
+    """Whether v and u may be paired and their lists of neighbours really are equal."""
+    same = may_pair(v, u, graph, matching)
     if degree_of(v, graph) != degree_of(u, graph):
         same = False
     if same:
