@@ -26,7 +26,7 @@ from bench.report import table
 from bench.spaces import space_of
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.bound import Bindings
-from portpart.backends.communication.carry_out import COMM, carry_out, communicator_of
+from portpart.backends.communication.carry_out import COMM, communicator_of, perform
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
@@ -96,7 +96,7 @@ class Walker:
             elif isinstance(step, Branch):
                 self._walk(step.then if _value(step.flag, bound) else step.orelse, bound)
             else:
-                carry_out(step, communicator_of(self.program.name, bound), bound)
+                perform(step, communicator_of(self.program.name, bound), bound)
 
 
 def _value(element: Element | int, bound: dict[str, Any]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import COMM, carry_out, communicator_of
+from portpart.backends.communication.carry_out import COMM, communicator_of, perform
 from portpart.backends.interface import Executable
 from portpart.backends.language import Kernel
 from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
@@ -206,7 +206,7 @@ class _Timed(Walker):
                 side = step.then if _number(step.flag, bindings) else step.orelse
                 self._walk(side, bindings, now)
             else:
-                carry_out(step, communicator_of(self.name, bindings), bindings)
+                perform(step, communicator_of(self.name, bindings), bindings)
 
 
 def _number(count: Element | int, bindings: dict[str, Any]) -> int:

@@ -12,7 +12,8 @@ import portpart
 from portpart.algorithms.balance import overload
 from portpart.algorithms.multilevel import walk
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.api import repartition, request
+from portpart.api import request
+from portpart.api.repartition import MAX_HARD_PASSES
 from portpart.api.bounds import bounds_for
 from portpart.graphs.graph import Graph
 from tests.test_repartition import assert_result_is_true, repartitioned
@@ -82,7 +83,7 @@ def test_few_partitions_are_made_where_weights_are_hard_to_pack(
     result = repartitioned(graph, old, k, vertex_weights=weights, imbalance=0.01,
                            migration=price, max_migration=0)
     assert result.migration > 0
-    assert len(made) <= 2 + repartition.MAX_HARD_PASSES  # a new one, from the old, and these
+    assert len(made) <= 2 + MAX_HARD_PASSES  # a new one, from the old, and these
 
 
 def test_passes_are_brief_where_weights_are_hard_to_pack(monkeypatch: pytest.MonkeyPatch) -> None:
