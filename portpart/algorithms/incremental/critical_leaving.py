@@ -20,7 +20,6 @@ from portpart.algorithms.incremental.pseudo_state import (
     WAITS,
     Pseudo,
     PseudoWords,
-    free_capacity,
     weigh_blocks,
 )
 from portpart.algorithms.objectives.pin_state import (
@@ -31,7 +30,11 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
     size_of_net,
 )
-from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.block_weights import (
+    add_block_weight,
+    find_overloaded,
+    free_capacity,
+)
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.state import GainCache
@@ -65,7 +68,7 @@ def record_leaving(this: Recording) -> None:
     counts: Any = program.records["counts"]
     program.launch(1, begin_leaving, team=BLOCKS_TEAM)
     program.launch(words.asked, evict_if_new)
-    program.launch(1, find_overloaded, team=BLOCKS_TEAM)
+    program.launch(1, plan_eviction, team=BLOCKS_TEAM)
     with program.if_nonzero(words.overloaded):
         program.launch(level.vertices, list_of_heavy, team=this.widths.team)
         program.launch(level.moves, lift_score)
@@ -112,16 +115,12 @@ def evict_if_new(i, graph: NetRows, moves: Moves, cache: GainCache, blocks: Bloc
 
 
 @kl.kernel
-def find_overloaded(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures,
-                    sequence: Pseudo):
+def plan_eviction(_, net_counts: NetEditCounts, blocks: Blocks, figures: Figures,
+                  sequence: Pseudo):
     """Whether a block is too heavy, if any vertex may move.  Called by one team."""
-    heavy = kl.int64(0)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        if free_capacity(b, blocks, figures) < 0:
-            heavy = kl.int64(1)
-    heavy = kl.team_max(heavy)
+    overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:
-        sequence.words.overloaded = heavy * net_counts.activates
+        sequence.words.overloaded = overloaded * net_counts.activates
 
 
 @kl.device

@@ -16,10 +16,7 @@ from typing import ClassVar
 from portpart.algorithms.incremental.critical_leaving import record_leaving
 from portpart.algorithms.incremental.nets import EditedNetSteps
 from portpart.algorithms.incremental.pseudo import PseudoBlock
-from portpart.algorithms.incremental.pseudo_rounds import (
-    comes_first,
-    keep_pending,
-)
+from portpart.algorithms.incremental.pseudo_rounds import comes_first, list_if_first
 from portpart.algorithms.incremental.pseudo_state import WAITS, Pseudo, PseudoWords
 from portpart.algorithms.objectives.net_connectivity import net_connection
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
@@ -28,9 +25,8 @@ from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.dirty_list import empty_marked
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.gains.unrated_list import add_unrated
 from portpart.algorithms.refinement.local.local import LOCAL, forget_dirty
-from portpart.algorithms.refinement.moves.list_moves import mark_moved, unlock
+from portpart.algorithms.refinement.moves.list_moves import NEVER, lock, mark_moved
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
 from portpart.algorithms.refinement.prefix.move_sequence import (
@@ -57,12 +53,7 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
                 u = graph.nets.pins[pin]
                 if moves.locked_in[u] == WAITS and comes_first(u, v, figures, sequence.words):
                     beaten = kl.int64(1)
-    beaten = kl.team_max(beaten)
-    if kl.lane() == 0:
-        if beaten != 0:
-            keep_pending(v, active, figures, sequence)
-        else:
-            add_unrated(v, unrated)
+    list_if_first(v, beaten, active, unrated, figures, sequence)
 
 
 @kl.kernel
@@ -94,7 +85,8 @@ def decide_entry(i, graph: NetRows, moves: Moves, blocks: Blocks, figures: Figur
     """A vertex is to enter its block; atomic, independent of order."""
     v = moves.listed[i]
     add_block_weight(moves.target[v], kl.value_or(graph.vertex_weights, v, 1), blocks)
-    unlock(mark_moved(v, moves, figures), moves)
+    mark_moved(v, figures.iteration, moves)
+    lock(v, NEVER, moves)
     if i == 0:
         sequence.words.worst = 0
 

@@ -32,9 +32,10 @@ from portpart.algorithms.incremental.pseudo_rounds import (
     list_pending,
     strongest_tie,
 )
-from portpart.algorithms.incremental.pseudo_state import Pseudo, free_capacity, pseudo_for
+from portpart.algorithms.incremental.pseudo_state import Pseudo, pseudo_for
 from portpart.algorithms.objectives.objective import Rules, Tables
 from portpart.algorithms.refinement.accounting import AccountingSteps
+from portpart.algorithms.refinement.blocks.block_weights import find_overloaded
 from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.evaluation import allow_no_iteration
@@ -96,7 +97,7 @@ class PseudoBlock(Piece):
         program.launch(words.members, list_pending)
         with program.while_loop(words.running):
             self._record_round(this)
-        program.launch(1, find_overloaded, team=BLOCKS_TEAM)
+        program.launch(1, plan_iterations, team=BLOCKS_TEAM)
         self.settle(this)
 
     def leave(self, this: Recording) -> None:
@@ -147,16 +148,12 @@ PSEUDO_BLOCK: tuple[Piece, ...] = (*LOCAL, PseudoBlock(), AccountingSteps())
 
 
 @kl.kernel
-def find_overloaded(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
+def plan_iterations(_, blocks: Blocks, figures: Figures, sequence: Pseudo):
     """Whether a block is too heavy, without which no iteration is to come.  Called by one team."""
-    heavy = kl.int64(0)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        if free_capacity(b, blocks, figures) < 0:
-            heavy = kl.int64(1)
-    heavy = kl.team_max(heavy)
+    overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:
-        sequence.words.overloaded = heavy
-        if heavy == 0:
+        sequence.words.overloaded = overloaded
+        if overloaded == 0:
             allow_no_iteration(figures)
 
 

@@ -17,11 +17,10 @@ from portpart.algorithms.incremental.pseudo_state import (
     Pseudo,
     PseudoWords,
     find_most_capacity,
-    free_capacity,
 )
 from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
 from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
-from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
+from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, free_capacity
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.active_sets import list_movable_at
@@ -88,6 +87,19 @@ def comes_first(u, v, figures: Figures, words: PseudoWords):
     return first
 
 
+@kl.device
+def list_if_first(v, is_beaten, active: ActiveSets, unrated: UnratedList, figures: Figures,
+                  sequence: Pseudo):
+    """List v to be rated, unless a lane knows one that comes before it: then v waits."""
+    waits = kl.team_max(is_beaten)
+    if kl.lane() == 0:
+        if waits != 0:
+            keep_pending(v, active, figures, sequence)
+        else:
+            add_unrated(v, unrated)
+    return waits
+
+
 @kl.kernel
 def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: UnratedList,
                figures: Figures, sequence: Pseudo):
@@ -98,12 +110,7 @@ def list_first(i, graph: Csr, moves: Moves, active: ActiveSets, unrated: Unrated
         u = graph.targets[arc]
         if moves.part[u] == figures.blocks and comes_first(u, v, figures, sequence.words):
             beaten = kl.int64(1)
-    beaten = kl.team_max(beaten)
-    if kl.lane() == 0:
-        if beaten != 0:
-            keep_pending(v, active, figures, sequence)
-        else:
-            add_unrated(v, unrated)
+    list_if_first(v, beaten, active, unrated, figures, sequence)
 
 
 @kl.device

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.refinement.blocks.block_weights import free_capacity
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.level import Run
@@ -100,12 +101,6 @@ def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseud
         words=PseudoWords(space.zeros(len(PseudoWords.indices), np.int64)),
         sorting=sort_arrays(space, sizes.vertices), zero_gain=0, apply_later_moves=0,
         limits=run.blocks.limits)
-
-
-@kl.device
-def free_capacity(b, blocks: Blocks, figures: Figures):
-    """How much more block b may weigh."""
-    return blocks.limits[b] + figures.slack - blocks.weight[b]
 
 
 @kl.device

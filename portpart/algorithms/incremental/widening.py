@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.incremental.pseudo_state import free_capacity, weigh_blocks
+from portpart.algorithms.incremental.pseudo_state import weigh_blocks
 from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
+from portpart.algorithms.refinement.blocks.block_weights import find_overloaded, free_capacity
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
@@ -71,14 +72,10 @@ def begin_hops(_, moves: Moves, cache: GainCache, blocks: Blocks, figures: Figur
     by one team.
     """
     weigh_blocks(moves, blocks, figures)
-    heavy = kl.int64(0)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        if free_capacity(b, blocks, figures) < 0:
-            heavy = kl.int64(1)
-    heavy = kl.team_max(heavy)
+    overloaded = find_overloaded(blocks, figures)
     if kl.lane() == 0:
         count_activated(cache, journal)
-    if kl.lane() == 0 and heavy != 0 and figures.iteration_limit > 0:
+    if kl.lane() == 0 and overloaded != 0 and figures.iteration_limit > 0:
         hops.looking = cache.marked
         hops.enough = max(kl.int64(ENOUGH), TIMES * cache.marked)
 

@@ -16,7 +16,13 @@ from portpart.algorithms.objectives.bitset_connectivity import (
     STAYING,
     add_ties_of_one_word,
 )
-from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
+from portpart.algorithms.objectives.connectivity import (
+    Connectivity,
+    ConnectivityTable,
+    block_at,
+    bring_nothing,
+    number_of_blocks,
+)
 from portpart.algorithms.objectives.objective import Found, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, connectivity_of
 from portpart.backends import language as kl
@@ -121,24 +127,6 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
         kl.atomic_add(graph.hub_sums.sums, first + 2 * num_blocks + 1, split)
     kl.team_sync()
     return staying
-
-
-@kl.device
-def bring_nothing(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks):
-    """The sums are there."""
-    return kl.int64(num_blocks)
-
-
-@kl.device
-def number_of_blocks(v, first, end, graph: NetRows, connections: ConnectivityTable):
-    """One candidate a block."""
-    return end
-
-
-@kl.device
-def block_at(j, v, first, end, graph: NetRows, part, connections: ConnectivityTable):
-    """Block j."""
-    return kl.int32(j)
 
 
 @kl.device

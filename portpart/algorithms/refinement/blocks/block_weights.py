@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 from portpart.algorithms.refinement.blocks.state import Blocks
+from portpart.algorithms.refinement.figures import Figures
 from portpart.backends import language as kl
+
+
+@kl.device
+def free_capacity(b, blocks: Blocks, figures: Figures):
+    """How much more block b may weigh."""
+    return blocks.limits[b] + figures.slack - blocks.weight[b]
+
+
+@kl.device
+def find_overloaded(blocks: Blocks, figures: Figures):
+    """1 if a block is too heavy, else 0.  All lanes of a team together."""
+    found = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if free_capacity(b, blocks, figures) < 0:
+            found = kl.int64(1)
+    return kl.team_max(found)
 
 
 @kl.device

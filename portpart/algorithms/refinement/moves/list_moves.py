@@ -15,11 +15,24 @@ NEVER = -2
 
 
 @kl.device
+def mark_moved(v, iteration, moves: Moves):
+    """Vertex v moves in an iteration; NEVER revokes that."""
+    moves.moved_in[v] = kl.int32(iteration)
+    return v
+
+
+@kl.device
+def lock(v, iteration, moves: Moves):
+    """Lock v for the propagation after an iteration; NEVER unlocks it."""
+    moves.locked_in[v] = kl.int32(iteration)
+    return v
+
+
+@kl.device
 def reset_move(v, moves: Moves):
     """Vertex v has not moved and is not locked."""
-    moves.moved_in[v] = kl.int32(NEVER)
-    moves.locked_in[v] = kl.int32(NEVER)
-    return v
+    mark_moved(v, NEVER, moves)
+    return lock(v, NEVER, moves)
 
 
 @kl.device
@@ -45,20 +58,6 @@ def set_target(v, block, moves: Moves):
 
 
 @kl.device
-def mark_moved(v, moves: Moves, figures: Figures):
-    """Vertex v moves in this iteration."""
-    moves.moved_in[v] = kl.int32(figures.iteration)
-    return v
-
-
-@kl.device
-def revoke_move(v, moves: Moves):
-    """Vertex v, which is on no list any more, does not move after all."""
-    moves.moved_in[v] = kl.int32(NEVER)
-    return v
-
-
-@kl.device
 def list_at(place, v, moves: Moves):
     """Put v at a place of the list of moves."""
     moves.listed[place] = kl.int32(v)
@@ -68,7 +67,7 @@ def list_at(place, v, moves: Moves):
 @kl.device
 def add_move(v, moves: Moves, figures: Figures):
     """List the move of v to its target.  Atomic; the order of the list is free."""
-    mark_moved(v, moves, figures)
+    mark_moved(v, figures.iteration, moves)
     return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
 
 
@@ -95,15 +94,8 @@ def commit_move(v, there, moves: Moves, figures: Figures):
 
     Whether v is locked for this one does not change.
     """
-    moves.locked_in[v] = kl.int32(figures.iteration)
+    lock(v, figures.iteration, moves)
     return add_move_to(v, there, moves, figures)
-
-
-@kl.device
-def lock_moved(v, moves: Moves, figures: Figures):
-    """Lock v, a ghost which moves in this propagation, for the next one."""
-    moves.locked_in[v] = kl.int32(figures.iteration)
-    return v
 
 
 @kl.device
@@ -114,23 +106,9 @@ def keep_moves(count, moves: Moves):
 
 
 @kl.device
-def lock_now(v, moves: Moves):
-    """Lock v for this propagation."""
-    moves.locked_in[v] = kl.int32(moves.last_propagation)
-    return v
-
-
-@kl.device
 def lock_once(v, mark, moves: Moves):
     """Lock v with a mark, below zero, if it is not locked; returns whether it was not.  Atomic."""
     return kl.atomic_cas(moves.locked_in, kl.int64(v), kl.int32(NEVER), kl.int32(mark)) == NEVER
-
-
-@kl.device
-def unlock(v, moves: Moves):
-    """Vertex v is not locked."""
-    moves.locked_in[v] = kl.int32(NEVER)
-    return v
 
 
 @kl.device

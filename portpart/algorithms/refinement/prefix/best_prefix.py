@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, list_at, revoke_move
+from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, list_at, mark_moved
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import sum_copies
 from portpart.algorithms.refinement.piece import Recording
@@ -205,7 +205,7 @@ def apply_behind_prefix(_, moves: Moves, blocks: Blocks, figures: Figures, seque
             if by_sum:
                 drops = drops or sequence.gain[sequence.other_list[i]] <= 0
             if drops or exceeds(weight, there, blocks, figures) != 0:
-                revoke_move(sequence.other_list[i], moves)
+                mark_moved(sequence.other_list[i], NEVER, moves)
         kl.team_sync()
         if i < moves.moves:
             kl.team_atomic_add(sequence.block_weight, sequence.other_keys[i] & LOW_HALF,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.figures import Figures
 from portpart.algorithms.refinement.gains.state import ActiveSets
-from portpart.algorithms.refinement.moves.list_moves import add_move_to, list_at, revoke_move
+from portpart.algorithms.refinement.moves.list_moves import NEVER, add_move_to, list_at, mark_moved
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.moves.weight_copies import copy_for
 from portpart.algorithms.refinement.piece import Recording
@@ -137,4 +137,4 @@ def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, sequence: M
     if exceeds(blocks.weight[block] + offered, block, blocks, figures) == 0:
         list_at(kl.atomic_next(sequence.prefix, PrefixWords.made), v, moves)
     else:
-        revoke_move(v, moves)
+        mark_moved(v, NEVER, moves)

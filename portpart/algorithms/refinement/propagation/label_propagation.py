@@ -15,7 +15,7 @@ from portpart.algorithms.refinement.gains.active_sets import (
 )
 from portpart.algorithms.refinement.gains.gain_cache import Propagating
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.moves.list_moves import commit_move, lock_now
+from portpart.algorithms.refinement.moves.list_moves import commit_move, lock
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
@@ -41,7 +41,7 @@ def lock_random(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figure
     """Lock most movable vertices for this propagation, drawn by a hash."""
     v = movable_vertex(i, active)
     if chance(global_id(v, graph), figures) % ONE_OF != 0:
-        lock_now(v, moves)
+        lock(v, moves.last_propagation, moves)
 
 
 @kl.device

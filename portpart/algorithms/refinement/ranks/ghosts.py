@@ -20,7 +20,7 @@ from portpart.algorithms.refinement.incumbent.unsaved_list import (
 )
 from portpart.algorithms.refinement.moves.list_moves import (
     join_target,
-    lock_moved,
+    lock,
     mark_moved,
     reset_move,
 )
@@ -99,9 +99,9 @@ def note_arrival(i, state: GhostState, arriving: Arriving, ghost_rows: GhostRows
     """A ghost moves: its neighbours are stale.  Called by one team."""
     g = ghost_of(i, arriving.halo, arriving.mail, arriving.owners, layout)
     if kl.lane() == 0:
-        mark_moved(g, state.moves, state.figures)
+        mark_moved(g, state.figures.iteration, state.moves)
         if state.figures.balanced != 0:
-            lock_moved(g, state.moves, state.figures)
+            lock(g, state.figures.iteration, state.moves)
         list_unsaved(g, state.incumbent)
     ghost = g - state.figures.vertices
     for entry in range(ghost_rows.begin[ghost] + kl.lane(), ghost_rows.begin[ghost + 1],

@@ -14,9 +14,8 @@ import numpy as np
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.ranks.state import RankTotals
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
+from portpart.algorithms.refinement.rebalancing.state import STAYS, Evicting, Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import (
-    FillingRow,
     evict_strongly,
     keep_those_above,
     stand_at,
@@ -166,7 +165,7 @@ def answer_place(i, line: Line, mail: Mail, totals: RankTotals, layout: MailLayo
 
 
 @kl.kernel
-def leave_from_place(i, graph: Csr, state: FillingRow, mail: Mail, layout: MailLayout,
+def leave_from_place(i, graph: Csr, state: Evicting, mail: Mail, layout: MailLayout,
                      rule: RebalancingRule):
     """A vertex that leaves goes to the block whose room covers its place in the line."""
     v = state.rebalancing.listed[i]

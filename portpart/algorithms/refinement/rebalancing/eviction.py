@@ -14,6 +14,7 @@ from portpart.algorithms.refinement.gains.active_sets import (
     boundary_vertex,
     movable_vertex,
 )
+from portpart.algorithms.refinement.gains.by_degree import Deciding
 from portpart.algorithms.refinement.gains.gain_cache import failed
 from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
 from portpart.algorithms.refinement.gains.unrated_list import list_unrated
@@ -45,18 +46,6 @@ class RatingByCache(Scope):
 
     moves: Moves
     cache: GainCache
-    blocks: Blocks
-    unrated: UnratedList
-    rebalancing: Rebalancing
-    figures: Figures
-
-
-class Leaving(Scope):
-    """What says which vertices may leave, and rates or lists them."""
-
-    moves: Moves
-    cache: GainCache
-    active: ActiveSets
     blocks: Blocks
     unrated: UnratedList
     rebalancing: Rebalancing
@@ -120,7 +109,7 @@ def rate_by_cache(v, graph: Csr, state: RatingByCache, rule: RebalancingRule):
 
 
 @kl.kernel
-def list_movable_candidates(i, graph: Csr, state: Leaving, rule: RebalancingRule):
+def list_movable_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
     """List a movable vertex if its block is slightly too heavy; all that lose nothing are."""
     v = movable_vertex(i, state.active)
     if is_eviction_candidate(v, True, graph, state.moves, state.blocks, state.rebalancing,
@@ -154,7 +143,7 @@ def rates_boundary_now(active: ActiveSets, rebalancing: Rebalancing):
 
 
 @kl.kernel
-def list_other_candidates(i, graph: Csr, state: Leaving, rule: RebalancingRule):
+def list_other_candidates(i, graph: Csr, state: Deciding, rule: RebalancingRule):
     """List any other vertex on a boundary if its block is slightly too heavy and needs it."""
     if rates_boundary_now(state.active, state.rebalancing) and i < state.active.on_boundary:
         v = boundary_vertex(i, state.active)
@@ -204,7 +193,7 @@ def gather_other_leavers(i, graph: Csr, moves: Moves, active: ActiveSets, blocks
 
 
 @kl.kernel
-def rate_gathered(i, graph: Csr, state: Leaving, rule: RebalancingRule):
+def rate_gathered(i, graph: Csr, state: Deciding, rule: RebalancingRule):
     """Rate eviction candidate i, if it has only been listed so far."""
     v = state.rebalancing.listed[i]
     if i >= state.rebalancing.rated and state.active.flags[v] & IS_MOVABLE == 0:

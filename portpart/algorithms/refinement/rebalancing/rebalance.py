@@ -23,21 +23,12 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     enter_bucket,
 )
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import Rebalancing
+from portpart.algorithms.refinement.rebalancing.state import Evicting, Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static
+from portpart.backends.language import DeviceFunction, Static
 from portpart.graphs.rows import Csr, global_id
 
 NONE = -1
-
-
-class RatingLeavers(Scope):
-    """What the loss of a vertex that may leave its block depends on, and where it is kept."""
-
-    moves: Moves
-    blocks: Blocks
-    rebalancing: Rebalancing
-    figures: Figures
 
 
 @kl.device
@@ -62,7 +53,7 @@ class EvictionRating(Static):
 
 
 @kl.device
-def rate(v, graph: Csr, state: RatingLeavers, connections: ConnectivityTable, tables: Tables,
+def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables: Tables,
          found: Found, more: More,
          rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.

@@ -14,9 +14,9 @@ from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
+from portpart.algorithms.refinement.rebalancing.state import STAYS, Evicting, Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import Scope, StaticArray, StaticValue
+from portpart.backends.language import StaticArray, StaticValue
 from portpart.graphs.rows import Csr
 from portpart.primitives.scan import TEAM, TILE, scan_tile_sums
 
@@ -24,15 +24,6 @@ NONE = -1
 
 ROWS = 4
 """Rows of a tile, as wide as a team, that are loaded together."""
-
-
-class FillingRow(Scope):
-    """Records for filling the capacity of blocks by leaving vertices in a row."""
-
-    moves: Moves
-    blocks: Blocks
-    rebalancing: Rebalancing
-    figures: Figures
 
 
 class Weights(StaticArray, size=ROWS):
@@ -144,7 +135,7 @@ def enter_place(v, place, moves: Moves, blocks: Blocks, figures: Figures):
 
 
 @kl.device
-def evict_strongly(v, weight, position, state: FillingRow, rule: RebalancingRule):
+def evict_strongly(v, weight, position, state: Evicting, rule: RebalancingRule):
     """A leaving vertex goes to the block whose capacity covers its position in the row.
 
     That is where it begins, or its middle: then blocks come as near to their limits as they can.
@@ -170,7 +161,7 @@ def fits(weight, place, position, blocks: Blocks):
 
 
 @kl.device
-def leave_where_it_fits(v, weight, position, state: FillingRow, rule: RebalancingRule):
+def leave_where_it_fits(v, weight, position, state: Evicting, rule: RebalancingRule):
     """A leaving vertex goes to the block in whose room it begins, or waits if it does not fit.
 
     One vertex at most reaches beyond the end of a room.  It is kept in the place of a threshold.
@@ -186,7 +177,7 @@ def leave_where_it_fits(v, weight, position, state: FillingRow, rule: Rebalancin
 
 
 @kl.device
-def leave_row(v, weight, before, state: FillingRow, rule: RebalancingRule, leave: StaticValue):
+def leave_row(v, weight, before, state: Evicting, rule: RebalancingRule, leave: StaticValue):
     """Vertices of a row leave one behind the other; returns where the last one ends."""
     until = before + kl.team_scan(weight)
     if weight != 0:
@@ -195,7 +186,7 @@ def leave_row(v, weight, before, state: FillingRow, rule: RebalancingRule, leave
 
 
 @kl.kernel
-def leave_tile(tile, graph: Csr, state: FillingRow, rule: RebalancingRule, leave: StaticValue):
+def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: StaticValue):
     """Vertices that leave a tile go to blocks with capacity, which `leave` finds from where each
     begins.
 
