@@ -24,12 +24,128 @@ from portpart.primitives.reduce import longest_row, sum_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+    from typing_extensions import Self
 
     from portpart.backends.interface import Array, ExecutionSpace
     from portpart.backends.program import Program, Slot
 
+PLURALS = {"edge": "edges", "net": "nets", "vertex": "vertices"}
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Graph(ArcMeasures):
+class GraphOfSpace:
+    """What a graph and a hypergraph share: arrays in the memory of a space, and their sums."""
+
+    if TYPE_CHECKING:
+        @property
+        def vertex_weights(self) -> Array | None: ...
+
+        @property
+        def space(self) -> ExecutionSpace: ...
+
+        @property
+        def names(self) -> Sequence[Any] | None: ...
+
+        @property
+        def _totals(self) -> dict[str, int]: ...
+
+        @property
+        def num_vertices(self) -> int: ...
+
+        @property
+        def num_entries(self) -> int: ...
+
+        @property
+        def arrays(self) -> dict[str, Array | None]: ...
+
+        def _sizes(self) -> list[tuple[str, int]]: ...
+
+        def _facts(self) -> list[tuple[str, object]]: ...
+
+        def _weights(self) -> dict[str, Array | None]: ...
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Sum of the vertex weights; computed once."""
+        return self._total("vertex", self.vertex_weights, self.num_vertices)
+
+    def _total(self, name: str, weights: Array | None, count: int) -> int:
+        if name not in self._totals:
+            with self.space.counters.put_back():  # the first caller would pay for all
+                self._totals[name] = count if weights is None else sum_of(self.space, weights)
+        return self._totals[name]
+
+    def _longest(self, name: str, offsets: Array) -> int:
+        if name not in self._totals:
+            with self.space.counters.put_back():
+                self._totals[name], = self.space.read(
+                    longest_row(self.space, offsets),
+                    lambda: [2 * self.num_entries // max(1, len(offsets) - 1)])
+        return self._totals[name]
+
+    def to(self, space: ExecutionSpace | str) -> Self:
+        """The same in the memory of `space`; the same object if it is there already.
+
+        Parameters
+        ----------
+        space : ExecutionSpace or str
+            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
+            ``"cuda"``, ``"cuda:1"``.
+
+        Returns
+        -------
+        Graph or Hypergraph
+
+        Raises
+        ------
+        InputError
+            If there is no device of that name.
+        DeviceUnavailable
+            If the device cannot be used here.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> portpart.generators.grid_2d(2).to("cpu")
+        <Graph: 4 vertices, 4 edges, on cpu>
+        """
+        space = as_space(space)
+        if space is self.space:
+            return self
+        arrays: dict[str, Any] = self.arrays
+        if space.name != self.space.name:
+            arrays = {name: array if array is None else space.asarray(self.space.to_host(array))
+                      for name, array in arrays.items()}
+            read_only(arrays.values())
+        changes = {**arrays, "space": space, "_totals": dict(self._totals)}
+        return replace(self, **changes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from portpart.graphs.arrays import owned
+
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        for name, array in self.arrays.items():
+            values[name] = None if array is None else owned(array, [array], copy=True)
+        return from_pickle, (type(self), *values.values())
+
+    def _repr_html_(self) -> str:
+        weighted = " and ".join(PLURALS[name] for name, weights in self._weights().items()
+                                if weights is not None)
+        return table(type(self).__name__, [
+            *self._sizes(), *self._facts()[:1], ("weights", weighted or "none"),
+            *self._facts()[1:], ("names", None if self.names is None else "yes"),
+            ("memory of", self.space.name)])
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{count:,} {what}" for what, count in self._sizes())
+        weighted = " and ".join(name for name, weights in self._weights().items()
+                                if weights is not None)
+        with_weights = f", with {weighted} weights" if weighted else ""
+        return f"<{type(self).__name__}: {sizes}{with_weights}, on {self.space.name}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Graph(ArcMeasures, GraphOfSpace):
     """An undirected graph in compressed sparse row form, in the memory of one execution space.
 
     The constructor trusts its arrays; user input is checked by :func:`as_graph`.
@@ -100,17 +216,7 @@ class Graph(ArcMeasures):
     @property
     def max_degree(self) -> int:
         """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
-        if "degree" not in self._totals:
-            with self.space.counters.put_back():
-                longest = longest_row(self.space, self.offsets)
-                self._totals["degree"], = self.space.read(
-                    longest, lambda: [2 * int(self.mean_degree)])
-        return self._totals["degree"]
-
-    @property
-    def total_vertex_weight(self) -> int:
-        """Sum of the vertex weights; computed once."""
-        return self._total("vertex", self.vertex_weights, self.num_vertices)
+        return self._longest("degree", self.offsets)
 
     @property
     def total_arc_weight(self) -> int:
@@ -153,49 +259,6 @@ class Graph(ArcMeasures):
             for name, array in self.arrays.items()
         )
         return offsets, targets, weights, vertex_weights
-
-    def _total(self, name: str, weights: Array | None, count: int) -> int:
-        if name not in self._totals:
-            with self.space.counters.put_back():  # the first caller would pay for all
-                self._totals[name] = count if weights is None else sum_of(self.space, weights)
-        return self._totals[name]
-
-    def to(self, space: ExecutionSpace | str) -> Graph:
-        """The graph in the memory of `space`; the same object if it is there already.
-
-        Parameters
-        ----------
-        space : ExecutionSpace or str
-            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
-            ``"cuda"``, ``"cuda:1"``.
-
-        Returns
-        -------
-        Graph
-
-        Raises
-        ------
-        InputError
-            If there is no device of that name.
-        DeviceUnavailable
-            If the device cannot be used here.
-
-        Examples
-        --------
-        >>> import portpart
-        >>> portpart.generators.grid_2d(2).to("cpu")
-        <Graph: 4 vertices, 4 edges, on cpu>
-        """
-        space = as_space(space)
-        if space is self.space:
-            return self
-        arrays = [self.offsets, self.targets, self.weights, self.vertex_weights]
-        if space.name != self.space.name:
-            arrays = [a if a is None else space.asarray(self.space.to_host(a)) for a in arrays]
-            read_only(arrays)
-        offsets, targets, weights, vertex_weights = arrays
-        return replace(self, offsets=offsets, targets=targets, weights=weights,
-                       vertex_weights=vertex_weights, space=space, _totals=dict(self._totals))
 
     def to_scipy(self) -> csr_array:
         """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones.
@@ -321,41 +384,20 @@ class Graph(ArcMeasures):
         order = np.lexsort((heads, tails))
         return np.column_stack([tails[order], heads[order]])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from portpart.graphs.arrays import owned
+    def _sizes(self) -> list[tuple[str, int]]:
+        return [("vertices", self.num_vertices), ("edges", self.num_edges)]
 
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        for name, array in self.arrays.items():
-            values[name] = None if array is None else owned(array, [array], copy=True)
-        return from_pickle, tuple(values.values())
+    def _weights(self) -> dict[str, Array | None]:
+        return {"edge": self.weights, "vertex": self.vertex_weights}
 
-    def _repr_html_(self) -> str:
-        weighted = [name for name, weights in (("edges", self.weights),
-                                               ("vertices", self.vertex_weights))
-                    if weights is not None]
-        return table("Graph", [
-            ("vertices", self.num_vertices), ("edges", self.num_edges),
-            ("mean degree", f"{self.mean_degree:.2f}"),
-            ("weights", " and ".join(weighted) or "none"),
-            ("weight scale", self.weight_scale if self.weight_scale != 1 else None),
-            ("names", None if self.names is None else "yes"), ("memory of", self.space.name)])
-
-    def __repr__(self) -> str:
-        weighted = [
-            name
-            for name, weights in (("edge", self.weights), ("vertex", self.vertex_weights))
-            if weights is not None
-        ]
-        weights_text = f", with {' and '.join(weighted)} weights" if weighted else ""
-        return (
-            f"<Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges"
-            f"{weights_text}, on {self.space.name}>"
-        )
+    def _facts(self) -> list[tuple[str, object]]:
+        scale = self.weight_scale if self.weight_scale != 1 else None
+        return [("mean degree", f"{self.mean_degree:.2f}"), ("weight scale", scale)]
 
 
-def from_pickle(*values: Any) -> Graph:
-    """The graph of unpickled or copied values."""
-    graph = Graph(*values)
+def from_pickle(kind: type[GraphOfSpace], *values: Any) -> GraphOfSpace:
+    """The graph or hypergraph of unpickled or copied values."""
+    graph = kind(*values)
     read_only(graph.arrays.values())
     return graph
 

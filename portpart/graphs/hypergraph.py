@@ -7,18 +7,16 @@ the nets of each vertex, ascending and each once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends import as_space
 from portpart.backends.language import Record
-from portpart.graphs.graph import Graph, read_only
-from portpart.graphs.html import table
+from portpart.graphs.graph import Graph, GraphOfSpace
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
-from portpart.primitives.reduce import longest_row, num_rows_above, sum_of
+from portpart.primitives.reduce import longest_row, num_rows_above
 
 if TYPE_CHECKING:
     from portpart.backends.interface import Array, ExecutionSpace
@@ -41,7 +39,7 @@ class Nets(Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hypergraph:
+class Hypergraph(GraphOfSpace):
     """A hypergraph in the memory of one execution space.
 
     The constructor trusts its arrays; user input is checked by :func:`as_hypergraph`.
@@ -124,6 +122,10 @@ class Hypergraph:
     @property
     def max_degree(self) -> int:
         """Most nets of a vertex; computed once, which synchronises."""
+        begun = self._begun.pop("degree", None)
+        if begun is not None:
+            with self.space.counters.put_back():
+                self._totals["degree"] = int(begun()[0])
         return self._longest("degree", self.vertex_offsets)
 
     @property
@@ -139,11 +141,6 @@ class Hypergraph:
                 self._totals[name], = self.space.read(
                     num_rows_above(self.space, self.net_offsets, size), lambda: [0])
         return self._totals[name]
-
-    @property
-    def total_vertex_weight(self) -> int:
-        """Sum of the vertex weights; computed once."""
-        return self._total("vertex", self.vertex_weights, self.num_vertices)
 
     @property
     def total_net_weight(self) -> int:
@@ -207,93 +204,16 @@ class Hypergraph:
                 self._begun["degree"] = self.space.fetch(
                     longest_row(self.space, self.vertex_offsets))
 
-    def _longest(self, name: str, offsets: Array) -> int:
-        if name not in self._totals:
-            begun = self._begun.pop(name, None)
-            with self.space.counters.put_back():
-                if begun is not None:
-                    self._totals[name] = int(begun()[0])
-                else:
-                    self._totals[name], = self.space.read(
-                        longest_row(self.space, offsets),
-                        lambda: [2 * self.num_pins // max(1, len(offsets) - 1)])
-        return self._totals[name]
+    def _sizes(self) -> list[tuple[str, int]]:
+        return [("vertices", self.num_vertices), ("nets", self.num_nets), ("pins", self.num_pins)]
 
-    def _total(self, name: str, weights: Array | None, count: int) -> int:
-        if name not in self._totals:
-            with self.space.counters.put_back():
-                self._totals[name] = count if weights is None else sum_of(self.space, weights)
-        return self._totals[name]
+    def _weights(self) -> dict[str, Array | None]:
+        return {"net": self.net_weights, "vertex": self.vertex_weights}
 
-    def to(self, space: ExecutionSpace | str) -> Hypergraph:
-        """The hypergraph in the memory of `space`; the same object if it is there already.
-
-        Parameters
-        ----------
-        space : ExecutionSpace or str
-            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
-            ``"cuda"``, ``"cuda:1"``.
-
-        Returns
-        -------
-        Hypergraph
-
-        Raises
-        ------
-        InputError
-            If there is no device of that name.
-        DeviceUnavailable
-            If the device cannot be used here.
-
-        Examples
-        --------
-        >>> import portpart
-        >>> portpart.as_hypergraph([[0, 1, 2], [2, 3]]).to("cpu")
-        <Hypergraph: 4 vertices, 2 nets, 5 pins, on cpu>
-        """
-        space = as_space(space)
-        if space is self.space:
-            return self
-        arrays: dict[str, Any] = self.arrays
-        if space.name != self.space.name:
-            arrays = {name: array if array is None else space.asarray(self.space.to_host(array))
-                      for name, array in arrays.items()}
-            read_only(arrays.values())
-        return replace(self, **arrays, space=space, _totals=dict(self._totals))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from portpart.graphs.arrays import owned
-
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        for name, array in self.arrays.items():
-            values[name] = None if array is None else owned(array, [array], copy=True)
-        return from_pickle, tuple(values.values())
-
-    def _repr_html_(self) -> str:
-        weighted = [name for name, weights in (("nets", self.net_weights),
-                                               ("vertices", self.vertex_weights))
-                    if weights is not None]
-        return table("Hypergraph", [
-            ("vertices", self.num_vertices), ("nets", self.num_nets), ("pins", self.num_pins),
-            ("pins of a net", f"{self.num_pins / max(1, self.num_nets):.2f} in the mean"),
-            ("weights", " and ".join(weighted) or "none"),
-            ("names", None if self.names is None else "yes"), ("memory of", self.space.name)])
-
-    def __repr__(self) -> str:
-        weighted = [name for name, weights in (("net", self.net_weights),
-                                               ("vertex", self.vertex_weights))
-                    if weights is not None]
-        weights_text = f", with {' and '.join(weighted)} weights" if weighted else ""
-        return (f"<Hypergraph: {self.num_vertices:,} vertices, {self.num_nets:,} nets, "
-                f"{self.num_pins:,} pins{weights_text}, on {self.space.name}>")
+    def _facts(self) -> list[tuple[str, object]]:
+        mean = self.num_pins / max(1, self.num_nets)
+        return [("pins of a net", f"{mean:.2f} in the mean")]
 
 
 EitherGraph = Graph | Hypergraph
 """What can be partitioned.  Both know their vertices, and the rows that these have."""
-
-
-def from_pickle(*values: Any) -> Hypergraph:
-    """The hypergraph of unpickled or copied values."""
-    hypergraph = Hypergraph(*values)
-    read_only(hypergraph.arrays.values())
-    return hypergraph
