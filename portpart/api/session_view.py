@@ -16,9 +16,10 @@ from portpart.api.session_state import SessionState
 from portpart.api.session_update import refuse_uncounted
 from portpart.backends.interface import Array
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.totals import read_only
 from portpart.options import checked_flag
 
 

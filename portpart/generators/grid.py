@@ -9,8 +9,9 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.from_arrays import MAX_VERTICES
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.graphs.totals import read_only
 
 
 def grid_2d(rows: int, columns: int | None = None) -> Graph:

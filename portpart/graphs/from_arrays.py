@@ -24,8 +24,9 @@ from portpart.graphs.arrays import (
 from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import check_offsets, refuse_asymmetry, survey
 from portpart.graphs.csr import AGREE, SUM, directions_of, tails, undirected_rows, without_loops
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32_ARCS
+from portpart.graphs.totals import read_only
 from portpart.graphs.weights import (
     IGNORE,
     KEEP,

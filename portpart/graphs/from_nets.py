@@ -29,9 +29,9 @@ from portpart.graphs.checks import (
 )
 from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
-from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.runs import Runs
+from portpart.graphs.totals import read_only
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
 from portpart.primitives.pair_sort import sort_rows, sorted_pairs
 

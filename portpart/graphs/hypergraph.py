@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.backends.language import Record
-from portpart.graphs.graph import Graph, GraphOfSpace
+from portpart.graphs.graph import Graph
 from portpart.graphs.limits import MAX_INT32
 from portpart.graphs.rows import Csr
+from portpart.graphs.totals import GraphOfSpace
 from portpart.primitives.reduce import longest_row, num_rows_above
 
 if TYPE_CHECKING:

@@ -22,12 +22,13 @@ from portpart.graphs.blocks import blocks_of
 from portpart.graphs.convert import as_graph
 from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
 from portpart.graphs.from_nets import nets_hypergraph
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
 from portpart.graphs.html import table
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.limits import MAX_INT32_ARCS
 from portpart.graphs.local_items import LocalItems, local_items
 from portpart.graphs.rows import Csr
+from portpart.graphs.totals import read_only
 from portpart.options import checked_integer
 from portpart.primitives.basic import gather
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
+from portpart.graphs.totals import read_only
 from portpart.metrics.balance import block_weights_of
 from portpart.metrics.view import PartitionView
 

@@ -20,9 +20,10 @@ from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.interrupts import late_interrupts
 from portpart.errors import InputError
 from portpart.graphs.csr import directed_rows, narrowed, tails
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, TEAM, RowGrowth, RowStore
 from portpart.graphs.rows import Csr
+from portpart.graphs.totals import read_only
 
 
 class Mark:

@@ -11,10 +11,10 @@ from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.net_batch import NetBatch
 from portpart.algorithms.edits.operations import Side
 from portpart.graphs.csr import narrowed
-from portpart.graphs.graph import read_only
 from portpart.graphs.hypergraph import Hypergraph, Nets
 from portpart.graphs.row_store import HALF_MORE, RowGrowth, RowStore
 from portpart.graphs.rows import Csr
+from portpart.graphs.totals import read_only
 
 
 class EditableHypergraph(Editable):

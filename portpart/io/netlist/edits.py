@@ -11,9 +11,10 @@ import numpy as np
 from portpart.errors import InputError
 from portpart.graphs.csr import tails
 from portpart.graphs.from_nets import nets_hypergraph
-from portpart.graphs.graph import Graph, read_only
+from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.limits import MAX_INT32
+from portpart.graphs.totals import read_only
 from portpart.io.netlist.netlist import Netlist
 from portpart.io.netlist.turnover import NO_VERTEX, Turnover, labels_of
 from portpart.options import checked_integer, shown

@@ -13,8 +13,8 @@ import numpy as np
 
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.ranks.state import RankTotals
-from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import STAYS, Evicting, Rebalancing
+from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
+from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import (
     evict_strongly,
     keep_those_above,

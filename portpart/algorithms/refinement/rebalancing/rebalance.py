@@ -22,8 +22,8 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     empty_slot,
     enter_bucket,
 )
-from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import Evicting, Rebalancing
+from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
+from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language import DeviceFunction, Static
 from portpart.graphs.rows import Csr, global_id

@@ -10,16 +10,27 @@ from dataclasses import dataclass, replace
 
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.algorithms.refinement.blocks.target_capacity import CLOSING, OPEN, TargetCapacity
+from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static
+from portpart.backends.language import DeviceFunction, Scope, Static
 
 BUCKET_BASE = 1.5
 
 ANY_EXCESS = 2**62
 """No limit has this many parts: every excess is above one."""
+
+
+class Evicting(Scope):
+    """What rates vertices that leave blocks which are too heavy, and says where they go."""
+
+    moves: Moves
+    blocks: Blocks
+    rebalancing: Rebalancing
+    figures: Figures
 
 
 @dataclass(frozen=True)

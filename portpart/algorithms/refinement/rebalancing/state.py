@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.sizes import BUCKETS, of_blocks, of_vertices
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array
-from portpart.backends.language import Scope
 from portpart.backends.work import WorkRecord
 from portpart.primitives.scan import tiles_of
 
@@ -66,12 +62,3 @@ class Rebalancing(WorkRecord):
     loss_unit: int = kl.word()  # losses are sorted into buckets in multiples of this
     mean_vertex_weight: int = kl.word()
     tiles: int = kl.word()  # tiles of the vertices, and an empty one behind them
-
-
-class Evicting(Scope):
-    """What rates vertices that leave blocks which are too heavy, and says where they go."""
-
-    moves: Moves
-    blocks: Blocks
-    rebalancing: Rebalancing
-    figures: Figures

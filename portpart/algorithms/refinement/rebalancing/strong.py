@@ -13,8 +13,8 @@ from portpart.algorithms.refinement.moves.list_moves import add_move_to
 from portpart.algorithms.refinement.moves.state import Moves
 from portpart.algorithms.refinement.piece import Recording
 from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
-from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import STAYS, Evicting, Rebalancing
+from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
+from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language import StaticArray, StaticValue
 from portpart.graphs.rows import Csr
