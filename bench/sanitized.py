@@ -275,7 +275,7 @@ def _grow_on_nets(hypergraph: Any) -> None:
 
 
 def _coarsen_nets(hypergraph: Any) -> None:
-    from portpart.algorithms.coarsening.cluster_size import cluster_rule
+    from portpart.algorithms.coarsening.clustering import cluster_rule
     from portpart.algorithms.coarsening.communities import communities
     from portpart.algorithms.coarsening.hierarchy import coarsen
     from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
@@ -343,10 +343,10 @@ def _partition(space: Any, graph: Any, **options: Any) -> None:
 
 def _partition_with_little_scratch(space: Any, graph: Any) -> None:
     """Coarsen as if the graph were very large: coarse rows are made piece by piece."""
-    from portpart.algorithms.coarsening import arc_proposals, row_pieces
+    from portpart.algorithms.coarsening import clustering, row_pieces
 
     with (mock.patch.object(row_pieces, "MAX_SCRATCH", 2**14),
-          mock.patch.object(arc_proposals, "MAX_UNCOUNTED", 0)):
+          mock.patch.object(clustering, "MAX_UNCOUNTED", 0)):
         _partition(space, graph, preset="fast")
 
 

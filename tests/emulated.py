@@ -23,7 +23,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import with_heavy_apart
 from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.hierarchy import coarsen

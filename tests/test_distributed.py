@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from portpart import backends
-from portpart.algorithms.coarsening.cluster_size import is_skewed
+from portpart.algorithms.coarsening.clustering import is_skewed
 from portpart.algorithms.coarsening.hierarchy import end_for
 from portpart.algorithms.refinement.blocks.heavy_vertices import max_light
 from portpart.backends.communication import Local, One

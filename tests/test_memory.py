@@ -14,7 +14,7 @@ import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import GpmetisConfig, generators
-from portpart.algorithms.coarsening import arc_proposals, row_pieces
+from portpart.algorithms.coarsening import clustering, row_pieces
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Clusters, contract
 from portpart.algorithms.coarsening.groups import grouping_rule, linked_groups
@@ -245,7 +245,7 @@ def test_estimates_hold_where_long_rows_are_counted(monkeypatch: pytest.MonkeyPa
     space = CountingSpace(1)
     graph = copied(GRAPHS["rmat"](), space)
     whole = of_clustering(graph)[1]
-    monkeypatch.setattr(arc_proposals, "MAX_UNCOUNTED", 0)
+    monkeypatch.setattr(clustering, "MAX_UNCOUNTED", 0)
     before = space.peak = space.live
     of_clustering(graph)
     declared = clustering_bytes(size_of(graph).fine)

@@ -12,7 +12,7 @@ import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
 from portpart import generators
-from portpart.algorithms.coarsening import arc_proposals, row_pieces
+from portpart.algorithms.coarsening import clustering, row_pieces
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.net_contraction import contract_nets
 from portpart.algorithms.coarsening.options import CommunityOptions
@@ -130,7 +130,7 @@ def test_communities_take_less_where_long_rows_are_counted(monkeypatch: pytest.M
     for module in (row_pieces, memory_model):
         monkeypatch.setattr(module, "MAX_SCRATCH", 2**16)
     whole = communities_bytes(size_of_nets(hypergraph))
-    for module in (arc_proposals, memory_nets):
+    for module in (clustering, memory_nets):
         monkeypatch.setattr(module, "MAX_UNCOUNTED", 0)
     space = CountingSpace(1)
     here = copied(hypergraph, space)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portpart import backends, generators
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level
 from portpart.algorithms.coarsening.matching import matching_rule
 from portpart.algorithms.coarsening.options import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.options import ClusteringOptions, CoarseningOptions
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.net_contraction import contract_in_walk
 from portpart.algorithms.coarsening.net_proposals import NetProposals

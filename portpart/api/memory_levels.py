@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.arc_proposals import slots_for
+from portpart.algorithms.coarsening.clustering import slots_for
 from portpart.algorithms.coarsening.hierarchy import Level, end_for
 from portpart.algorithms.coarsening.sizes import ANY_DEGREE
 from portpart.algorithms.multilevel.greedy_start import levels_below

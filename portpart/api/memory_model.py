@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_proposals import slots_for
 from portpart.algorithms.coarsening.broken_groups import BROKEN_UP_WORK
 from portpart.algorithms.coarsening.cluster_members import Members
-from portpart.algorithms.coarsening.cluster_program import CLUSTERING_WORK
+from portpart.algorithms.coarsening.clustering import CLUSTERING_WORK, slots_for
 from portpart.algorithms.coarsening.contraction import (
     CONTRACTION_WORK,
     Clusters,

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_proposals import MAX_UNCOUNTED
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW
 from portpart.algorithms.coarsening.cluster_rounds import ClusterRounds
+from portpart.algorithms.coarsening.clustering import MAX_UNCOUNTED
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.distinct_pins import DistinctPins, SortedPins
-from portpart.algorithms.coarsening.merged_nets import CoarseNets
 from portpart.algorithms.coarsening.net_contraction import NetTotals
+from portpart.algorithms.coarsening.net_merging import CoarseNets, DistinctPins, SortedPins
 from portpart.algorithms.coarsening.net_proposals import NET_CLUSTERING_WORK, NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineNetSizes, FineSizes

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
-from portpart.algorithms.coarsening import arc_proposals
+from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
     MAX_NARROW,
@@ -177,8 +177,8 @@ def test_long_rows_share_as_many_slots_as_they_have_arcs(
     """Counted or not, and taken anew in every round."""
     graph, improved = graph_with_long_rows(), ClusteringOptions(improve_rounds=2)
     whole = clustered(reference(), graph, 8, options=improved)
-    monkeypatch.setattr(arc_proposals, "MAX_UNCOUNTED", 0)
-    around = arc_proposals.HEAVY_ARCS.around(graph.to(space), 1)
+    monkeypatch.setattr(clustering, "MAX_UNCOUNTED", 0)
+    around = clustering.HEAVY_ARCS.around(graph.to(space), 1)
     assert HashRows.num_bytes(around.sizes) == (4 + 4) * (300 + 700 + 2500)
     assert np.array_equal(clustered(space, graph, 8, options=improved), whole)
 

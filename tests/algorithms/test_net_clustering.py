@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
-from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.clustering import cluster, cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level, coarsen
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.net_proposals import NetProposals
-from portpart.algorithms.coarsening.net_ratings import (
+from portpart.algorithms.coarsening.net_proposals import (
+    MAX_PINS,
+    NEAR_ITSELF,
+    NetProposals,
     NetRating,
     PinRange,
     propose_cluster_by_nets,
 )
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
-from portpart.algorithms.coarsening.rated_nets import MAX_PINS, NEAR_ITSELF
 from portpart.backends.cuda.shared_memory import check_program, check_width
 from portpart.backends.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portpart.algorithms.coarsening import distinct_pins
+from portpart.algorithms.coarsening import net_merging
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends.interface import ExecutionSpace
@@ -109,7 +109,7 @@ def test_nets_of_one_digest_are_compared_pin_by_pin() -> None:
     rows = [[0, 1], [2, 3], [4, 5, 9], [0, 1], [2, 3]]
     hypergraph = hypergraph_of(rows, 10).to(LanesSpace(1))
     assert nets_of(merged_nets(hypergraph, NetOptions())) == rows[:3]
-    with mock.patch.object(distinct_pins, "mixed", lambda value: value & 1):
+    with mock.patch.object(net_merging, "mixed", lambda value: value & 1):
         made = merged_nets(hypergraph, NetOptions())
     assert nets_of(made) == [*rows[:3], [2, 3]]
     assert weights_of(made.net_weights, 4) == [2, 1, 1, 1]

@@ -16,34 +16,222 @@ size-constrained graph clustering (2016), which is sequential.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from portpart.algorithms.coarsening import two_hop_clusters as unclustered
-from portpart.algorithms.coarsening.arc_proposals import HEAVY_ARCS
-from portpart.algorithms.coarsening.cluster_program import (
-    ClusteringInputs,
-    ClusterRecording,
-    ProposalRule,
+from portpart.algorithms.coarsening.cluster_ratings import (
+    HEAVY_EDGE,
+    MAX_NARROW,
+    MAX_ROW,
+    HashRows,
+    Rating,
+    RowRating,
+    propose_cluster,
+    propose_cluster_by_row,
+    propose_neighbour,
 )
 from portpart.algorithms.coarsening.cluster_rounds import (
+    ARCS_OF_LANE,
     ISOLATED_KEYS,
     ClusterRounds,
+    VertexList,
+    begin_single,
     check_single_share,
     empty_lists,
     grant_odd_depth,
+    grant_random,
+    join,
     list_movers,
     list_rest,
     list_single,
+    list_singles,
     move_all,
     of_keys,
+    request_join,
+    settle,
 )
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions
+from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Words
+from portpart.backends.language import Kernel, Record, Words, int32, int64
 from portpart.backends.program import Program
+from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs.structure import WithMeasures
+from portpart.graphs.teams import team_for_all
+from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.reduce import elements_of_rows_above
+
+SCRATCH: dict[str, WorkRecord] = {
+    "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": VertexList(),
+    "list_1": VertexList(),
+}
+
+CLUSTERING_WORK = ClusterRounds, *map(type, SCRATCH.values())
+"""What a clustering works on; work arrays have elements for keys of isolated vertices too."""
+
+
+class ClusteringInputs(NamedTuple):
+    """What a proposal rule reads.
+
+    Attributes
+    ----------
+    records : dict
+        Of the program; ``graph`` has the weights of vertices, and as their degrees how much they
+        examine.
+    sizes : FineSizes
+        Arcs are the slots of hash rows in main memory.
+    team : int
+        Lanes for a vertex that is no exception.
+    scratch : mapping
+        What differs from `SCRATCH`.
+    total : int or None
+        What ratings compare with.
+    lanes : int
+        Lanes for each vertex where all vertices propose.
+    """
+
+    records: dict[str, Record | Words]
+    sizes: FineSizes
+    team: int
+    scratch: Mapping[str, WorkRecord] = MappingProxyType({})
+    total: int | None = None
+    lanes: int = 1
+
+
+class ProposalRule(Protocol):
+    """How vertices find the cluster to propose; a value, since programs are cached by it."""
+
+    def around(self, graph: Any, seed: int) -> ClusteringInputs:
+        """What the vertices of a graph examine."""
+
+    def among_single(self, recording: ClusterRecording) -> None:
+        """Record the first round: all vertices are single, and get onto the list of turn 0."""
+
+    def among_clusters(self, recording: ClusterRecording, here: int,
+                       clusters: ClusterRounds) -> None:
+        """Record proposals of all on the list of turn `here`; the other list is emptied."""
+
+
+class ClusterRecording:
+    """A program that clusters.
+
+    Where teams have one lane high degrees need no widest team, and one kernel less to compile.
+    """
+
+    def __init__(self, records: dict[str, Any], around: ClusteringInputs, one_lane: bool) -> None:
+        self.team, self.one_lane = around.team, one_lane
+        self.program = Program("clustering", sweeps=True, sizes=around.sizes)
+        slots = self.program.declare({**records, **SCRATCH, **around.scratch})
+        self.rounds, self.rows = slots["rounds"], slots["rows"]
+        self.lists = slots["list_0"], slots["list_1"]
+
+    def grant_all(self) -> None:
+        """All requests fit, so the weight of granted requests is not read."""
+        self.rounds = self.rounds.replaced(granted=self.rounds.requested)
+        self.program.records["rounds"] = self.rounds
+
+    def launch(self, count: Any, kernel: Kernel, here: int = 0, team: int = 1,
+               **given: Any) -> None:
+        """Launch over the records named like the parameters; lists are those of turn `here`."""
+        listed = self.lists[here]
+        named = {"proposals": self.rounds, "clusters": self.rounds, "listed": listed,
+                 "active": listed.active, "wide": listed.wide, "next_listed": self.lists[1 - here]}
+        self.program.launch(count, kernel, team=team, **{**named, **given})
+
+    def admit(self, choose: Kernel, here: int, turn: int, then: Kernel | None) -> None:
+        """Let listed vertices join the clusters that they propose, up to their capacity.
+
+        `then`, if given, fills the other list from this one or, at the end, from all vertices.
+        """
+        count = self.lists[here].length
+        for each in (choose, request_join, grant_random, join):
+            self.launch(count, each, here, turn=turn)
+        with self.program.side_by_side():
+            self.launch(count, settle, here)
+            if then is list_rest:
+                self.launch(count, then, here)
+            elif then is list_single:
+                self.launch(self.rounds.vertices, then, 1 - here)
+
+
+NO_DEGREE = 2**31
+
+MAX_UNCOUNTED = 2**26
+"""Up to this many arcs hash rows have a slot for each, which takes less than to wait for a count.
+"""
+
+
+@dataclass(frozen=True)
+class ArcProposals:
+    """Proposals along arcs.
+
+    Attributes
+    ----------
+    by : Rating
+    with_total : bool
+        Whether ratings compare with the weight of all arcs.
+    """
+
+    by: Rating = HEAVY_EDGE
+    with_total: bool = False
+
+    def around(self, graph: Graph, seed: int) -> ClusteringInputs:
+        """Arcs and their heads."""
+        sizes = sizes_of(graph)._replace(max_degree=graph.max_degree, slots=slots_for(graph))
+        return ClusteringInputs({"graph": graph.csr}, sizes, team_for_all(graph),
+                                total=graph.whole.total_arc_weight if self.with_total else None)
+
+    def among_single(self, recording: ClusterRecording) -> None:
+        """No arcs have to be added up."""
+        vertices = recording.rounds.vertices
+        proposal = propose_neighbour.bound(by=self.by.of_neighbours)
+        most = ARCS_OF_LANE * recording.team
+        with recording.program.side_by_side():
+            recording.launch(vertices, begin_single)
+            recording.launch(vertices, list_singles, max_degree=most)
+            recording.launch(vertices, proposal, team=recording.team, wide=None, max_degree=most)
+        recording.launch(recording.lists[0].wide_length, proposal, team=256, max_degree=NO_DEGREE)
+
+    def among_clusters(self, recording: ClusterRecording, here: int,
+                       clusters: ClusterRounds) -> None:
+        """Every vertex on the list gets a team that suits its degree."""
+        sum_type, listed = recording.rows.sums.dtype, recording.lists[here]
+        element = int32 if sum_type == np.int32 else int64
+        with recording.program.side_by_side():
+            ranges = [(32, MAX_NARROW, NO_DEGREE)]
+            if not recording.one_lane:
+                ranges = [(256, MAX_ROW, NO_DEGREE), (32, MAX_NARROW, MAX_ROW)]
+            for team, above, max_degree in ranges:
+                by = RowRating(SLOTS[sum_type.itemsize][team], element, self.by)
+                recording.launch(listed.wide_length, propose_cluster_by_row, here, team,
+                                 above=above, max_degree=max_degree, clusters=clusters, by=by)
+            recording.launch(listed.length, propose_cluster, here, min(recording.team, 8),
+                             clusters=clusters, by=self.by)
+            recording.launch(1, empty_lists, 1 - here)
+
+
+def slots_for(graph: Graph) -> int | None:
+    """Slots that hash rows take in main memory; None where the host does not know how many.
+
+    Waits if there may be very many.
+    """
+    if graph.num_arcs <= MAX_UNCOUNTED or graph.max_degree <= MAX_ROW:
+        return None
+    found = elements_of_rows_above(graph.space, graph.offsets, MAX_ROW)
+    return graph.space.read(found, lambda: [graph.num_arcs])[0]
+
+
+HEAVY_ARCS = ArcProposals()
+
 
 NO_LIMIT = 2**62
 
@@ -153,3 +341,46 @@ def _group_leftovers(recording: ClusterRecording, options: ClusteringOptions,
         for each in (unclustered.count_preferred, unclustered.place_groups, unclustered.enter_group,
                      unclustered.grant_in_group, unclustered.join_group):
             launch(recording.lists[at].length, each, at)
+
+
+SKEW = 32
+"""Degrees are skewed where the highest is this many times the mean."""
+
+
+def is_skewed(graph: WithMeasures) -> bool:
+    """Whether few vertices have most of the arcs, as in social networks.
+
+    Hubs hold clusters of many vertices together, so clusters may grow faster, which takes fewer
+    levels and rarely costs cut; for k = 2 it can (wiki-Vote: three times the cut).
+    A second loop on the finest level finds little where the first one goes from hub to hub.
+    """
+    return graph.whole.max_degree > SKEW * graph.whole.mean_degree
+
+
+def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
+                 proposal_rule: ProposalRule = HEAVY_ARCS) -> ClusterRule[AnyGraph]:
+    """Clusters for the levels of a hierarchy from `graph` down to about `coarsest` vertices.
+
+    Parameters
+    ----------
+    limit : int
+        No cluster may weigh more.
+    proposal_rule : ProposalRule
+        How vertices find their proposals: `NetProposals` for hypergraphs.
+    """
+    max_weight = weight_rule(graph, coarsest, limit, options)
+
+    def find_clusters(fine: AnyGraph, level_seed: int, label: Array | None) -> Clusters:
+        return cluster(fine.space, fine, max_weight(fine), level_seed, options, label,
+                       proposal_rule)
+
+    return find_clusters
+
+
+def weight_rule(graph: WithMeasures, coarsest: int, limit: int,
+                options: ClusteringOptions) -> Callable[[WithMeasures], int]:
+    """What clusters of the levels may weigh, as in `cluster_rule`."""
+    total = graph.whole.total_vertex_weight
+    highest = min(limit, int(options.max_coarse_weight * total / coarsest))
+    growth = options.skewed_growth if is_skewed(graph) else options.growth
+    return lambda fine: max(1, min(int(growth * total / fine.whole.num_vertices), highest))

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_proposals import ArcProposals
 from portpart.algorithms.coarsening.cluster_ratings import (
     Clustering,
     ClusterRow,
     Rating,
     weight_towards,
 )
-from portpart.algorithms.coarsening.clustering import NO_LIMIT, cluster
+from portpart.algorithms.coarsening.clustering import NO_LIMIT, ArcProposals, cluster
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets

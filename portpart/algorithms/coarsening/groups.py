@@ -24,21 +24,24 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.arc_proposals import NO_DEGREE, ArcProposals
 from portpart.algorithms.coarsening.broken_groups import (
     LinkedGroups,
     begin_singleton,
     record_joining,
     split_groups,
 )
-from portpart.algorithms.coarsening.cluster_program import ClusteringInputs
 from portpart.algorithms.coarsening.cluster_ratings import (
     Rating,
     propose_neighbour,
     rate_cluster,
     rate_slot,
 )
-from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.clustering import (
+    NO_DEGREE,
+    ArcProposals,
+    ClusteringInputs,
+    cluster,
+)
 from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.options import (

@@ -1,8 +1,8 @@
 """Contraction of a hypergraph: nets of clusters, each pin once, identical nets merged.
 
-Each net keeps its distinct pins (`distinct_pins.py`).  Nets of fewer than two pins cost nothing and
-are left out.  Identical nets meet in a hash table by a digest of their pins, are compared pin by
-pin, and the one of the smallest number takes the weights of all (`merged_nets.py`).
+Each net keeps its distinct pins.  Nets of fewer than two pins cost nothing and are left out.
+Identical nets meet in a hash table by a digest of their pins, are compared pin by pin, and the one
+of the smallest number takes the weights of all (`net_merging.py`).
 
     net 0: 4 7 8    net 1: 5 7    clusters {4 5} {7 8}    ->    net 0: 0 1, of the weight of both
 """
@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening.contraction import Clusters
-from portpart.algorithms.coarsening.distinct_pins import (
+from portpart.algorithms.coarsening.net_merging import (
     RUN,
     RUN_TEAM,
+    CoarseNets,
     DistinctPins,
     distinct_pins,
     net_at,
+    record_merging,
     runs_of,
+    slot_type,
 )
-from portpart.algorithms.coarsening.merged_nets import CoarseNets, record_merging, slot_type
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import FineNetSizes
 from portpart.backends import language as kl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portpart.algorithms.coarsening.cluster_size import is_skewed
+from portpart.algorithms.coarsening.clustering import is_skewed
 from portpart.algorithms.initial.options import MANY_BLOCKS
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.graphs.hypergraph import EitherGraph

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.cluster_size import cluster_rule
+from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.constraints import Constraints
