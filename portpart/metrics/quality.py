@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.backends.communication.calls import sum_over_ranks
 from portpart.graphs.rank_graph import RankGraph
 from portpart.metrics.nets import NetsView, net_boundary_of, net_cut_of, view_of
-from portpart.metrics.ranks import boundary_of_rank, cut_of_ranks, on_ranks, sent_by_blocks
+from portpart.metrics.ranks import boundary_of_rank, cut_of_ranks, on_ranks
 from portpart.metrics.view import PartitionView
 
 
@@ -104,7 +105,7 @@ def communication_volume(graph: Any, part: Any, k: int | None = None) -> Communi
     CommunicationVolume(total=4, max=2)
     """
     if isinstance(graph, RankGraph):
-        sent = on_ranks(graph, part, k, sent_by_blocks)
+        sent = on_ranks(graph, part, k, lambda view: sum_over_ranks(view.comm, view.sent))
         return CommunicationVolume(int(sent.sum()), int(sent.max(initial=0)))
     return volume_of(PartitionView(graph, part, k))
 
@@ -121,6 +122,4 @@ def boundary_of(view: PartitionView) -> np.ndarray:
 
 def volume_of(view: PartitionView) -> CommunicationVolume:
     """:func:`communication_volume` of a view."""
-    pairs = np.unique(view.cut_arc_tails * view.k + view.part[view.cut_arc_heads])
-    sent = np.bincount(view.part[pairs // max(1, view.k)], minlength=view.k)
-    return CommunicationVolume(len(pairs), int(sent.max(initial=0)))
+    return CommunicationVolume(int(view.sent.sum()), int(view.sent.max(initial=0)))

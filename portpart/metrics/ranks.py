@@ -68,13 +68,6 @@ def boundary_of_rank(view: RankView) -> np.ndarray:
     return view.first + np.unique(view.cut_arc_tails)
 
 
-def sent_by_blocks(view: RankView) -> np.ndarray:
-    """What each block sends, of the views of all ranks."""
-    pairs = np.unique(view.cut_arc_tails * view.k + view.part[view.cut_arc_heads])
-    sent = np.bincount(view.part[pairs // max(1, view.k)], minlength=view.k)
-    return sum_over_ranks(view.comm, sent)
-
-
 def block_weights_of_ranks(view: RankView) -> np.ndarray:
     """:func:`block_weights` of the views of all ranks."""
     weights, own = np.zeros(view.k, np.int64), view.part[: view.num_own]

@@ -70,6 +70,12 @@ class PartitionView:
         return self.targets[self.cut_arcs]
 
     @cached_property
+    def sent(self) -> np.ndarray:
+        """Communication volume of each block: its vertices, once for each other block nearby."""
+        pairs = np.unique(self.cut_arc_tails * self.k + self.part[self.cut_arc_heads])
+        return np.bincount(self.part[pairs // max(1, self.k)], minlength=self.k)
+
+    @cached_property
     def cut_arc_weights(self) -> np.ndarray:
         """Weights of the cut arcs, as int64."""
         if self.arc_weights is None:

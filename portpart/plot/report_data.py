@@ -123,10 +123,8 @@ def block_table(found: ReportData) -> dict[str, np.ndarray]:
 def _columns_of_graph(view: PartitionView) -> dict[str, np.ndarray]:
     cut = np.zeros(view.k, np.int64)
     np.add.at(cut, view.part[view.cut_arc_tails], view.cut_arc_weights)
-    pairs = np.unique(view.cut_arc_tails * view.k + view.part[view.cut_arc_heads])
-    sent = np.bincount(view.part[pairs // max(1, view.k)], minlength=view.k)
     boundary = np.bincount(view.part[boundary_of(view)], minlength=view.k)
-    return {"cut": cut, "volume sent": sent, "boundary vertices": boundary,
+    return {"cut": cut, "volume sent": view.sent, "boundary vertices": boundary,
             "pieces": components_of(view)}
 
 
