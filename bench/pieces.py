@@ -23,8 +23,9 @@ from portpart import backends, metrics
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
 from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.communities import communities
-from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals

@@ -16,7 +16,8 @@ from bench.recipes import copied
 from portpart import GpmetisConfig, generators
 from portpart.algorithms.coarsening import clustering, row_pieces
 from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, Clusters, contract
+from portpart.algorithms.coarsening.clusters import Clusters
+from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, contract
 from portpart.algorithms.coarsening.groups import grouping_rule, linked_groups
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import ClusteringOptions, GroupingOptions

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.net_contraction import contract_in_walk
 from portpart.algorithms.coarsening.options import CoarseningOptions, NetGroupingOptions

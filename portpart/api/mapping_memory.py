@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.hierarchical_mapping import MultisectionConfig
 from portpart.algorithms.initial.options import InitialOptions
 from portpart.algorithms.integrated_mapping import STRONG, IntegratedConfig

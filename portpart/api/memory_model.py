@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from portpart.algorithms.coarsening.broken_groups import BROKEN_UP_WORK
-from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.clustering import CLUSTERING_WORK, slots_for
-from portpart.algorithms.coarsening.contraction import (
-    CONTRACTION_WORK,
-    Clusters,
-)
+from portpart.algorithms.coarsening.clusters import Clusters, Members
+from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK
 from portpart.algorithms.coarsening.groups import LINKING_WORK
 from portpart.algorithms.coarsening.matching import MATCHING_WORK
 from portpart.algorithms.coarsening.row_pieces import MAX_SCRATCH, MAX_SPARE, is_one_piece

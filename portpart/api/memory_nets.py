@@ -11,7 +11,7 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_ratings import MAX_ROW
 from portpart.algorithms.coarsening.cluster_rounds import ClusterRounds
 from portpart.algorithms.coarsening.clustering import MAX_UNCOUNTED
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.net_contraction import NetTotals
 from portpart.algorithms.coarsening.net_merging import CoarseNets, DistinctPins, SortedPins
 from portpart.algorithms.coarsening.net_proposals import NET_CLUSTERING_WORK, NetProposals

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart import backends
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import MatchingOptions
 from portpart.backends.cuda.shared_memory import check_program

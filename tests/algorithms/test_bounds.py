@@ -13,7 +13,7 @@ from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.balance.overload import repaired
 from portpart.algorithms.balance.packing import packed_within
 from portpart.algorithms.balance.underload import filled
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.initial.fixed_vertices import (

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from bench.scale import cube
 from portpart import partition
 from portpart.algorithms.coarsening import clustering, contraction, row_pieces
-from portpart.algorithms.coarsening.cluster_members import Members
 from portpart.algorithms.coarsening.clustering import HEAVY_ARCS
+from portpart.algorithms.coarsening.clusters import Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import contract

@@ -11,7 +11,7 @@ import pytest
 
 import portpart
 from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
 from portpart.algorithms.coarsening.matching import matching_rule
 from portpart.algorithms.coarsening.options import ClusteringOptions, MatchingOptions

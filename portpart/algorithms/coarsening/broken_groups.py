@@ -23,7 +23,7 @@ import numpy as np
 from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
 from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
 from portpart.algorithms.coarsening.clustering import ClusteringInputs
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, launches
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.sizes import of_vertices

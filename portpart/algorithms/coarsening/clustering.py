@@ -55,7 +55,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     request_join,
     settle,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
 from portpart.algorithms.coarsening.options import ClusteringOptions
 from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of

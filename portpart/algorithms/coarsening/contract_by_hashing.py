@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members, number_of
+from portpart.algorithms.coarsening.clusters import MIN_WIDE_ROW, Members, number_of
 from portpart.algorithms.coarsening.sizes import (
     around_clusters,
     index_type,

@@ -10,7 +10,7 @@ comparisons of a pass on nothing of each other.  Rows come out ascending.
 
 from __future__ import annotations
 
-from portpart.algorithms.coarsening.cluster_members import MIN_WIDE_ROW, Members, number_of
+from portpart.algorithms.coarsening.clusters import MIN_WIDE_ROW, Members, number_of
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows, pack_row
 from portpart.backends import language as kl
 from portpart.graphs.graph import Graph

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_members import Members
+from portpart.algorithms.coarsening.clusters import Clusters, Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction_program import MEMBERS, ROWS, record_contraction
@@ -25,70 +25,15 @@ from portpart.algorithms.coarsening.row_pieces import (
     is_one_piece,
     samples,
 )
-from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices, sizes_of
-from portpart.backends import language as kl
-from portpart.backends.declared import work
+from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record
-from portpart.backends.program import Program, Slot
-from portpart.backends.work import WorkRecord
 from portpart.graphs.graph import Graph
 from portpart.graphs.teams import team_for
-from portpart.primitives.scan import record_scan, tiles_of
-
-
-class Clusters(WorkRecord):
-    """A map from vertices to clusters 0 ... count-1.
-
-    Attributes
-    ----------
-    cluster : array of int32, shape (n,)
-    count : array of int64, shape (1,)
-        In the space also, so that clustering need not synchronise.
-    max_count : int
-        There are no more than this many.
-    """
-
-    max_count: int
-    cluster: Array = work(np.int32, of_vertices)
-    count: Array = work(np.int64, lambda sizes: 1, zeros=True)
-
-
-class Numbering(WorkRecord):
-    """Which of n vertices lead clusters, and how many of those before each do."""
-
-    flags: Array = work(np.int8, of_vertices)
-    number: Array = work(np.int32, lambda sizes: sizes.vertices + 1)
-    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
-
-    vertices: int = kl.word()
-    tiles: int = kl.word()  # tiles of them
-
-    @classmethod
-    def of(cls, n: int) -> Numbering:
-        """Of this many vertices."""
-        return cls().with_words(vertices=n, tiles=tiles_of(n))
-
+from portpart.primitives.scan import tiles_of
 
 CONTRACTION_WORK = Members, CoarseRows
 """What programs work on."""
-
-
-def record_numbering(program: Program, leader: Slot) -> None:
-    """Record that clusters are numbered in the order of their leaders, and counted in ``count``.
-
-    Parameters
-    ----------
-    program : Program
-        With the record ``numbering``.
-    leader : array of int32, shape (n,)
-        A vertex of each vertex's cluster, the same for all of them; becomes its number.
-    """
-    found: Any = program.records["numbering"]
-    program.array("count", np.int64)
-    program.launch(found.vertices, flag_leader, leader=leader)
-    record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
-    program.launch(found.vertices, number_cluster, leader=leader)
 
 
 Guess = Callable[[Graph], list[int]]
@@ -256,17 +201,3 @@ class Making:
             ("contraction", parts, graph.type_key, sizes.sum_type, team, self.way),
             lambda: record_contraction(given, sizes, team, space.widest_team == 1, self.way, parts))
         executable.run({**given, "count": self.clusters.count}, max(graph.num_vertices, 1), sizes)
-
-
-@kl.kernel
-def flag_leader(v, leader, numbering: Numbering):
-    """flags[v] = v leads its cluster."""
-    numbering.flags[v] = leader[v] == v
-
-
-@kl.kernel
-def number_cluster(v, leader, numbering: Numbering, count):
-    """Replace v's leader by the number of its cluster; the first vertex writes their number."""
-    leader[v] = numbering.number[leader[v]]
-    if v == 0:
-        count[0] = numbering.number[numbering.vertices]

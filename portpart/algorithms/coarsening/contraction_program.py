@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.cluster_members import (
+from portpart.algorithms.coarsening.clusters import (
     Members,
     clear_clusters,
     count_member,

@@ -42,7 +42,7 @@ from portpart.algorithms.coarsening.clustering import (
     ClusteringInputs,
     cluster,
 )
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.options import (
     MAX_SCORE,

@@ -8,12 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contraction import (
-    Clusters,
-    Guess,
-    contract,
-    guess_of_clusters,
-)
+from portpart.algorithms.coarsening.clusters import Clusters
+from portpart.algorithms.coarsening.contraction import Guess, contract, guess_of_clusters
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.coarsening.contraction import Clusters, Numbering, record_numbering
+from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
 from portpart.algorithms.coarsening.options import MatchingOptions
 from portpart.algorithms.coarsening.pairing import (

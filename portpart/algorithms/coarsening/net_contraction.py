@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.net_merging import (
     RUN,
     RUN_TEAM,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from portpart.algorithms.coarsening.clustering import cluster, weight_rule
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import (
     BY_HASHING,
     Level,

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.contraction import Clusters, rows_of_clusters
+from portpart.algorithms.coarsening.clusters import Clusters
+from portpart.algorithms.coarsening.contraction import rows_of_clusters
 from portpart.backends import language as kl
 from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import Record

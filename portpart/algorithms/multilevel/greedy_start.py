@@ -13,7 +13,7 @@ import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.contraction import Clusters
+from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen, contraction_by
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions

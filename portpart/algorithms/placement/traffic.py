@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.contraction import Clusters, contract
+from portpart.algorithms.coarsening.clusters import Clusters
+from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.placement.swaps import MAX_SWAPPED, swapped_places
 from portpart.backends import language as kl

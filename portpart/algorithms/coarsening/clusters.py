@@ -1,6 +1,8 @@
-"""The members of each cluster, as lists."""
+"""Clusters: maps from vertices to clusters, their numbers, and lists of their members."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +15,46 @@ from portpart.algorithms.coarsening.sizes import (
 from portpart.backends import language as kl
 from portpart.backends.declared import work
 from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.program import Program, Slot
 from portpart.backends.work import WorkRecord
 from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.scan import TILE, tiles_of
+from portpart.primitives.scan import TILE, record_scan, tiles_of
 
 MIN_WIDE_ROW = 64
 """No narrow team leaves clusters of so few arcs to the widest one."""
+
+
+class Clusters(WorkRecord):
+    """A map from vertices to clusters 0 ... count-1.
+
+    Attributes
+    ----------
+    cluster : array of int32, shape (n,)
+    count : array of int64, shape (1,)
+        In the space also, so that clustering need not synchronise.
+    max_count : int
+        There are no more than this many.
+    """
+
+    max_count: int
+    cluster: Array = work(np.int32, of_vertices)
+    count: Array = work(np.int64, lambda sizes: 1, zeros=True)
+
+
+class Numbering(WorkRecord):
+    """Which of n vertices lead clusters, and how many of those before each do."""
+
+    flags: Array = work(np.int8, of_vertices)
+    number: Array = work(np.int32, lambda sizes: sizes.vertices + 1)
+    tile_sums: Array = work(np.int64, lambda sizes: tiles_of(sizes.vertices))
+
+    vertices: int = kl.word()
+    tiles: int = kl.word()  # tiles of them
+
+    @classmethod
+    def of(cls, n: int) -> Numbering:
+        """Of this many vertices."""
+        return cls().with_words(vertices=n, tiles=tiles_of(n))
 
 
 class Members(WorkRecord):
@@ -64,6 +100,37 @@ class Members(WorkRecord):
             num_arcs=self.num_arcs[first : first + clusters],
             offsets=self.offsets[first : first + clusters + 1],
         ).with_words(clusters=clusters, tiles=tiles_of(clusters))
+
+
+def record_numbering(program: Program, leader: Slot) -> None:
+    """Record that clusters are numbered in the order of their leaders, and counted in ``count``.
+
+    Parameters
+    ----------
+    program : Program
+        With the record ``numbering``.
+    leader : array of int32, shape (n,)
+        A vertex of each vertex's cluster, the same for all of them; becomes its number.
+    """
+    found: Any = program.records["numbering"]
+    program.array("count", np.int64)
+    program.launch(found.vertices, flag_leader, leader=leader)
+    record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)
+    program.launch(found.vertices, number_cluster, leader=leader)
+
+
+@kl.kernel
+def flag_leader(v, leader, numbering: Numbering):
+    """flags[v] = v leads its cluster."""
+    numbering.flags[v] = leader[v] == v
+
+
+@kl.kernel
+def number_cluster(v, leader, numbering: Numbering, count):
+    """Replace v's leader by the number of its cluster; the first vertex writes their number."""
+    leader[v] = numbering.number[leader[v]]
+    if v == 0:
+        count[0] = numbering.number[numbering.vertices]
 
 
 @kl.device
