@@ -20,14 +20,14 @@ import numpy as np
 
 from bench.report import table
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
 from portpart.backends.communication import Communicator, Local
-from portpart.backends.interface import Array
-from portpart.backends.steps import Parcel
+from portpart.backends.programs.interface import Array
+from portpart.backends.programs.steps import Parcel
 from portpart.generators import shares
-from portpart.generators.shares import LargeGraph
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.distribution import distributed
+from portpart.generators.large_graphs import LargeGraph
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 GRAPHS: dict[str, Callable[[], LargeGraph]] = {
     "cube": lambda: shares.grid_3d(40),

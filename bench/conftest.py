@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portpart.backends.cpu.callbacks import state
-from portpart.backends.cpu.instructions import WORK, WORK_BEFORE_THREADS
+from portpart.backends.cpu.driver_module import WORK, WORK_BEFORE_THREADS, state
 
 DEFAULT_SPACES = ("cpu", "cuda")
 DEFAULT_SIZES = (100, 100_000, 10_000_000)

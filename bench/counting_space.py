@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from bench.recipes import copied, run
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.mappers import mapper_of
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
+from portpart.algorithms.mapping.mappers import mapper_of
+from portpart.algorithms.multilevel.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.limits import Balance
 from portpart.api.map_processes import mapped_by
 from portpart.backends.cpu.space import CpuSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.topology import Topology
-from portpart.metrics.balance import block_weight_limit
+from portpart.metrics import block_weight_limit
 
 
 def bytes_of_arrays(host: Graph | Hypergraph, k: int, preset: Any, algorithm: str = "jet") -> int:

@@ -28,7 +28,7 @@ from bench.report import table
 from portpart import generators
 from portpart.generators import shares
 from portpart.graphs.graph import Graph
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.rank_graph import RankGraph
 
 FAMILIES: dict[str, Callable[[int], Graph]] = {
     "delaunay": generators.delaunay,

@@ -22,7 +22,7 @@ import numpy as np
 def main(sizes: str, vertices: int, device: str, rounds: int) -> None:
     import portpart
     from bench.spaces import space_of
-    from portpart.algorithms.edits import EditableGraph
+    from portpart.algorithms.edits.editable import EditableGraph
 
     side = int(vertices**0.5)
     edited = EditableGraph(portpart.generators.grid_2d(side, side).to(space_of(device)))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bench.peers import HostGraph
 
 if TYPE_CHECKING:
-    from portpart import Graph
+    from portpart.graphs.graph import Graph
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPH_CACHE = Path(__file__).parent / "results" / "graphs"

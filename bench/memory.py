@@ -29,7 +29,7 @@ from bench.instances import select
 from bench.report import table
 from bench.scale import cube
 from portpart import generators
-from portpart.algorithms.mappers import MAPPERS
+from portpart.algorithms.mapping.mappers import MAPPERS
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 from portpart.graphs.topology import Topology
 

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from bench.spaces import space_of
-from portpart.algorithms.partitioners import ALGORITHMS as OURS
-from portpart.algorithms.partitioners import DEFAULT
+from portpart.algorithms.recipes.partitioners import ALGORITHMS as OURS, DEFAULT
 
 INT32_LIMIT = 2**31
 

@@ -20,7 +20,6 @@ import portpart
 from bench.instances import by_name
 from bench.primitive_cases import CASES, touch
 from portpart import backends, metrics
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.clusters import Clusters
@@ -39,12 +38,13 @@ from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel.greedy_start import grown_parts
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.total import cut_of
-from portpart.algorithms.partitioners import OF_NETS, find
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.recipes.partitioners import OF_NETS, find
 from portpart.backends.language import kernel
-from portpart.backends.program import Program
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.errors import DeviceUnavailable
 from portpart.generators import shares
 from portpart.graphs.graph import Graph

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.primitives.basic import gather, iota
 from portpart.primitives.histogram import histogram
 from portpart.primitives.reduce import argmax_of, sum_of

@@ -20,18 +20,18 @@ import click
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.report import table
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.rank_hierarchy import CPU_FOLD, Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import CPU_FOLD, Fold
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.portpart import PRESETS
-from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.portpart import PRESETS
+from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.backends.communication import Communicator, Local
 from portpart.generators import shares
-from portpart.generators.shares import LargeGraph
-from portpart.graphs.distribution import distributed
+from portpart.generators.large_graphs import LargeGraph
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
 from portpart.graphs.row_range import VERTEX_COST, balanced_borders
-from portpart.metrics.balance import block_weight_limit
+from portpart.metrics import block_weight_limit
 
 MIB = 2**20
 

@@ -16,16 +16,16 @@ import click
 
 from bench.communication import GRAPHS, Counted
 from bench.report import table
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.portpart import PRESETS
-from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.portpart import PRESETS
+from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.backends.communication import Communicator, Local
-from portpart.generators.shares import LargeGraph
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.distribution import distributed
-from portpart.metrics.balance import block_weight_limits
+from portpart.generators.large_graphs import LargeGraph
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.rank_rows import DistributedGraph
+from portpart.metrics import block_weight_limits
 
 
 @dataclass

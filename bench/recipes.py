@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from portpart import metrics
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.partitioners import lookup
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.algorithms.recipes.partitioners import lookup
+from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph, Hypergraph
 

@@ -102,7 +102,7 @@ def searches(space: Any, graphs: Graphs) -> Runs:
 def rare(space: Any, graphs: Graphs) -> Runs:
     """Yield runs of kernels that otherwise other options, or large graphs, call for."""
     import portpart
-    from portpart.algorithms import gkway, gpmetis, jet
+    from portpart.algorithms.recipes import gkway, gpmetis, jet
     from portpart.options import changed
 
     far = {"coarsening.coarsest_per_block": 8, "coarsening.min_coarsest": 8}
@@ -226,7 +226,7 @@ def nets(space: Any, graphs: Graphs) -> Runs:
 
 
 def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool) -> None:
-    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.objectives.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
     from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
     from portpart.algorithms.refinement.nets.steps import jet_on_nets
@@ -244,8 +244,8 @@ def _refine(space: Any, hypergraph: Any, objective: str, k: int, sequences: bool
 
 
 def _fill_empty(graph: Any) -> None:
-    from portpart.algorithms.balance.empty_blocks import with_empty_filled
-    from portpart.algorithms.balance.limits import Balance
+    from portpart.algorithms.final_balance.empty_blocks import with_empty_filled
+    from portpart.algorithms.objectives.limits import Balance
 
     total = graph.total_vertex_weight
     part = graph.space.asarray((np.arange(graph.num_vertices) % 3).astype(np.int32))
@@ -260,11 +260,11 @@ def _group_nets(hypergraph: Any) -> None:
 
 
 def _grow_on_nets(hypergraph: Any) -> None:
-    from portpart.algorithms.balance.limits import Balance
-    from portpart.algorithms.balance.overload import with_heavy_apart
+    from portpart.algorithms.final_balance.overload import with_heavy_apart
     from portpart.algorithms.initial.options import GrowingOptions
     from portpart.algorithms.multilevel.greedy_start import grown_parts
     from portpart.algorithms.objectives.candidates import costs_and_weights
+    from portpart.algorithms.objectives.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
 
     mean = hypergraph.total_vertex_weight // 6

@@ -20,11 +20,11 @@ def edits(space: Any, graphs: dict[str, Any],
 
 
 def _by_pseudo_block(graph: Any) -> None:
-    from portpart.algorithms.balance.limits import Balance
-    from portpart.algorithms.edits import EditableGraph
+    from portpart.algorithms.edits.editable import EditableGraph
     from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
     from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
     from portpart.algorithms.objectives.cut import CUT
+    from portpart.algorithms.objectives.limits import Balance
 
     edited, n, space = EditableGraph(graph), graph.num_vertices, graph.space
     random = np.random.default_rng(8)
@@ -47,10 +47,10 @@ def _by_pseudo_block(graph: Any) -> None:
 
 def _by_critical_pins(graph: Any) -> None:
     import portpart
-    from portpart.algorithms.balance.limits import Balance
-    from portpart.algorithms.edits import EditableHypergraph
+    from portpart.algorithms.edits.editable import EditableHypergraph
     from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
     from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
+    from portpart.algorithms.objectives.limits import Balance
     from portpart.algorithms.objectives.net_cost import net_objective
 
     edited = EditableHypergraph(portpart.as_hypergraph((graph.offsets, graph.targets)))
@@ -72,7 +72,7 @@ def _by_critical_pins(graph: Any) -> None:
 
 def _edit_nets(graph: Any) -> None:
     import portpart
-    from portpart.algorithms.edits import EditableHypergraph
+    from portpart.algorithms.edits.editable import EditableHypergraph
     from portpart.algorithms.objectives.net_cost import net_objective
 
     edited = EditableHypergraph(portpart.as_hypergraph((graph.offsets, graph.targets)))
@@ -99,7 +99,7 @@ def _edit_nets(graph: Any) -> None:
 def _edit(graph: Any) -> None:
     import contextlib
 
-    from portpart.algorithms.edits import EditableGraph
+    from portpart.algorithms.edits.editable import EditableGraph
     from portpart.algorithms.objectives.cut import CUT
     from portpart.errors import InputError
     from portpart.graphs.row_store import HALF_MORE, RowGrowth
@@ -141,8 +141,8 @@ def _edit(graph: Any) -> None:
 
 def _follow(edited: Any, batch: Any, k: int, objective: Any) -> None:
     """Let a partition follow a batch, and take back who has moved."""
-    from portpart.algorithms.balance.limits import Balance
     from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
+    from portpart.algorithms.objectives.limits import Balance
 
     start = (np.random.default_rng(8).random(edited.vertices.count) ** 2 * k).astype(np.int32)
     incremental = IncrementalRefiner(edited, edited.space.asarray(start), lambda total: Balance(

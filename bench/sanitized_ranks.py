@@ -46,8 +46,8 @@ def _rows(graph: Any, space: Any, first: int, last: int) -> Any:
 
 def _exchange(graph: Any, space: Any, comm: Any) -> None:
     from portpart.algorithms.coarsening.options import ClusteringOptions
-    from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
-    from portpart.graphs.distribution import distributed
+    from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
+    from portpart.graphs.ranks.distribution import distributed
 
     first, last = (graph.num_vertices * rank // RANKS for rank in (comm.rank, comm.rank + 1))
     made = distributed(comm, _rows(graph, space, first, last))
@@ -67,8 +67,8 @@ def _moved(graph: Any) -> Any:
 
     It also asks whether vertices should move if no ghost may be left.
     """
-    from portpart.algorithms.nearby_owners import MoveRule, moved_nearby
-    from portpart.graphs.moving import move_vertices
+    from portpart.algorithms.recipes.nearby_owners import MoveRule, moved_nearby
+    from portpart.graphs.ranks.moving import move_vertices
 
     moved_nearby(graph, MoveRule(0, 0.0, 9))
     found = moved_nearby(graph, MoveRule(0, 99.0, 9))
@@ -83,11 +83,11 @@ def _moved(graph: Any) -> Any:
 
 def _divide(graph: Any) -> None:
     """Partition a graph within limits that are hard to keep, so that all rebalancing is done."""
-    from portpart.algorithms.balance.limits import Balance
-    from portpart.algorithms.coarsening.rank_hierarchy import Fold
+    from portpart.algorithms.coarsening.ranks.hierarchy import Fold
     from portpart.algorithms.multilevel.trace import Trace
-    from portpart.algorithms.portpart import PortpartConfig
-    from portpart.algorithms.portpart_ranks import partition_ranks
+    from portpart.algorithms.objectives.limits import Balance
+    from portpart.algorithms.recipes.portpart import PortpartConfig
+    from portpart.algorithms.recipes.portpart_ranks import partition_ranks
     from portpart.algorithms.refinement.options import RefinementOptions
     from portpart.options import changed
 
@@ -102,7 +102,7 @@ def _divide(graph: Any) -> None:
 
 def _ask(graph: Any) -> None:
     """Count the ranks that have each vertex as a ghost, and ask how many vertices are before."""
-    from portpart.backends.program import Program
+    from portpart.backends.programs.program import Program
     from portpart.primitives.mail import Mail, MailSizes
     from portpart.primitives.owners import VertexNames, record_add, record_prefix
 

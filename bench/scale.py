@@ -26,8 +26,8 @@ from bench.device_runs import peak_memory
 from bench.scale_of_several import Run, on_devices, on_ranks
 from bench.spaces import space_of
 from portpart import metrics
-from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int32, int64, kernel
+from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.primitives.scan import offsets_from_counts
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import portpart
 from bench.device_runs import peak_memory
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import shares
 from portpart.graphs.graph import Graph
 
@@ -102,7 +102,7 @@ def parts_of_ranks(world: Any, part: np.ndarray) -> list[np.ndarray] | None:
 def space_of_rank(world: Any, device: str) -> ExecutionSpace:
     """The device of a rank, as `portpart.distributed_graph` counts them."""
     from portpart.backends.communication.mpi import MpiCalls
-    from portpart.graphs.rank_devices import space_of_rank as chosen
+    from portpart.graphs.ranks.rank_graph import space_of_rank as chosen
 
     calls = MpiCalls(world)
     try:

@@ -27,7 +27,7 @@ from bench.random_edits import RandomEdits
 from bench.session_draws import drawn_on
 from bench.spaces import space_of
 from portpart import generators
-from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.generators.netlist import WIDE_NETS
 
 WARM = 5

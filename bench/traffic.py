@@ -25,11 +25,12 @@ from bench.peers import algorithm_and_preset
 from bench.report import table
 from bench.spaces import space_of
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.backends.bound import Bindings
-from portpart.backends.communication.carry_out import COMM, communicator_of, perform
+from portpart.backends.communication.exchange import COMM, communicator_of, perform
 from portpart.backends.cpu import space as cpu
 from portpart.backends.language import Kernel
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.programs.arguments import Bindings
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Element, Launch, Slot, Step, While
 from portpart.graphs.graph import Graph
 
 MAX_KERNELS = 24

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from portpart.algorithms.catalogue import (
+from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.mapping.mappers import MAPPERS
+from portpart.algorithms.recipes.catalogue import (
     Entry,
     Parameter,
     parameters_of,
     written,
     written_difference,
 )
-from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mappers import MAPPERS
-from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS, Algorithm
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from portpart.api.listing import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"

@@ -1,4 +1,4 @@
-"""The picture of docs/architecture.md: what `portpart.partition` uses, folder by folder.
+"""The picture of docs/architecture.md: what a partition and a session use, part by part.
 
     python -m tests.architecture_picture
 
@@ -17,10 +17,10 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from tests.test_layers import FLOOR, LAYERS, MODULES, PACKAGE, own_imports, unit_of
+from tests.test_layers import MODULES, PACKAGE, own_imports, unit_of
 
 PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
-START = PACKAGE / "api" / "partition.py"
+STARTS = [PACKAGE / "api" / "partition.py", PACKAGE / "sessions" / "session.py"]
 
 WIDTH, HEIGHT = 215, 66
 PASSING = 30
@@ -35,21 +35,16 @@ Place = tuple[str, int]
 
 
 def box_of(path: Path) -> str:
-    """Return the box of a file: a folder, or the modules of a folder that share a layer."""
+    """Return the box of a file: a part of the house."""
     unit = unit_of(path)
-    folder, _, name = unit.rpartition("/")
-    if folder.startswith("io"):
-        return "io/"
-    if not folder or name == "*":
-        return f"{folder}/" if folder else unit
-    alike = (each.rpartition("/") for each in LAYERS[FLOOR[unit]])
-    return f"{folder}/ " + ", ".join(sorted(each[2] for each in alike if each[0] == folder))
+    folder = unit.rpartition("/")[0]
+    return f"{folder}/" if folder else unit
 
 
 def lines_between_boxes() -> Lines:
     """Whom each box imports, but for lines that follow from others."""
     used: Lines = defaultdict(set)
-    files = [START]
+    files = list(STARTS)
     for path in files:
         used[box_of(path)] |= {box_of(file) for file, _ in own_imports(path)} - {box_of(path)}
         files += sorted({file for file, _ in own_imports(path)} - set(files))

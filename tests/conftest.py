@@ -12,7 +12,7 @@ import pytest
 os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
 
 from portpart import backends
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import DeviceUnavailable
 from tests import data_folder as real_graphs
 from tests.threads import use_threads_at_once

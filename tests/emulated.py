@@ -17,10 +17,7 @@ import numpy as np
 
 import portpart.algorithms
 import portpart.primitives
-from portpart import Topology, from_edges, generators
-from portpart.algorithms.balance.empty_blocks import with_empty_filled
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.overload import with_heavy_apart
+from portpart import generators
 from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
 from portpart.algorithms.coarsening.clustering import cluster_rule
@@ -34,38 +31,45 @@ from portpart.algorithms.coarsening.options import (
     CommunityOptions,
     NetOptions,
 )
-from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
 from portpart.algorithms.coarsening.remove_large_nets import reduced_nets
-from portpart.algorithms.incremental import edits
-from portpart.algorithms.incremental import nets as nets_followed
+from portpart.algorithms.final_balance.empty_blocks import with_empty_filled
+from portpart.algorithms.final_balance.overload import with_heavy_apart
+from portpart.algorithms.incremental import edits, nets as nets_followed
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mappers import mapper_of
-from portpart.algorithms.multilevel.constraints import UNCONSTRAINED, Constraints
+from portpart.algorithms.mapping.mappers import mapper_of
 from portpart.algorithms.multilevel.greedy_start import grown_parts
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
-from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.problem import (
+    UNCONSTRAINED,
+    Constraints,
+    MappingProblem,
+    Problem,
+)
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.nearby_owners import MoveRule
 from portpart.algorithms.objectives import communication, cut, net_cost
 from portpart.algorithms.objectives.candidates import CandidateParts, costs_and_weights
 from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.partitioners import lookup
-from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.portpart_ranks import partition_ranks
-from portpart.algorithms.refinement import lanes, sizes
+from portpart.algorithms.recipes.nearby_owners import MoveRule
+from portpart.algorithms.recipes.partitioners import lookup
+from portpart.algorithms.recipes.portpart import PortpartConfig
+from portpart.algorithms.recipes.portpart_ranks import partition_ranks
+from portpart.algorithms.refinement import options as sizes, work_arrays as lanes
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
-from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
 from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
 from portpart.api.bounds import bounds_for
 from portpart.api.map_processes import mapped_by
 from portpart.api.request import _finished
 from portpart.backends.communication import Communicator, Local
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Kernel
-from portpart.graphs.distribution import distributed
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.topology import Topology
+from portpart.inputs.constructors import from_edges
 from portpart.options import changed
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, neighbourhoods, with_weights

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.edits.batch import GraphBatch
-from portpart.algorithms.edits.editable import EditableGraph
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
 from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
 from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
 from portpart.errors import InputError

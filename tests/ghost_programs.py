@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.program import Program, Slot
-from portpart.graphs.distributed import DistributedGraph
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Slot
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.rank_rows import DistributedGraph
 from portpart.primitives.hashing import hash_of
 from portpart.primitives.mail import Mail
 from portpart.primitives.owners import record_push

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import COMM, communicator_of, perform
-from portpart.backends.interface import Executable
+from portpart.backends.communication.exchange import COMM, communicator_of, perform
 from portpart.backends.language import Kernel
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
-from portpart.graphs.distributed import DistributedGraph
+from portpart.backends.programs.interface import Executable
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Element, Launch, Slot, Step, While
+from portpart.graphs.ranks.rank_rows import DistributedGraph
 from tests.backends.lanes import LanesSpace, Walker
 
 UNPACKING = "unpack_ghost"

@@ -22,11 +22,11 @@ from mpi4py import MPI
 
 import portpart
 from portpart import backends, generators, metrics
-from portpart.algorithms import portpart_ranks
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.recipes import portpart_ranks
 from portpart.backends.cuda import nccl
 from portpart.errors import InputError, OutOfMemory
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.rank_graph import RankGraph
 from tests.backends.stand_in_gpu import in_place
 from tests.backends.stand_in_nccl import made, stand_in_nccl
 from tests.graphs import random_graph

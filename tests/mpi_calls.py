@@ -14,8 +14,8 @@ from typing import Any
 
 from mpi4py import MPI
 
-from portpart.algorithms import portpart_ranks
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.recipes import portpart_ranks
 from portpart.cli import main as portpart_command
 from tests.mpi_jobs import REFUSED
 from tests.process_calls import files, partitions

@@ -15,9 +15,9 @@ import numpy as np
 
 import portpart
 from portpart import metrics
-from portpart.algorithms.portpart import PRESETS
+from portpart.algorithms.recipes.portpart import PRESETS
 from portpart.graphs.graph import Graph
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.rank_graph import RankGraph
 from portpart.options import changed
 from tests.mpi_jobs import FILES, GRAPHS
 from tests.ranks import borders

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from portpart.backends.communication import Communicator, Local
-from portpart.graphs.from_ranks import graph_of_ranks, rows_of_arrays
 from portpart.graphs.graph import Graph
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.from_ranks import graph_of_ranks, rows_of_arrays
+from portpart.graphs.ranks.rank_graph import RankGraph
 
 Result = TypeVar("Result")
 

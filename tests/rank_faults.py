@@ -76,7 +76,7 @@ def raises(run: Run) -> None:
 def raises_amid(run: Run) -> None:
     """A rank raises amid the steps of a partition."""
     place = ["cluster_ranks", "contract_ranks"][run.number % 2]
-    with patched(f"portpart.algorithms.coarsening.rank_hierarchy.{place}",
+    with patched(f"portpart.algorithms.coarsening.ranks.hierarchy.{place}",
                  explode if run.is_here else None):
         portpart.partition(run.rows, 4)
 
@@ -109,7 +109,8 @@ def memory(run: Run) -> None:
 
 def memory_of_numpy(run: Run) -> None:
     """NumPy finds no memory on a rank while a graph is made."""
-    with patched("portpart.graphs.from_ranks.checked_rows", no_memory if run.is_here else None):
+    with patched("portpart.graphs.ranks.from_ranks.checked_rows",
+                 no_memory if run.is_here else None):
         run.make(*run.arrays())
 
 
@@ -269,8 +270,8 @@ def outcome(case: Case, run: Run) -> list[Any]:
 
 def on_rank(names: list[str], runs: int, folder: Path, world: Any) -> dict[str, list[Any]]:
     """Be a rank; returns the outcomes of all faults."""
-    from portpart.algorithms import portpart_ranks
-    from portpart.algorithms.coarsening.rank_hierarchy import Fold
+    from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+    from portpart.algorithms.recipes import portpart_ranks
 
     portpart_ranks.fold_for = lambda space: Fold(500, 2**30)
     rows = portpart.read_distributed(folder / "whole.parhip", comm=comm_of(world))

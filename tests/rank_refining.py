@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.ranks import refiner
 from portpart.algorithms.refinement.ranks.refiner import RankRefiner
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.api.bounds import bounds_for
 from portpart.backends.communication import Communicator, Local
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.errors import PortpartError
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.rank_rows import DistributedGraph
 from tests.ghosts import Field, GhostSpace
 from tests.ranks import move_anywhere, rows_of
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import strategies as st
 
 from portpart import backends
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.distributed import DistributedGraph
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.graphs.moving import Moved, move_vertices
+from portpart.graphs.ranks.moving import Moved, move_vertices
+from portpart.graphs.ranks.rank_rows import DistributedGraph
 from portpart.graphs.row_range import Rows, id_dtype
 from tests.backends.lanes import LanesSpace
 from tests.backends.stand_in_gpu import StandInGpu

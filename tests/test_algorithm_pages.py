@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from portpart.algorithms.catalogue import parameters_of
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS, Algorithm
+from portpart.algorithms.recipes.catalogue import parameters_of
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from tests.algorithm_pages import (
     NOT_MEASURED,
     OVERVIEW,

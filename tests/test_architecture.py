@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.nearby_owners import MoveRule
-from portpart.algorithms.portpart import PRESETS
-from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.recipes.nearby_owners import MoveRule
+from portpart.algorithms.recipes.portpart import PRESETS
+from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.api.bounds import bounds_for
 from portpart.backends.communication import Local
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, netlist
-from portpart.graphs.distribution import distributed
+from portpart.graphs.ranks.distribution import distributed
 from tests.architecture_picture import PICTURE, box_of, lines_between_boxes, picture
 from tests.ranks import rows_of
 from tests.test_layers import PACKAGE
@@ -64,7 +64,7 @@ def calls_of(work: Callable[[], Any]) -> tuple[Calls, Calls]:
         file, name = frame.f_code.co_filename, frame.f_code.co_name
         if event == "call" and file.startswith(str(PACKAGE)):
             functions.setdefault((file[len(str(PACKAGE)) + 1:], name))
-            if file.endswith("backends/program.py") and name == "parallel_for":
+            if file.endswith("backends/programs/program.py") and name == "parallel_for":
                 kernel = frame.f_locals["kernel"]
                 kernels[kernel.filename[len(str(PACKAGE)) + 1:], kernel.name] = None
 

@@ -18,7 +18,7 @@ from bench import compare, doors, edits, first_call, gpu, report, sweep
 from bench.instances import by_name, select
 from bench.peers import ALGORITHMS, HostGraph
 from bench.worker import Serve, Worker
-from portpart.algorithms import catalogue
+from portpart.algorithms.recipes import catalogue
 from tests import stand_ins
 from tests.data_folder import DATA, require
 

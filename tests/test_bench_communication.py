@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from bench import communication, rank_refinement
 from portpart.backends.communication import One
-from portpart.backends.steps import Parcel
+from portpart.backends.programs.steps import Parcel
 from portpart.generators import shares
 from tests.mpi_jobs import MPIEXEC, run_job
 

@@ -11,7 +11,7 @@ import pytest
 from bench.eco_edits import MAX_PINS, EcoEdits
 from bench.random_edits import RandomEdits
 from portpart import generators
-from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.errors import InputError
 from tests.generators.test_quadtree import applied, edges
 

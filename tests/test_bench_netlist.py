@@ -7,7 +7,7 @@ import numpy as np
 import portpart
 from bench.hypergraphs_large import drawn_netlist, measured
 from portpart import generators
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.spaces import reference

@@ -10,15 +10,15 @@ import sys
 import pytest
 
 import portpart
-from portpart.algorithms.catalogue import (
+from portpart.algorithms.mapping.mappers import MAPPERS, mapper_of
+from portpart.algorithms.recipes.catalogue import (
     Entry,
     by_name,
     differences,
     parameters_of,
     written,
 )
-from portpart.algorithms.mappers import MAPPERS, mapper_of
-from portpart.algorithms.partitioners import ALGORITHMS, DEFAULT, OF_NETS, lookup
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, DEFAULT, OF_NETS, lookup
 from portpart.api.listing import DEFAULTS, list_algorithms
 from portpart.cli import main
 from portpart.errors import InputError

@@ -12,7 +12,7 @@ import pytest
 
 import portpart
 from portpart.cli import main
-from portpart.cli.tables import read_points, read_table
+from portpart.cli.machines import read_points, read_table
 from portpart.errors import GraphFormatError
 
 GRID = portpart.generators.grid_2d(4, 4)

@@ -11,7 +11,7 @@ import pytest
 
 import portpart
 from portpart import io as graph_io
-from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.cli import main
 from portpart.graphs.graph import Graph
 from tests import oracles

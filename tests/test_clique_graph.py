@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs import clique_graph as cliques
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.graphs import graph_models as cliques
 from portpart.graphs.graph import Graph
 
 ROWS = [[0, 3], [1, 2, 3], [], [4], [0, 1, 2, 3, 4, 5, 6], list(range(2, 23)), [7, 9], [7, 9]]

@@ -10,8 +10,8 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.algorithms import portpart_ranks
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.recipes import portpart_ranks
 from portpart.cli import main
 from portpart.errors import DeviceUnavailable, InputError
 from tests.backends.stand_in_gpu import in_place

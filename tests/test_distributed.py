@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from portpart import backends
 from portpart.algorithms.coarsening.clustering import is_skewed
 from portpart.algorithms.coarsening.hierarchy import end_for
-from portpart.algorithms.refinement.blocks.heavy_vertices import max_light
+from portpart.algorithms.refinement.blocks.state import max_light
 from portpart.backends.communication import Local, One
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.generators import shares
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.rank_rows import DistributedGraph
 from portpart.graphs.row_range import Rows
-from portpart.graphs.totals import GraphTotals
+from portpart.graphs.structure import GraphTotals
 from tests.backends.lanes import LanesSpace
 from tests.graphs import drawn_graphs, graphs, random_graph
 from tests.ranks import SIZES, borders, cut_graphs, rows_of

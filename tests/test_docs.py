@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from portpart.io import FORMATS
+from portpart.inputs.known import FORMATS
 from tests import command_pages
 from tests.mpi_jobs import ENVIRONMENT, MPIEXEC
 

@@ -10,15 +10,15 @@ import pytest
 import portpart
 from portpart import generators
 from portpart.api import compile_ahead
-from portpart.api.dry_run import dry_run, placeholder_problem
 from portpart.api.listing import list_algorithms
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cuda.compile import ask, ask_resident
 from portpart.backends.cuda.dry_run import DryRunSpace
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.translate import DIRECT
-from portpart.backends.packing import tag_of
+from portpart.backends.programs.arguments import tag_of
 from portpart.cli import main
+from portpart.estimate.dry_run import dry_run, placeholder_problem
 
 
 class Words(dict):

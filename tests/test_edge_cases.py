@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart.api.call_options import MAX_SEED
 from portpart.generators import delaunay, grid_2d, rmat
-from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph
+from portpart.inputs.convert import as_graph
 from tests import checked, oracles
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from portpart.algorithms.partitioners import ALGORITHMS
-from portpart.algorithms.refinement.gains import by_degree
+from portpart.algorithms.recipes.partitioners import ALGORITHMS
+from portpart.algorithms.refinement import by_degree
 from portpart.backends.language import Kernel
 from tests.emulated import Case, cases, kernels_as_written, name_of, outcome
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portpart.api.escalation import EscalationState
+from portpart.sessions.update import EscalationState
 
 
 @pytest.mark.parametrize(("edits", "effort"), [

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import InputError, Topology
 from portpart.cli import main
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from portpart.metrics import block_weight_limit, block_weight_limits, target_weights
 from portpart.options import exact_fraction, shown
 

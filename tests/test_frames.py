@@ -10,7 +10,7 @@ import pytest
 
 import portpart
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
+from portpart.inputs.convert import as_graph
 from tests import oracles
 
 

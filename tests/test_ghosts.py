@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from portpart import backends
 from portpart.backends import language as kl
 from portpart.backends.communication import Local, RankFailed
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.distribution import distributed
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
 from tests.ghost_programs import CASES, FAULTS, ONE_FIELD
 from tests.ghosts import Field, GhostSpace
 from tests.graphs import graphs, random_graph

@@ -18,11 +18,11 @@ import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.multilevel.refiner import pieces_for
+from portpart.algorithms.multilevel.walk import pieces_for
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests.algorithms.refining import balance_of, copied
 

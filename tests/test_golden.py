@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from portpart.algorithms.objectives.net_cost import PRICES
-from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS, Algorithm
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from tests.conftest import cuda_space
 from tests.golden import cases
 from tests.golden.record import compared, load

@@ -22,8 +22,8 @@ from hypothesis import given
 import portpart
 from portpart import backends
 from portpart.errors import DeviceUnavailable, InputError
-from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph
+from portpart.inputs.convert import as_graph
 from tests import oracles
 from tests.gpu import require_cupy
 from tests.graphs import RawGraph, drawn_graphs, random_graph, raw_graph, raw_graphs

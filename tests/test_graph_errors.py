@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from portpart.errors import InputError
-from portpart.graphs.constructors import from_edges
-from portpart.graphs.convert import as_graph
-from portpart.graphs.convert_mesh import as_mesh
-from portpart.graphs.convert_nets import as_hypergraph
+from portpart.inputs.constructors import from_edges
+from portpart.inputs.convert import as_graph, as_mesh
+from portpart.inputs.convert_nets import as_hypergraph
 from tests.graphs import RawGraph, raw_graphs
 
 OFFSETS, TARGETS = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1])

@@ -9,7 +9,7 @@ import pytest
 
 from portpart import backends
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
+from portpart.inputs.convert import as_graph
 from tests import oracles
 from tests.gpu import require_cupy
 from tests.graphs import random_graph

@@ -14,14 +14,13 @@ import networkx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.from_nets import checked_again
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.graphs.from_matrices import MODELS, nets_of_matrix
+from portpart.graphs.from_nets import nets_checked_again
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.nets_of_matrices import MODELS, nets_of_matrix
 
 LETTERS = [["a", "b"], ["b", "c", "d"], ["d", "a"]]
 """Nets over a, b, c, d and z, where networks have a node without nets."""
@@ -301,12 +300,12 @@ def test_damaged_matrices_are_refused_before_they_are_used(
 def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> None:
     """A hypergraph of arrays that somebody can write to is what it says, or is refused."""
     made = portpart.as_hypergraph(PLACES, net_weights=[1, 2, 3])
-    assert checked_again(made) is made
+    assert nets_checked_again(made) is made
     arrays = {name: None if a is None else space.asarray(np.array(a))
               for name, a in made.arrays.items()}
     loose = Hypergraph(**arrays, space=space)
     arrays["net_weights"][0] = 7
-    assert checked_again(loose).total_net_weight == 12
+    assert nets_checked_again(loose).total_net_weight == 12
     for name, place, value, message in (
             ("net_pins", 0, 9, "row 0 of net rows"), ("net_pins", 0, 1, "not ascending"),
             ("vertex_nets", 0, -1, "row 0 of vertex rows"), ("net_pins", 6, 2, "differ"),
@@ -316,7 +315,7 @@ def test_arrays_that_others_change_are_checked_again(space: ExecutionSpace) -> N
         with pytest.raises(portpart.InputError, match=f"have changed since: .*{message}"):
             portpart.as_hypergraph(loose)
         arrays[name][place] = before
-    assert checked_again(loose).total_net_weight == 12
+    assert nets_checked_again(loose).total_net_weight == 12
 
 
 def test_a_wrong_pin_far_inside_of_a_long_net_is_found(space: ExecutionSpace) -> None:
@@ -325,7 +324,7 @@ def test_a_wrong_pin_far_inside_of_a_long_net_is_found(space: ExecutionSpace) ->
     arrays = {name: None if a is None else space.asarray(np.array(a))
               for name, a in made.arrays.items()}
     loose = Hypergraph(**arrays, space=space)
-    assert checked_again(loose).num_pins == 9002
+    assert nets_checked_again(loose).num_pins == 9002
     arrays["net_pins"][8500] = 3
     with pytest.raises(portpart.InputError, match="row 0 of net rows is not ascending"):
         portpart.as_hypergraph(loose)

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 import portpart
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.hypergraph_of_graph import graph_of_pairs, neighbourhood_hypergraph
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.graphs.graph_models import graph_of_pairs, neighbourhood_hypergraph
 
 
 def test_nets_are_closed_neighbourhoods(space: ExecutionSpace) -> None:

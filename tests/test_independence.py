@@ -78,5 +78,5 @@ def test_nothing_but_metrics_is_judged_by_metrics() -> None:
 
 
 def test_calls_of_the_library_are_not_judged_by_limits_of_its_pieces() -> None:
-    assert users("portpart.algorithms.balance.limits",
+    assert users("portpart.algorithms.objectives.limits",
                  r"\b(portpart|checked)\.(partition|map_processes)\(") == set(LIMITS)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from portpart.backends.interrupts import late_interrupts, late_signals
+from portpart.interrupts import late_interrupts, late_signals
 from tests.backends.test_cpu_space import ROOT, run_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
@@ -174,8 +174,8 @@ PRESSES = """
     assert interrupted(lambda: portpart.generators.grid_2d(100)) and not presses.places
     mesh = portpart.generators.grid_2d(100)
     part = portpart.partition(mesh, 4, threads=2).part
-    from portpart.backends.cpu.callbacks import state
-    from portpart.backends.cpu.instructions import DRIVE, WORK, WORK_BEFORE_THREADS
+    from portpart.backends.cpu.driver_module import state
+    from portpart.backends.cpu.driver_module import DRIVE, WORK, WORK_BEFORE_THREADS
     presses, state[WORK] = Presses("numba", drawn), WORK_BEFORE_THREADS
     assert interrupted(lambda: portpart.partition(mesh, 4, threads=2)) and not presses.places
     same = [(portpart.partition(mesh, 4, threads=2).part == part).all() for _ in range(2)]

@@ -1,13 +1,18 @@
-"""Imports go down only, file by file, and each compiler has one door.
+"""Imports go down only, file by file and through doors, and each compiler has one door.
 
-Every folder has a layer; a file may stand apart from its folder.  A module imports its own unit and
-lower layers, and no modules import each other in a circle, not even for types or inside a function.
+Every folder belongs to a part of the house, and every part has a layer.  A module imports its own
+part and lower layers; in a part of several folders, these have an order, too.  No modules import
+each other in a circle, not even for types or inside a function.
+
+The door of a folder is its ``__init__.pyi``: it says in which file each name is that other folders
+use.  Names are imported when they are used first (https://scientific-python.org/specs/spec-0001/).
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,76 +25,51 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "portpart"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# From the lowest layer to the highest.  An entry is a unit: one module, or with /* the modules of a
-# folder that have no entry of their own.
+# From the lowest layer to the highest.  An entry is a part: one module, with /* the modules of a
+# folder, with /** those of the folders in it, too.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
+    ("errors", "interrupts", "version", "cache_folder"),
     ("options",),
-    ("backends/owners", "backends/interrupts"),
-    ("backends/cache_folder",),
-    ("backends/language/*",),
-    ("backends/*",),
-    ("backends/communication/*",),
-    ("backends/cpu/*", "backends/cuda/*"),
-    ("backends",),
+    ("backends/**",),
     ("primitives/*",),
-    ("graphs/html",),
-    ("graphs/*",),
-    ("io/text/*",),
-    ("io/formats/*",),
-    ("io/netlist/*",),
-    ("io/netlist/verilog/*",),
-    ("io/netlist/blif", "io/netlist/aiger"),
-    ("io/*",),
-    ("graphs/convert", "graphs/convert_mesh", "graphs/convert_nets"),
-    ("graphs/constructors", "graphs/subgraphs", "graphs/row_blocks", "io/writing",
-     "io/writing_meshes"),
-    ("io",),
-    ("metrics/*", "generators/*", "algorithms/balance/known"),
-    ("algorithms/coarsening/*", "algorithms/balance/limits", "algorithms/edits/*"),
-    ("algorithms/objectives/*",),
-    ("algorithms/placement/swap_rounds",),
-    ("algorithms/placement/swaps",),
-    ("algorithms/placement/traffic",),
-    ("algorithms/refinement/options", "algorithms/refinement/sizes",
-     "algorithms/refinement/figures"),
-    ("algorithms/refinement/moves/state", "algorithms/refinement/gains/state",
-     "algorithms/refinement/blocks/state", "algorithms/refinement/incumbent/state",
-     "algorithms/refinement/rebalancing/state"),
-    ("algorithms/refinement/level",),
-    ("algorithms/refinement/piece",),
-    ("algorithms/refinement/blocks/*", "algorithms/refinement/moves/*"),
-    ("algorithms/refinement/incumbent/*",),
-    ("algorithms/refinement/gains/*",),
-    ("algorithms/refinement/rebalancing/*",),
-    ("algorithms/refinement/propagation/*",),
-    ("algorithms/refinement/*",),
-    ("algorithms/refinement/local/*",),
-    ("algorithms/refinement/refiner",),
-    ("algorithms/refinement/prefix/*",),
-    ("algorithms/refinement/nets/*", "algorithms/refinement/ranks/*"),
-    ("algorithms/incremental/*",),
-    ("algorithms/balance/*", "algorithms/initial/*"),
+    ("graphs/**",),
+    ("formats/**", "generators/*", "algorithms/objectives/*", "algorithms/coarsening/**",
+     "algorithms/edits/*", "algorithms/initial/*"),
+    ("inputs/*", "algorithms/placement/*", "algorithms/refinement/**"),
+    ("io/*", "metrics/*", "algorithms/final_balance/*", "algorithms/incremental/*"),
     ("algorithms/multilevel/*",),
-    ("algorithms/portpart", "algorithms/portpart_nets", "algorithms/jet", "algorithms/gkway",
-     "algorithms/igkway", "algorithms/gpmetis"),
-    ("algorithms/placement/*",),
-    ("algorithms/integrated_mapping", "algorithms/multisection"),
-    ("algorithms/*",),
-    ("api/version",),
+    ("algorithms/recipes/*",),
+    ("algorithms/mapping/*",),
+    ("algorithms/*", "estimate/*"),
     ("api/*",),
-    ("compat/*", "compat/pymetis/*", "plot/*"),
+    ("compat/**", "plot/*", "sessions/*"),
     ("",),
     ("cli/*",),
     ("__main__",),
 )
 FLOOR = {unit: floor for floor, units in enumerate(LAYERS) for unit in units}
 
-RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis", "integrated_mapping",
-           "multisection")
+INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
+    "backends": (("language",), ("programs",), ("communication",), ("cpu", "cuda"), ("",)),
+    "graphs": (("",), ("ranks",)),
+    "formats": (("text",), ("",), ("netlist", "netlist/verilog")),
+    "algorithms/coarsening": (("",), ("ranks",)),
+    "compat": (("",), ("pymetis",)),
+}
+"""The order of the folders of a part, from the lowest to the highest."""
 
-TOP = {"__init__", "__main__", "errors", "options"}
+PIECES = (("blocks", "moves"), ("incumbent",), ("gains",), ("rebalancing",), ("prefix", "ranks"),
+          ("nets",))
+"""The order of the pieces of refinement.  The files of the folder itself are below and above them:
+the protocol of a piece is below all, the program of a level above."""
+
+RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis")
+
+TOP = {"__init__", "__main__", "cache_folder", "errors", "interrupts", "options", "version"}
 """The only modules beside the folders."""
+
+PUBLIC = {"backends/language", "compat", "compat/pymetis", "generators", "io", "metrics", "plot"}
+"""Folders whose door is for users: other folders import further names from the files."""
 
 DOORS = {
     "numba": "portpart/backends/cpu/",
@@ -107,10 +87,14 @@ def place_of(path: Path) -> str:
 
 
 def unit_of(path: Path) -> str:
-    """Return the entry of LAYERS that a file belongs to."""
+    """Return the part of the house that a file belongs to: an entry of LAYERS."""
     place = place_of(path)
-    folder = path.relative_to(PACKAGE).parent.as_posix()
-    return place if place in FLOOR else f"{folder}/*"
+    if place in FLOOR:
+        return place
+    folder = path.relative_to(PACKAGE).parent
+    parts = [f"{folder.as_posix()}/*",
+             *(f"{each.as_posix()}/**" for each in (folder, *folder.parents))]
+    return next((part for part in parts if part in FLOOR), parts[0])
 
 
 @functools.cache
@@ -121,6 +105,17 @@ def file_of(module: str) -> Path | None:
         if file.exists():
             return file
     return None
+
+
+@functools.cache
+def door(module: str) -> dict[str, str]:
+    """Return the module of each name that the door of a folder has."""
+    stub = ROOT / module.replace(".", "/") / "__init__.pyi"
+    if not stub.exists():
+        return {}
+    return {alias.name: f"{module}.{node.module}"
+            for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)
+            if node.module for alias in node.names}
 
 
 @functools.cache
@@ -136,8 +131,15 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno}: relative import"
             for alias in node.names:
-                module = f"{node.module}.{alias.name}"
-                yield (module if file_of(module) else str(node.module)), node.lineno
+                yield module_of(str(node.module), alias.name), node.lineno
+
+
+def module_of(module: str, name: str) -> str:
+    """Return the module that a name is in: behind a door, a module itself, or as it says."""
+    if name in door(module):
+        home = door(module)[name]
+        return home if home == f"{module}.{name}" else module_of(home, name)
+    return f"{module}.{name}" if file_of(f"{module}.{name}") else module
 
 
 def own_imports(path: Path) -> Iterator[tuple[Path, int]]:
@@ -168,6 +170,70 @@ def test_module_imports_only_its_own_unit_and_lower_layers(path: Path) -> None:
         assert allowed, f"{path}:{line}: {own} (layer {FLOOR[own]}) imports {place_of(file)}"
 
 
+def place_inside(path: Path, part: str) -> str:
+    """Return the folder of a file in a part; nothing for the part's own files."""
+    inside = path.parent.relative_to(PACKAGE / part).as_posix()
+    return "" if inside == "." else inside
+
+
+@pytest.mark.parametrize("part", [*INSIDE, "algorithms/refinement"])
+def test_the_folders_of_a_part_have_an_order(part: str) -> None:
+    floors = INSIDE.get(part, PIECES)
+    floor = {folder: number for number, folders in enumerate(floors) for folder in folders}
+    for path in sorted((PACKAGE / part).rglob("*.py")):
+        own = place_inside(path, part)
+        assert own in floor or part not in INSIDE, f"{path}: no place for {own}"
+        for file, line in own_imports(path):
+            if file.is_relative_to(PACKAGE / part) and file.name != "__init__.py":
+                other = place_inside(file, part)
+                known = own in floor and other in floor and other != own
+                together = {own, other} in ({"netlist", "netlist/verilog"},)
+                assert not known or together or floor[other] < floor[own], f"{path}:{line}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place_of)
+def test_names_of_other_folders_come_through_their_doors(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("portpart."):
+            file = file_of(str(node.module))
+            assert file is not None
+            folder = file.parent.relative_to(PACKAGE).as_posix()
+            if file.name == "__init__.py" or file.parent in (path.parent, PACKAGE):
+                continue
+            names = {alias.name for alias in node.names}
+            free = {*PUBLIC, "cli", "formats/netlist/verilog"}  # code in __init__, or for users
+            assert folder in free, f"{path}:{node.lineno}: through portpart.{folder}"
+            assert not names & door(f"portpart.{folder.replace('/', '.')}").keys(), (
+                f"{path}:{node.lineno}: the door of portpart.{folder} has {names}")
+
+
+@pytest.mark.parametrize("stub", sorted(PACKAGE.rglob("*.pyi")), ids=place_of)
+def test_a_door_leads_to_what_it_names(stub: Path) -> None:
+    module = ".".join(("portpart", *place_of(stub).split("/"))).rstrip(".")
+    names = door(module)
+    for name, home in names.items():
+        other = file_of(f"{module}.{name}")
+        assert other is None or home == f"{module}.{name}", f"{name} is a module, too"
+        if "torch" not in home:
+            assert hasattr(importlib.import_module(module), name), f"{home} has no {name}"
+    used = {(m, n) for path in MODULES for m, n in _names(path)}
+    used |= {(home, name) for name, home in door("portpart").items()}
+    if place_of(stub) not in PUBLIC | {"", "backends/communication"}:
+        assert not {name for name in names if (module, name) not in used}, "no folder uses it"
+
+
+@functools.cache
+def _names(path: Path) -> tuple[tuple[str, str], ...]:
+    """Return (module, name) of what a file imports from the package, and attributes of modules."""
+    tree = ast.parse(path.read_text())
+    found = [(str(node.module), alias.name) for node in ast.walk(tree)
+             if isinstance(node, ast.ImportFrom) for alias in node.names]
+    spaces = {name: f"{module}.{name}" for module, name in found if file_of(f"{module}.{name}")}
+    return (*found, *((spaces[node.value.id], node.attr) for node in ast.walk(tree)
+                      if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+                      and node.value.id in spaces))
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {path: {file for file, _ in own_imports(path)} - {path} for path in MODULES}
     graph[PACKAGE / "__init__.py"] = set()  # its names are found when they are asked for
@@ -186,7 +252,7 @@ def test_compilers_are_imported_behind_their_door_only(path: Path) -> None:
 
 
 def test_recipes_do_not_import_each_other() -> None:
-    files = {PACKAGE / "algorithms" / f"{name}.py" for name in RECIPES}
+    files = {PACKAGE / "algorithms" / "recipes" / f"{name}.py" for name in RECIPES}
     for path in files:
         for file, line in own_imports(path):
             assert file not in files - {path}, f"{path}:{line}: {place_of(file)}"

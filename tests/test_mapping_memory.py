@@ -9,14 +9,14 @@ import pytest
 
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_mapping
-from portpart import Topology
-from portpart.algorithms.hierarchical_mapping import MultisectionConfig
-from portpart.algorithms.mappers import MAPPERS, mapper_of
+from portpart.algorithms.mapping.mappers import MAPPERS, mapper_of
+from portpart.algorithms.mapping.multisection import MultisectionConfig
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.api.mapping_memory import _searches, distance_bytes, mapping_estimate
-from portpart.api.memory_levels import levels_for
-from portpart.api.memory_model import level_size
 from portpart.errors import InputError, OutOfMemory
+from portpart.estimate.levels import levels_for
+from portpart.estimate.mapping import _searches, distance_bytes, mapping_estimate
+from portpart.estimate.model import level_size
+from portpart.graphs.topology import Topology
 from tests.test_memory import CLOSE, FAR, GRAPHS
 
 MACHINES = {

@@ -13,21 +13,24 @@ from scipy.sparse import coo_array, csr_array
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_arrays
 from bench.recipes import copied
-from portpart import GpmetisConfig, generators
+from portpart import generators
 from portpart.algorithms.coarsening import clustering, row_pieces
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, contract
 from portpart.algorithms.coarsening.groups import grouping_rule, linked_groups
 from portpart.algorithms.coarsening.matching import matched_clusters
-from portpart.algorithms.coarsening.options import ClusteringOptions, GroupingOptions
-from portpart.algorithms.coarsening.sizes import sizes_of
+from portpart.algorithms.coarsening.options import ClusteringOptions, GroupingOptions, sizes_of
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.partitioners import ALGORITHMS, lookup
-from portpart.algorithms.refinement.sizes import RefinementSizes
-from portpart.api import memory_model
-from portpart.api.memory_model import (
+from portpart.algorithms.recipes.gpmetis import GpmetisConfig
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, lookup
+from portpart.algorithms.refinement.options import RefinementSizes
+from portpart.backends.programs.arrays import bytes_of
+from portpart.backends.programs.table import LINE
+from portpart.errors import InputError
+from portpart.estimate import model as memory_model
+from portpart.estimate.model import (
     MODELS,
     LevelSize,
     clustering_bytes,
@@ -36,10 +39,7 @@ from portpart.api.memory_model import (
     matching_bytes,
     size_of,
 )
-from portpart.api.memory_search import SearchLevels, SearchModel
-from portpart.backends.table import LINE
-from portpart.backends.work import bytes_of
-from portpart.errors import InputError
+from portpart.estimate.search import SearchLevels, SearchModel
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import data_folder

@@ -16,10 +16,10 @@ from portpart.algorithms.coarsening import clustering, row_pieces
 from portpart.algorithms.coarsening.communities import communities
 from portpart.algorithms.coarsening.net_contraction import contract_nets
 from portpart.algorithms.coarsening.options import CommunityOptions
-from portpart.api import memory_model, memory_nets
-from portpart.api.memory_nets import communities_bytes, contraction_of_nets, size_of_nets
 from portpart.errors import InputError, OutOfMemory
-from portpart.graphs.clique_graph import num_pairs
+from portpart.estimate import model as memory_model, nets as memory_nets
+from portpart.estimate.nets import communities_bytes, contraction_of_nets, size_of_nets
+from portpart.graphs.graph_models import num_pairs
 from portpart.graphs.hypergraph import Hypergraph
 from tests import data_folder
 from tests.algorithms.spaces import clusters_of

@@ -8,12 +8,12 @@ import pytest
 
 import portpart
 from bench.rank_memory import GRAPHS, peaks_of_ranks, whole_of
-from portpart import space
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.refinement.options import RefinementSizes
 from portpart.algorithms.refinement.ranks.state import totals_for
-from portpart.algorithms.refinement.sizes import RefinementSizes
-from portpart.api import memory_ranks
-from portpart.api.memory_ranks import sums_bytes
+from portpart.api import memory as memory_ranks
+from portpart.api.memory import sums_bytes
+from portpart.backends.spaces import space
 from portpart.errors import InputError
 
 SOME = Fold(20_000, 10**7)

@@ -6,17 +6,21 @@ from collections import deque
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import backends, generators
-from portpart.algorithms.nearby_owners import MOVE_RULE, MoveRule, are_scattered, moved_nearby
+from portpart.algorithms.recipes.nearby_owners import (
+    MOVE_RULE,
+    MoveRule,
+    are_scattered,
+    moved_nearby,
+)
 from portpart.backends.communication import Local
 from portpart.generators import shares
-from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
-from portpart.graphs.regions import MAX_SEEDS, SEED, grown_regions
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.regions import MAX_SEEDS, SEED, grown_regions
 from portpart.primitives.messages import held
 from tests.graphs import graphs, random_graph
 from tests.oracles import host

@@ -58,7 +58,7 @@ def test_a_change_is_small_and_of_one_line(line, changed):
 
 
 def test_drawing_repeats_itself_and_takes_each_line_once(tmp_path):
-    for name in ("algorithms/gkway.py", "algorithms/edits/batch.py", "api/migration.py"):
+    for name in ("algorithms/recipes/gkway.py", "algorithms/edits/batch.py", "api/migration.py"):
         (tmp_path / "portpart" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "portpart" / name, tmp_path / "portpart" / name)
     first, again = (list(islice(drawn(tmp_path, 1), 200)) for _ in range(2))

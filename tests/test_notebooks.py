@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.api.session_update import SessionUpdate
 from portpart.graphs.html import table
+from portpart.sessions.update import SessionUpdate
 from tests.graphs import raw_graph
 
 

@@ -101,7 +101,7 @@ def test_only_the_folder_of_a_record_stores_into_it() -> None:
 
 
 def test_stores_are_found() -> None:
-    own, other = REFINEMENT / "moves/list_moves.py", PACKAGE / "algorithms/incremental/placing.py"
+    own, other = REFINEMENT / "moves/state.py", PACKAGE / "algorithms/incremental/placing.py"
     node = ast.parse("moves.part[v] = 0\natomic_next(state.moves, Moves.moves)\nx = moves.part[v]")
     function = ast.FunctionDef("f", ast.arguments([], [], None, [], [], None, []), node.body, [])
     kinds = {"moves": "Moves", "state": "Accounting"}

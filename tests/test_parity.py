@@ -15,12 +15,12 @@ import pytest
 
 import portpart
 from portpart import backends, generators
-from portpart.algorithms.balance.overload import repaired
-from portpart.algorithms.gpmetis import PRESETS
+from portpart.algorithms.final_balance.overload import repaired
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.partitioners import lookup
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.recipes.gpmetis import PRESETS
+from portpart.algorithms.recipes.partitioners import lookup
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles

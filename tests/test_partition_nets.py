@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
-from portpart.algorithms.multilevel.constraints import UNCONSTRAINED
-from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.problem import UNCONSTRAINED, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.partitioners import lookup
+from portpart.algorithms.recipes.partitioners import lookup
 from portpart.api.bounds import bounds_for
 from portpart.errors import InputError
 from portpart.graphs.hypergraph import Hypergraph

@@ -111,5 +111,5 @@ def test_records_have_few_words() -> None:
                 and ast.unparse(field.value).endswith("word()")]
         if "Words" in names_of(node.bases) or made:
             declared[name] = len(made or fields)
-    assert {"state.Rebalancing", "figures.Figures", "edits.EditCounts"} <= declared.keys()
+    assert {"state.Rebalancing", "options.Figures", "edits.EditCounts"} <= declared.keys()
     assert {name for name, count in declared.items() if count > MOST_WORDS} == set()

@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from bench.communication import Counted
 from portpart import generators, metrics
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
-from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.recipes.portpart import PortpartConfig
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.backends.communication import Local
 from portpart.errors import InputError
-from portpart.graphs.from_ranks import graph_of_ranks, rows_of_arrays
 from portpart.graphs.graph import Graph
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.from_ranks import graph_of_ranks, rows_of_arrays
+from portpart.graphs.ranks.rank_graph import RankGraph
 from portpart.io import read_partition
 from portpart.options import changed
 from tests.graphs import drawn_graphs, graphs, random_graph
@@ -62,7 +61,7 @@ def test_ranks_find_the_partition_of_one_device(
     name: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = GRAPHS[name]
-    monkeypatch.setattr("portpart.algorithms.portpart_ranks.fold_for", lambda space: NEVER)
+    monkeypatch.setattr("portpart.algorithms.recipes.portpart_ranks.fold_for", lambda space: NEVER)
     first = borders(graph.num_vertices, size, size)
     for options in ({"preset": "fast"}, {"seed": 3, "target": [1, 2, 1], "imbalance": "5%"}):
         results = on_ranks(graph, first, lambda rows, given=options: portpart.partition(

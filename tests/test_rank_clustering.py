@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart import backends, generators
-from portpart.algorithms.coarsening import rank_clustering, rank_numbers
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_clustering import cluster_ranks
-from portpart.algorithms.coarsening.rank_groups import Dealt, Leftovers, place_in
-from portpart.algorithms.coarsening.rank_rounds import GhostItems
+from portpart.algorithms.coarsening.ranks import (
+    clustering as rank_clustering,
+    numbers as rank_numbers,
+)
+from portpart.algorithms.coarsening.ranks.clustering import cluster_ranks
+from portpart.algorithms.coarsening.ranks.groups import Dealt, Leftovers, place_in
+from portpart.algorithms.coarsening.ranks.rounds import GhostItems
 from portpart.backends import language as kl
 from portpart.backends.communication import Local, One
 from portpart.errors import InputError, PortpartError
-from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
 from portpart.primitives.messages import Message, held
 from portpart.primitives.owners import Halo
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
@@ -149,8 +151,8 @@ def label_all_alike(i, rows: Leftovers, groups, dealt: Dealt):
 
 @pytest.mark.parametrize(("place", "mutation"), [
     (f"{rank_clustering.__name__}.tell_labels", untold),
-    ("portpart.algorithms.coarsening.rank_capacity.label_leader", label_nobody),
-    ("portpart.algorithms.coarsening.rank_groups.label_dealt", label_all_alike)])
+    ("portpart.algorithms.coarsening.ranks.capacity.label_leader", label_nobody),
+    ("portpart.algorithms.coarsening.ranks.groups.label_dealt", label_all_alike)])
 def test_labels_that_are_left_out_are_noticed(place, mutation, monkeypatch):
     monkeypatch.setattr(place, mutation)
     noticed = 0

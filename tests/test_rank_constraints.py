@@ -7,23 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.coarsening.rank_hierarchy import Fold, fold_for
-from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold, fold_for
+from portpart.algorithms.multilevel.problem import Constraints
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.nearby_owners import MoveRule
-from portpart.algorithms.portpart import PRESETS
-from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.recipes.nearby_owners import MoveRule
+from portpart.algorithms.recipes.portpart import PRESETS
+from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.api.bounds import bounds_for
 from portpart.backends.communication import Communicator, Local
 from portpart.errors import InputError
-from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.rank_graph import RankGraph
 from portpart.options import changed
 from tests.data_folder import graph_path
 from tests.graphs import graphs, random_graph
@@ -87,7 +86,8 @@ def check(graph: Graph, first: list[int], k: int, **options: Any) -> None:
 @pytest.fixture(params=[NEVER], ids=["never"])
 def fold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fold:
     """No level is folded, unless a test says so."""
-    monkeypatch.setattr("portpart.algorithms.portpart_ranks.fold_for", lambda space: request.param)
+    monkeypatch.setattr("portpart.algorithms.recipes.portpart_ranks.fold_for",
+                        lambda space: request.param)
     return request.param  # type: ignore[no-any-return]
 
 
@@ -116,7 +116,7 @@ WISHES: dict[str, Any] = {
 @pytest.mark.parametrize("proposal", WISHES)
 @pytest.mark.parametrize(("name", "size"), [("mesh", 2), ("weighted", 3)])
 def test_blocks_that_are_given_move_with_their_vertices(name, proposal, size, monkeypatch):
-    monkeypatch.setattr("portpart.algorithms.portpart_ranks.rule_for",
+    monkeypatch.setattr("portpart.algorithms.recipes.portpart_ranks.rule_for",
                         lambda space: MoveRule(0, 10.0, spacing=20))
     graph = WHOLE[name]
     check(graph, borders(graph.num_vertices, size, size), 6, **WISHES[proposal](graph.num_vertices))
@@ -229,7 +229,7 @@ def test_any_graph_is_divided_as_by_one_device(drawn, k, imbalance, seed, propos
         given_blocks["initial"] = anywhere(n, k, seed)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # limits that no partition keeps
-        patch.setattr("portpart.algorithms.portpart_ranks.fold_for", lambda space: NEVER)
+        patch.setattr("portpart.algorithms.recipes.portpart_ranks.fold_for", lambda space: NEVER)
         check(graph, first, k, preset=preset, seed=seed, imbalance=imbalance, **given_blocks)
 
 

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart import backends, generators
 from portpart.algorithms.coarsening.clustering import cluster_rule
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
 from portpart.backends.communication import Local
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.distribution import distributed
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
 from tests.graphs import drawn_graphs, graphs, random_graph, raw_graph
 from tests.oracles import host
 from tests.ranks import DEVICES, SIZES, borders, cut_graphs, rows_of, space_of

@@ -10,7 +10,7 @@ import pytest
 import portpart
 from portpart import generators, metrics
 from portpart.errors import InputError
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks.rank_graph import RankGraph
 from tests.graphs import random_graph
 from tests.rank_calls import on_ranks
 from tests.ranks import borders

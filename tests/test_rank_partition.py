@@ -9,23 +9,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.nearby_owners import MoveRule
-from portpart.algorithms.portpart import PRESETS
-from portpart.algorithms.portpart_ranks import partition_ranks
+from portpart.algorithms.recipes.nearby_owners import MoveRule
+from portpart.algorithms.recipes.portpart import PRESETS
+from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.api.bounds import bounds_for
 from portpart.backends.communication import Local
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.distribution import distributed
 from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.distribution import distributed
 from portpart.options import changed
 from tests.data_folder import graph_path
 from tests.graphs import graphs, random_graph

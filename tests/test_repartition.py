@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.portpart import PortpartConfig
+from portpart.algorithms.recipes.portpart import PortpartConfig
 from portpart.api.migration import FactorSchedule, scaled
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.options import changed

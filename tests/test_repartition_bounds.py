@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.balance import overload
+from portpart.algorithms.final_balance import overload
 from portpart.algorithms.multilevel import walk
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.api import request

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
 from portpart.graphs.graph import Graph
+from portpart.inputs.convert import as_graph
 from tests import oracles
 
 RING = [[(i - 1) % 8, (i + 1) % 8] for i in range(8)]

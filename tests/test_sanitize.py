@@ -16,12 +16,11 @@ from bench import sanitize
 from bench.sanitized import FEW, GROUPS
 from bench.sanitized_graphs import kinds_of_graphs
 from portpart import backends
-from portpart.backends.cpu.instructions import ITEM_WEIGHT
-from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.cpu.space import _launch as launch
-from portpart.backends.interface import Executable
+from portpart.backends.cpu.driver_module import ITEM_WEIGHT
+from portpart.backends.cpu.space import CpuSpace, _launch as launch
 from portpart.backends.language import Kernel
-from portpart.backends.program import Program
+from portpart.backends.programs.interface import Executable
+from portpart.backends.programs.program import Program
 from tests.backends.lanes import Walker
 from tests.emulated import kernels_as_written, name_of
 

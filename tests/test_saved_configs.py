@@ -16,11 +16,11 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.api.saved_config import config_of, description_of
 from portpart.errors import GraphFormatError, InputError
 from portpart.options import changed
+from portpart.sessions.saved import config_of, description_of
 
 PRESETS = [pytest.param(of_nets, config, id=f"{type(config).__name__}-{preset}")
            for of_nets, table in enumerate((ALGORITHMS, OF_NETS))

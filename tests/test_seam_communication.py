@@ -19,10 +19,11 @@ import pytest
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
-from portpart.backends.cuda.effects import written
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import written
 from portpart.backends.language import atomic_add, kernel
-from portpart.backends.program import Branch, Launch, Program, Slot, Step, While
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Launch, Slot, Step, While
 from portpart.generators import delaunay, netlist, rmat
 from portpart.graphs.structure import Structure
 from tests.algorithms.refining import copied, refiner_at

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
+from portpart.algorithms.refinement.options import Figures
 from portpart.backends import cuda
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import Static, device, kernel, static_range
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.rows import Csr
 from tests.algorithms.refining import copied
 

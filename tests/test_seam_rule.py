@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement.accounting import AccountingSteps
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import keep_movable, movable_vertex
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.gains.steps import GainSteps
+from portpart.algorithms.refinement.gains.gain_cache import GainSteps
+from portpart.algorithms.refinement.gains.state import (
+    ActiveSets,
+    GainCache,
+    keep_movable,
+    movable_vertex,
+)
 from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.moves.state import Moves, commit_move
+from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.piece import Piece, Recording
-from portpart.algorithms.refinement.propagation.label_propagation import commit_move
 from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
 from tests import oracles

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.edits.editable import EditableGraph
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.errors import InputError
 
 RING = portpart.from_edges([(v, (v + 1) % 8) for v in range(8)])

@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 import portpart
 from portpart import backends
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.arrays import has_writable_base
-from portpart.graphs.convert import as_graph
 from portpart.graphs.from_arrays import checked_again, csr_graph
 from portpart.graphs.graph import Graph
+from portpart.inputs.convert import as_graph
 from tests import oracles
 
 GRID = "sp.csr_array(portpart.generators.grid_2d(30, 30).to_scipy() * 2)"

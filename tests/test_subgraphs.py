@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 import portpart
-from portpart import InputError
+from portpart.errors import InputError
 from tests import data_folder, net_oracles
 from tests.graphs import random_graph
 from tests.oracles import host

@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import portpart
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
 from portpart.graphs.csr import undirected_rows
+from portpart.inputs.convert import as_graph
 from tests import oracles
 
 BYTES = sp.csr_array(np.array([[9, 3, 0], [5, 0, 2], [0, 0, 0]]))

@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.partitioners import ALGORITHMS, lookup
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, lookup
 from portpart.api.bounds import bounds_for
 from portpart.api.request import _finished
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph

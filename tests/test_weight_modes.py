@@ -10,15 +10,14 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
 from portpart import backends
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
 from portpart.graphs.weights import converted
+from portpart.inputs.convert import as_graph
 from tests.graphs import random_graph
 
 CPU = backends.space("cpu")

@@ -16,10 +16,10 @@ from portpart import generators
 from portpart.algorithms.coarsening.hierarchy import Level
 from portpart.algorithms.multilevel import walk
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS
-from portpart.backends import declared, work
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs import arrays as work, steps as declared
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import EitherGraph
 from tests import data_folder
 from tests.algorithms.refining import copied

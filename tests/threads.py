@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.backends.cpu.callbacks import state
-from portpart.backends.cpu.instructions import WORK, WORK_BEFORE_THREADS
+from portpart.backends.cpu.driver_module import WORK, WORK_BEFORE_THREADS, state
 
 
 def use_threads_at_once() -> None:

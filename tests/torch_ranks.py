@@ -19,8 +19,8 @@ import torch
 import torch.distributed as dist
 
 import portpart
-from portpart.algorithms import portpart_ranks
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold
+from portpart.algorithms.recipes import portpart_ranks
 from portpart.backends.communication.torch_group import TorchCalls
 from tests import rank_faults
 from tests.backends.rank_steps import FAULTS, all_steps, is_late, waits

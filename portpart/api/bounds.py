@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.nonempty import max_filled, nonempty_weight
-from portpart.algorithms.balance.overload import host_vertex_weights
+from portpart.algorithms.final_balance import host_vertex_weights, max_filled, nonempty_weight
+from portpart.algorithms.objectives import Balance
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.arrays import as_array, host_array
-from portpart.graphs.hypergraph import EitherGraph
-from portpart.graphs.weights import integral
-from portpart.metrics.balance import block_weight_limits, target_weights
+from portpart.graphs import EitherGraph, as_array, host_array, integral
+from portpart.metrics import block_weight_limits, target_weights
 from portpart.options import exact_fraction
-from portpart.primitives.histogram import histogram
+from portpart.primitives import histogram
 
 FREE = -1
 MAX_IMBALANCE = 2**31

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs import MAX_TOTAL_WEIGHT
 from portpart.options import (
     MAX_BLOCKS,
     checked_flag,
@@ -28,7 +28,7 @@ from portpart.options import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from portpart.algorithms.multilevel.trace import Progress
+    from portpart.algorithms.multilevel import Progress
 
 MAX_SEED = 2**62
 
@@ -215,7 +215,7 @@ class CallOptions:
         InputError
             If a value is none of the option.
         """
-        from portpart.metrics.balance import block_weight_limits
+        from portpart.metrics import block_weight_limits
 
         found = replace(self, **{name: checked(name, getattr(self, name)) for name in TABLE})
         # refuses a bad imbalance or target before any work

@@ -1,7 +1,4 @@
-"""Code made before anyone waits for it: what calls on some kinds of graphs need.
-
-For a GPU nothing runs, so none is needed: calls are rehearsed.  For the processor they are made.
-"""
+"""Code made ahead of time: what calls on some kinds of graphs need, on one or several GPUs."""
 
 from __future__ import annotations
 
@@ -16,15 +13,93 @@ from typing import Any, cast
 import numpy as np
 
 from portpart import generators, io
+from portpart.algorithms.coarsening.ranks import Fold
 from portpart.api.call_options import CallOptions
-from portpart.api.compile_ranks import note_rank_call
-from portpart.api.dry_run import dry_run
+from portpart.api.rank_call import divided
 from portpart.api.request import Request, checked_request
+from portpart.backends.communication import Communicator, Local, planned
+from portpart.backends.cpu import CpuSpace
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.programs import Executable, ExecutionSpace, Program
 from portpart.errors import InputError
-from portpart.graphs.convert_nets import as_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph
+from portpart.estimate import dry_run
+from portpart.graphs import VERTEX_COST, EitherGraph, Graph, balanced_borders, checked_rows
+from portpart.graphs.ranks import check_reverse_arcs, distributed
+from portpart.inputs import as_hypergraph
 from portpart.options import shown
+
+# Code that several GPUs need for a call, made before anyone waits for it -----------------------
+#
+# What ranks do next follows from their messages, so their calls cannot be rehearsed
+# without data.  A small call is made on the processor instead, and what GPUs would need is noted.
+
+
+RANKS = 2
+
+FOLDED = 32
+"""The whole graph over the largest graph that every rank has as a whole: both kinds of levels are
+worked on."""
+
+
+class NotingSpace(CpuSpace):
+    """The processor, in place of a GPU: what is run is noted.
+
+    Parameters
+    ----------
+    stage : ExecutionSpace
+        Of a GPU of which there is nothing but its compiler.
+    """
+
+    kind, name = "cuda", "recording"
+
+    def __init__(self, stage: ExecutionSpace) -> None:
+        super().__init__()
+        self.stage, self.widest_team = stage, stage.widest_team
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n > 0:
+            self.stage.parallel_for(n, kernel, *args, team=team)
+        super().parallel_for(n, kernel, *args, team=team)
+
+    def executable(self, program: Program) -> Executable:
+        self.stage.executable(program)
+        return super().executable(program)
+
+
+def note_rank_call(stage: ExecutionSpace, graph: Graph, options: CallOptions) -> None:
+    """Have the code asked for that ranks on GPUs need for a call on such a graph.
+
+    Parameters
+    ----------
+    stage : ExecutionSpace
+    graph : Graph
+        Of the host.
+    options : CallOptions
+    """
+    space = NotingSpace(stage)
+    offsets = graph.offsets.astype("int64")
+    first = balanced_borders(lambda v: int(offsets[v]), graph.num_vertices, graph.num_arcs, RANKS,
+                             VERTEX_COST)
+    fold = Fold(graph.num_vertices // FOLDED, graph.num_arcs // FOLDED)
+
+    def main(comm: Communicator) -> None:
+        low, high = first[comm.rank : comm.rank + 2]
+        arcs = slice(int(offsets[low]), int(offsets[high]))
+        rows = planned(comm, lambda: checked_rows(
+            low, graph.num_vertices, offsets[low : high + 1] - offsets[low], graph.targets[arcs],
+            None if graph.weights is None else graph.weights[arcs],
+            None if graph.vertex_weights is None else graph.vertex_weights[low:high], space))
+        made = distributed(comm, rows)
+        check_reverse_arcs(made)
+        divided(made, options, fold)
+
+    Local(RANKS).run(main)
+
+
+# Code made before anyone waits for it: what calls on some kinds of graphs need -----------------
+#
+# For a GPU nothing runs, so none is needed: calls are rehearsed.  For the processor they are made.
+
 
 BLOCKS = (2, 8, 64, 512)
 """Numbers of blocks; those between need the same code, or nearly."""
@@ -105,10 +180,7 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
     DeviceUnavailable
         If CuPy is missing.
     """
-    from portpart.backends.cuda.dry_run import CudaDryRuns as OfModules
-    from portpart.backends.cuda.modules import Modules
-    from portpart.backends.cuda.nvrtc import target_for
-    from portpart.backends.cuda.space import import_cupy
+    from portpart.backends.cuda import CudaDryRuns as OfModules, Modules, import_cupy, target_for
 
     begin, cupy = time.perf_counter(), import_cupy()
     kinds, presets = list(kinds), list(presets)
@@ -134,8 +206,8 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
 def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
                     report: Progress = lambda done, asked: None) -> Compiled:
     """Fill the cache folder for this machine's processor."""
-    from portpart.backends import cache_folder
-    from portpart.backends.cpu.compile import compile_all
+    from portpart import cache_folder
+    from portpart.backends.cpu import compile_all
 
     def kept() -> list[int]:
         return [path.stat().st_size for path in cache_folder.files()]

@@ -13,16 +13,13 @@ import numpy as np
 from portpart import backends
 from portpart.api.bounds import Bounds
 from portpart.api.call_options import CallOptions
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.arrays import space_of
-from portpart.graphs.convert import as_graph
-from portpart.graphs.convert_nets import as_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.graphs import EitherGraph, Graph, Hypergraph, space_of
+from portpart.inputs import as_graph, as_hypergraph
 from portpart.metrics.balance import exact_imbalance
 from portpart.options import exact_fraction, shown
-from portpart.primitives.reduce import argmax_of, max_of
+from portpart.primitives import argmax_of, max_of
 
 OF_EDGES = ("edge_weights", "symmetrize", "weights", "weight_scale")
 """Options by which edges are read."""

@@ -13,20 +13,17 @@ import numpy as np
 
 from portpart import backends
 from portpart.api.call_options import CallOptions
-from portpart.api.constraints import constraints_of
 from portpart.api.device import graph_on_device, to_callers_memory, warn_of_percents
 from portpart.api.rank_call import check_options, divided
+from portpart.api.request import constraints_of
 from portpart.api.results import PartitionResult
 from portpart.backends import language as kl
-from portpart.backends.communication import Communicator, Local
-from portpart.backends.communication.plan import planned
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.communication import Communicator, Local, planned
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError, memory_errors
-from portpart.graphs.convert_nets import is_hypergraph
-from portpart.graphs.distribution import distributed
-from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
+from portpart.graphs import MAX_INT32_ARCS, VERTEX_COST, Graph, Rows, balanced_borders
+from portpart.graphs.ranks import distributed
+from portpart.inputs import is_hypergraph
 from portpart.options import checked_integer, shown
 
 ALL = "all"

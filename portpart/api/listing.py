@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from portpart.algorithms import mappers
-from portpart.algorithms import partitioners as presets
-from portpart.algorithms.catalogue import Entry
+from portpart.algorithms.mapping import mappers
+from portpart.algorithms.recipes import Entry, partitioners as presets
 
 DEFAULTS = (presets.DEFAULT, mappers.DEFAULT)
 """What partitions and what maps if nothing else is asked for."""

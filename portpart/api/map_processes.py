@@ -1,44 +1,95 @@
-"""The public function that maps processes to the processing elements of a machine."""
+"""The public function that maps processes, also to more elements than there are processes."""
 
 from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import enforce_limits
-from portpart.algorithms.mappers import Mapper, mapper_of, with_starts
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
-from portpart.algorithms.multilevel.trace import Progress, Trace
-from portpart.algorithms.objectives.communication import check_cost, cost_of
-from portpart.algorithms.objectives.distances import distances_on
-from portpart.algorithms.placement.traffic import swap_groups, traffic_of, with_swaps
+from portpart.algorithms.final_balance import enforce_limits
+from portpart.algorithms.mapping import Mapper, mapper_of, with_starts
+from portpart.algorithms.multilevel import FREE, Constraints, MappingProblem, Progress, Trace
+from portpart.algorithms.objectives import check_cost, cost_of, distances_on
+from portpart.algorithms.placement import swap_groups, traffic_of, with_swaps
 from portpart.api.bounds import Bounds, bounds_for
 from portpart.api.call_options import CallOptions
-from portpart.api.constraints import constraints_of
 from portpart.api.device import (
     graph_on_device,
     infeasibility_message,
     to_callers_memory,
     warn_of_percents,
 )
-from portpart.api.dry_run import dry_run
-from portpart.api.idle_elements import with_idle_elements, without_idle
-from portpart.api.mapping_memory import check_memory
 from portpart.api.progress import takes_progress
+from portpart.api.request import constraints_of
 from portpart.api.results import MappingResult
+from portpart.backends.programs import Array
 from portpart.errors import InputError
-from portpart.graphs.topology import Topology, checked_topology
-from portpart.metrics.balance import imbalance_of
-from portpart.metrics.mapping import level_costs_of
-from portpart.primitives.histogram import histogram
+from portpart.estimate import check_memory, dry_run
+from portpart.graphs import Graph, Topology, checked_topology
+from portpart.metrics.balance import imbalance_of, target_shares
+from portpart.metrics.quality import level_costs_of
+from portpart.primitives import histogram, max_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from portpart.backends.interface import Array
+    from portpart.backends.programs import Array
+
+# Fewer processes than elements: idle ones get a vertex without edges ---------------------------
+
+
+def with_idle_elements(graph: Graph, constraints: Constraints, k: int,
+                       target: Any) -> tuple[Graph, Constraints]:
+    """A graph with as many vertices as elements that have a share of the weight.
+
+    Vertices that are added have no edges, are free, and begin on elements that `initial` leaves
+    out.
+
+    Raises
+    ------
+    InputError
+        If there are fewer vertices, and they differ in weight.
+    """
+    n = graph.num_vertices
+    shares = [1] * k if target is None else target_shares(k, target)
+    used = np.flatnonzero(shares)
+    idle = len(used) - n
+    if idle <= 0:
+        return graph, constraints
+    if graph.vertex_weights is not None and n and (
+            graph.total_vertex_weight != n or max_of(graph.space, graph.vertex_weights) > 1):
+        raise InputError(f"there are {len(used)} processing elements for {n} vertices: each vertex "
+                         "gets its own element, and weights of vertices cannot count; pass "
+                         f"vertex_weights=numpy.ones({n}, int)")
+    offsets = graph.space.to_host(graph.offsets)
+    longer = np.append(offsets, np.full(idle, offsets[-1], offsets.dtype))
+    totals = {name: total for name, total in graph._totals.items() if name != "vertex"}
+    fixed, initial = constraints.fixed, constraints.initial
+    if fixed is not None:
+        fixed = _longer(graph, fixed, np.full(idle, FREE))
+    if initial is not None:
+        left = np.setdiff1d(used, graph.space.to_host(initial))
+        initial = _longer(graph, initial, left[:idle])
+    return (replace(graph, offsets=graph.space.asarray(longer), vertex_weights=None, names=None,
+                    _totals=totals),
+            replace(constraints, fixed=fixed, initial=initial))
+
+
+def without_idle(graph: Graph, part: Array, weights: np.ndarray,
+                 n: int) -> tuple[Array, np.ndarray]:
+    """The elements of the first `n` vertices, and what these weigh on each element."""
+    added = np.bincount(graph.space.to_host(part[n:]), minlength=len(weights))
+    return part[:n], weights - added
+
+
+def _longer(graph: Graph, blocks: Array, more: np.ndarray) -> Array:
+    return graph.space.asarray(np.append(graph.space.to_host(blocks), more).astype(np.int32))
+
+
+# The public function that maps processes to the processing elements of a machine ---------------
 
 
 @takes_progress

@@ -1,27 +1,176 @@
-"""How much memory a partition or a mapping will take, before it is made."""
+"""How much memory a call takes on a device, on each rank, or in a session."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from portpart.algorithms.partitioners import DEFAULT, OF_NETS, find
+import numpy as np
+
+from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
+from portpart.algorithms.incremental import room_for, spare_rows
+from portpart.algorithms.recipes import DEFAULT, OF_NETS, find
+from portpart.algorithms.refinement import Journal, RefinementSizes
+from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
-from portpart.api.mapping_memory import mapping_estimate
-from portpart.api.memory_levels import levels_for
-from portpart.api.memory_model import OF_WORD, MemoryEstimate, level_size, size_of
-from portpart.api.memory_model import offset_bytes as offset_bytes_for
-from portpart.api.memory_net_levels import net_estimate
-from portpart.api.memory_nets import NET_MODELS, net_level_size, size_of_nets
-from portpart.api.memory_search import SearchLevels, SearchModel
-from portpart.api.memory_session import with_session
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.hypergraph_of_graph import neighbourhood_hypergraph
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.graphs.topology import Topology
+from portpart.estimate import (
+    NET_MODELS,
+    OF_VERTEX,
+    OF_WORD,
+    LevelSize,
+    MemoryEstimate,
+    MemoryModel,
+    NetLevelSize,
+    SearchLevels,
+    SearchModel,
+    level_size,
+    levels_for,
+    mapping_estimate,
+    net_estimate,
+    net_level_size,
+    offset_bytes as offset_bytes_for,
+    size_of,
+    size_of_nets,
+)
+from portpart.graphs import (
+    MAX_TOTAL_WEIGHT,
+    SPARE_ELEMENTS,
+    SPARE_ROWS,
+    EitherGraph,
+    Graph,
+    Hypergraph,
+    Topology,
+    neighbourhood_hypergraph,
+    with_spare,
+)
 from portpart.options import MAX_BLOCKS, checked_integer, shown
+
+# How much memory a rank takes of several that partition a graph together -----------------------
+
+
+OF_OWN, OF_GHOST = 10, 28
+"""Additional bytes of a vertex of the rank, and of a ghost: their ids, and what other ranks know
+and receive of them, as measured by ``python -m bench.rank_memory``.
+"""
+
+OF_MOVED, OF_LEFT = 24, 16
+"""Bytes of a moved vertex, in addition to its row, which is stored twice, and of a ghost that the
+rank had before, measured in the same way.
+"""
+
+
+def rank_estimate(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, ghosts: int,
+                  kind: str = "cpu", moves: bool = False) -> MemoryEstimate:
+    """The estimate for the largest rank, each of which has its share of the vertices and arcs.
+
+    Parameters
+    ----------
+    levels : sequence of Levels
+        Of the whole graph.
+    search : SearchModel
+    ranks : int
+    ghosts : int
+        Those of the rank, of the finest level.
+    kind : str
+        ``"cpu"`` or ``"cuda"``: where ranks work.
+    moves : bool
+        Whether vertices move to where they have few ghosts.
+    """
+    fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
+    finest = levels[0].walk[0]
+    own, rows = (-(-size // ranks) for size in (finest.num_vertices, finest.own_bytes))
+    extra = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
+    if _is_folded(finest, fold):  # the rows, and the whole graph
+        return search.estimate(levels).plus(extra + rows)
+    share = 0 if moves else ghosts / finest.num_vertices
+    extra += moves * (rows + OF_MOVED * own)
+    divided = [replace(each, walk=[_of_rank(level, ranks, share, fold) for level in each.walk])
+               for each in levels]
+    return search.estimate(divided).plus(
+        extra - search.kept_bytes(0 if moves else ghosts)  # partitions are kept of own vertices
+        + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
+
+
+def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
+    """Bytes of what ranks add up while they refine a graph of this many vertices."""
+    sizes = RefinementSizes(num_vertices, 0, num_blocks, num_vertices)
+    return RankTotals.num_bytes(sizes) + OF_WORD * ranks
+
+
+def _is_folded(level: LevelSize, fold: Fold) -> bool:
+    """Whether every rank has a level as a whole."""
+    return level.num_vertices <= fold.max_vertices and level.num_arcs <= fold.max_arcs
+
+
+def _of_rank(level: LevelSize, ranks: int, ghosts: float, fold: Fold) -> LevelSize:
+    """What a rank has of a level, with this many ghosts for each vertex of all ranks."""
+    if _is_folded(level, fold):
+        return level
+    own = -(-level.num_vertices // ranks)
+    return replace(level, num_vertices=own + int(ghosts * level.num_vertices),
+                   num_arcs=-(-level.num_arcs // ranks),
+                   own_bytes=-(-level.own_bytes // ranks))
+
+
+# How much memory a session takes: what it keeps, in addition to its partitions -----------------
+
+
+OF_ID = np.dtype(np.int32).itemsize + OF_WORD
+"""Bytes of the deletion time of an id, and of its weight."""
+
+PARTS = 2
+"""Partitions that are held while all levels are refined: the one before, and the best."""
+
+
+def with_session(estimate: MemoryEstimate, finest: LevelSize, num_blocks: int,
+                 model: MemoryModel, edge_weights: bool) -> MemoryEstimate:
+    """The estimate of a partition, with what a session has while it makes one.
+
+    Parameters
+    ----------
+    finest : LevelSize
+        The graph that the session begins with.
+    edge_weights : bool
+        Whether that has them.
+    """
+    n = finest.num_vertices
+    levels = int(n / (1 - model.vertices))
+    previous_blocks = (OF_VERTEX + OF_WORD) * levels + PARTS * OF_VERTEX * n
+    again = finest.own_bytes + OF_WORD * n
+    kept = _stored(finest, edge_weights) + _followed(finest, num_blocks, model)
+    return replace(estimate.plus(kept + previous_blocks + again), graph=estimate.graph,
+                   session=kept)
+
+
+def _stored(finest: LevelSize, edge_weights: bool) -> int:
+    """Bytes of rows and of ids, with spare room."""
+    ids, pools, of_entry = with_spare(finest.num_vertices, SPARE_ROWS), 1, OF_VERTEX
+    if isinstance(finest, NetLevelSize):
+        ids, pools = ids + with_spare(finest.num_nets, SPARE_ROWS), 2
+    elif edge_weights:
+        of_entry += finest.weight_bytes
+    of_row = 2 * finest.offset_bytes + OF_VERTEX
+    elements = with_spare(finest.num_arcs, SPARE_ELEMENTS)
+    return (of_row + OF_ID) * ids + pools * of_entry * elements
+
+
+def _followed(finest: LevelSize, num_blocks: int, model: MemoryModel) -> int:
+    """Bytes of what refinement around edits keeps: work arrays, previous blocks, and the state of
+    nets.
+    """
+    roomy = replace(finest, num_vertices=room_for(finest.num_vertices))
+    if isinstance(roomy, NetLevelSize):
+        roomy = replace(roomy, num_nets=with_spare(roomy.num_nets, SPARE_ROWS),
+                        num_arcs=with_spare(roomy.num_arcs, SPARE_ELEMENTS),
+                        large=roomy.large + spare_rows(num_blocks))
+    sizes = RefinementSizes(roomy.num_vertices, roomy.num_arcs, num_blocks)
+    return (model.refining_bytes(roomy, num_blocks) + Journal.num_bytes(sizes)
+            + OF_WORD * roomy.num_vertices)
+
+
+# How much memory a partition or a mapping will take, before it is made -------------------------
 
 
 def memory_estimate(
@@ -182,7 +331,6 @@ def _of_ranks(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, g
     kind = device.partition(":")[0] if isinstance(device, str) else device
     if kind not in ("cpu", "cuda"):
         raise InputError(f"device is {shown(device)}; it must be 'cpu' or 'cuda'")
-    from portpart.api.memory_ranks import rank_estimate
 
     if search.algorithm != DEFAULT:
         raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "

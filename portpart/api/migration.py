@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.multilevel.inherited import inherited
-from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.multilevel import Problem, inherited
+from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.api.bounds import FREE, block_array
 from portpart.api.call_options import nonnegative
 from portpart.api.objective_specs import checked_sizes
 from portpart.api.vertex_names import blocks_by_vertex
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph
-from portpart.graphs.limits import MAX_INT32, MAX_TOTAL_WEIGHT
+from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, EitherGraph, Graph
 from portpart.options import FEW_CHARACTERS, MAX_BLOCKS
 
 MAX_DOUBLINGS = 6

@@ -8,23 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.net_cost import (
+from portpart.algorithms.objectives import (
+    CUT,
     PRICES,
+    Objective,
     check_net_costs,
+    cut_of,
     net_objective,
+    net_values,
 )
-from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.objectives.total import cut_of, net_values
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.arrays import as_array
-from portpart.graphs.by_name import in_order
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.hypergraph_of_graph import graph_of_pairs, neighbourhood_hypergraph
-from portpart.graphs.irregularities import irregularities
-from portpart.graphs.weights import integral, total_of
+from portpart.graphs import (
+    EitherGraph,
+    Graph,
+    Hypergraph,
+    as_array,
+    graph_of_pairs,
+    in_order,
+    integral,
+    irregularities,
+    neighbourhood_hypergraph,
+    total_of,
+)
 from portpart.options import shown
 
 OF_GRAPHS = ("cut", "volume")

@@ -1,15 +1,15 @@
-"""The public functions that partition graphs."""
+"""The public functions that partition graphs, and the list of algorithms."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.multilevel.trace import Progress
+from portpart.algorithms.multilevel import Progress
 from portpart.api.call_options import CallOptions
 from portpart.api.progress import takes_progress
 from portpart.api.request import checked_request
 from portpart.api.results import PartitionResult
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs.ranks import RankGraph
 
 
 @takes_progress

@@ -12,33 +12,31 @@ from typing import Any, cast
 import numpy as np
 
 from portpart import backends
-from portpart.algorithms.coarsening.rank_hierarchy import Fold
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.total import cost_sums
-from portpart.algorithms.partitioners import DEFAULT, find, lookup
-from portpart.algorithms.portpart_ranks import (
+from portpart.algorithms.coarsening.ranks import Fold
+from portpart.algorithms.multilevel import Constraints, Trace
+from portpart.algorithms.objectives import CUT, cost_sums
+from portpart.algorithms.recipes import (
+    DEFAULT,
     block_weights,
+    find,
+    lookup,
     partition_ranks,
     require_possible,
 )
 from portpart.api.bounds import Bounds
 from portpart.api.call_options import CallOptions
 from portpart.api.device import OF_GRAPH, broken_bound, warn_of_percents
-from portpart.api.memory_check import check_memory_limit
 from portpart.api.rank_constraints import bounds_of_ranks, constraints_of_rank, own_weights
-from portpart.api.rank_results import RankPartitionResult
-from portpart.api.version import __version__
-from portpart.backends.communication.calls import agree, from_first_rank, sum_over_ranks
-from portpart.backends.communication.plan import planned
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.api.results import RankPartitionResult
+from portpart.backends.communication import agree, from_first_rank, planned, sum_over_ranks
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.rank_graph import RankGraph
+from portpart.estimate import check_memory_limit
+from portpart.graphs.ranks import DistributedGraph, RankGraph
 from portpart.metrics.balance import exact_target, imbalance_of
 from portpart.options import exact_fraction, number_of_blocks, shown
-from portpart.primitives.reduce import argmax_of, max_of, sum_of
+from portpart.primitives import argmax_of, max_of, sum_of
+from portpart.version import __version__
 
 INSTEAD = "gather() makes a graph that one device partitions so"
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.balance.nonempty import filled_by
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.portpart_ranks import block_weights
+from portpart.algorithms.final_balance import filled_by
+from portpart.algorithms.multilevel import Constraints
+from portpart.algorithms.recipes import block_weights
 from portpart.api.bounds import (
     FREE,
     Bounds,
@@ -18,13 +18,12 @@ from portpart.api.bounds import (
     write_block_or,
 )
 from portpart.api.vertex_names import blocks_by_vertex, refuse_partial
-from portpart.backends.communication.calls import sum_over_ranks
-from portpart.backends.communication.plan import planned
-from portpart.backends.interface import Array
+from portpart.backends.communication import planned, sum_over_ranks
+from portpart.backends.programs import Array
 from portpart.errors import InputError
-from portpart.graphs.arrays import as_array
-from portpart.graphs.distributed import DistributedGraph
-from portpart.primitives.ship import ship
+from portpart.graphs import as_array
+from portpart.graphs.ranks import DistributedGraph
+from portpart.primitives import ship
 
 
 class OwnVertices(NamedTuple):

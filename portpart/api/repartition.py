@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import enforce_limits
-from portpart.algorithms.jet import JetConfig
-from portpart.algorithms.multilevel.numbering import renumbered
-from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.trace import Progress, Trace
-from portpart.algorithms.portpart import PortpartConfig
-from portpart.algorithms.portpart_nets import HypergraphConfig
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.final_balance import enforce_limits
+from portpart.algorithms.multilevel import Problem, Progress, Trace, renumbered
+from portpart.algorithms.recipes import HypergraphConfig, JetConfig, PortpartConfig
+from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.api.bounds import FREE
 from portpart.api.call_options import CallOptions
 from portpart.api.migration import (
@@ -32,7 +28,7 @@ from portpart.api.migration import (
 from portpart.api.progress import takes_progress
 from portpart.api.request import Request, block_weights_of, checked_request, cost_of
 from portpart.api.results import RepartitionResult
-from portpart.backends.interface import Array
+from portpart.backends.programs import Array
 from portpart.errors import InputError
 
 PRICED = (PortpartConfig, HypergraphConfig, JetConfig)

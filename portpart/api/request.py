@@ -1,4 +1,4 @@
-"""A call of the functions that partition: checks, the problem, and what a result is made of."""
+"""A call of the functions that partition: checks, constraints, the problem, and the result."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.finish import enforce_limits
-from portpart.algorithms.multilevel.oversized_vertices import with_own_blocks
-from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.total import total_cost
-from portpart.algorithms.partitioners import DEFAULT, lookup
-from portpart.api.bounds import Bounds, bounds_for
+from portpart.algorithms.final_balance import enforce_limits
+from portpart.algorithms.multilevel import (
+    Constraints,
+    Problem,
+    Trace,
+    deadline_check,
+    with_own_blocks,
+)
+from portpart.algorithms.objectives import total_cost
+from portpart.algorithms.recipes import DEFAULT, lookup
+from portpart.api.bounds import FREE, Bounds, block_array, bounds_for, start_with_fixed
 from portpart.api.call_options import CallOptions
-from portpart.api.constraints import constraints_of
 from portpart.api.device import (
     graph_on_device,
     hypergraph_on_device,
@@ -26,16 +29,38 @@ from portpart.api.device import (
     to_callers_memory,
     warn_of_percents,
 )
-from portpart.api.dry_run import dry_run
-from portpart.api.memory_check import check_memory_limit
 from portpart.api.objective_specs import ObjectiveSpec, objective_spec
-from portpart.backends.interface import Array
-from portpart.graphs.convert_nets import is_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph
+from portpart.api.vertex_names import blocks_by_vertex, refuse_partial
+from portpart.backends.programs import Array
+from portpart.estimate import check_memory_limit, dry_run
+from portpart.graphs import EitherGraph, Graph
+from portpart.inputs import is_hypergraph
 from portpart.metrics.balance import imbalance_of
 from portpart.options import number_of_blocks
-from portpart.primitives.histogram import histogram
+from portpart.primitives import histogram
+
+# What a caller wants of vertices and of time, checked and brought to the device ----------------
+
+
+def constraints_of(graph: EitherGraph, options: CallOptions) -> Constraints:
+    """The constraints of a call.
+
+    Raises
+    ------
+    InputError
+        If a vertex has no block, or none of 0 ... k - 1.
+    """
+    space, n, k = graph.space, graph.num_vertices, options.k
+    fixed = block_array(space, blocks_by_vertex(options.fixed, "fixed", graph), n, k, "fixed",
+                        FREE)
+    refuse_partial(options.initial, "initial", graph)
+    initial = block_array(space, blocks_by_vertex(options.initial, "initial", graph), n, k,
+                          "initial", 0)
+    return Constraints(fixed, start_with_fixed(space, initial, fixed),
+                       deadline_check(space, options.deadline))
+
+
+# A call of the functions that partition: checks, the problem, and what a result is made of -----
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,7 @@ import numpy as np
 
 from portpart.api.bounds import FREE
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_array
-from portpart.graphs.blocks import held_blocks
-from portpart.graphs.by_name import by_name
-from portpart.graphs.nearest import did_you_mean
+from portpart.graphs import by_name, did_you_mean, held_blocks, host_array
 from portpart.options import shown
 
 

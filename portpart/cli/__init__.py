@@ -19,10 +19,17 @@ from typing import Any
 
 import click
 
-from portpart import __version__
-from portpart.cli.exits import BAD_INPUT, DEFECT, INTERRUPTED, OK, PIPE_CLOSED, UNAVAILABLE
-from portpart.cli.ranks import is_silent
+from portpart.cli.output import (
+    BAD_INPUT,
+    DEFECT,
+    INTERRUPTED,
+    OK,
+    PIPE_CLOSED,
+    UNAVAILABLE,
+    is_silent,
+)
 from portpart.errors import DeviceUnavailable, InputError, printable
+from portpart.version import __version__
 
 COMMANDS = {
     "partition": "Partition a graph or hypergraph into k blocks of nearly equal weight.",

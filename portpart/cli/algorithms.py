@@ -12,7 +12,7 @@ from portpart.cli import options
 from portpart.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
-    from portpart.algorithms.catalogue import Entry, Parameter
+    from portpart.algorithms.recipes import Entry, Parameter
 
 WIDTH = 96
 
@@ -23,8 +23,8 @@ WIDTH = 96
 @options.json_option
 def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
     """List the algorithms and their presets; with NAME, the parameters of each preset."""
-    from portpart.algorithms.catalogue import by_name
-    from portpart.api.listing import list_algorithms
+    from portpart.algorithms.recipes import by_name
+    from portpart.api import list_algorithms
 
     of_nets = list_algorithms(hypergraphs=True)
     tables = (of_nets,) if hypergraphs else (list_algorithms(), of_nets)
@@ -48,7 +48,7 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
 
 def _as_object(algorithm: Entry) -> dict[str, Any]:
     """Return what --json prints about one algorithm; presets with what differs from the default."""
-    from portpart.api.listing import DEFAULTS
+    from portpart.api import DEFAULTS
 
     return {
         "name": algorithm.name, "task": algorithm.task, "takes": algorithm.takes,
@@ -66,8 +66,8 @@ def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Any]]]:
 
 def _about(algorithm: Entry) -> Iterator[str]:
     """Yield what an algorithm is, and its presets with what differs from the default."""
-    from portpart.algorithms.catalogue import written_difference
-    from portpart.api.listing import DEFAULTS
+    from portpart.algorithms.recipes import written_difference
+    from portpart.api import DEFAULTS
 
     mark = " (the default)" if algorithm.name in DEFAULTS else ""
     yield f"{algorithm.name}{mark}"
@@ -96,7 +96,7 @@ def _table_of_parameters(algorithm: Entry) -> Iterator[str]:
 
 def _values_of(parameter: Parameter, values: dict[str, dict[str, Any]]) -> str:
     """Return the default, what other presets have instead, and the symbol: ``8 (fast: 2) [s]``."""
-    from portpart.algorithms.catalogue import written
+    from portpart.algorithms.recipes import written
 
     others = ", ".join(
         f"{preset}: {written(table.get(parameter.name))}" for preset, table in values.items()

@@ -27,9 +27,9 @@ def command(device: str, arch: str | None, kinds: str, presets: str, ranks: bool
     The code goes to the first writable folder of $PORTPART_CACHE_DIR, which containers and
     clusters may ship. Processes read from all folders listed there.
     """
-    from portpart.api.compile_ahead import compile_for_cpu, compile_for_gpu
-    from portpart.backends import cache_folder
-    from portpart.cli.progress import counted
+    from portpart import cache_folder
+    from portpart.api import compile_for_cpu, compile_for_gpu
+    from portpart.cli.process import counted
 
     if arch is not None and not device.startswith("cuda"):
         raise click.UsageError("--arch needs --device cuda")

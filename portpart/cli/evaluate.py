@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from portpart.cli import files, machines, options
-from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import print_facts, print_json
+from portpart.cli.output import INFEASIBLE, OK, print_facts, print_json
 
 
 @click.command("evaluate")
@@ -29,7 +28,7 @@ def command(
     cost is also reported. The exit code is 1 if a block exceeds its weight limit.
     """
     from portpart import metrics
-    from portpart.metrics.mapping import cost_facts
+    from portpart.metrics.quality import cost_facts
 
     files.one_standard_input(GRAPH=graph, PART=part, target=target,
                              **machine_given.inputs)

@@ -14,11 +14,9 @@ from portpart.options import shown
 if TYPE_CHECKING:
     import numpy as np
 
-    from portpart.graphs.graph import Graph
-    from portpart.graphs.hypergraph import Hypergraph
-    from portpart.graphs.mesh import Mesh
-    from portpart.graphs.rank_graph import RankGraph
-    from portpart.io import Netlist
+    from portpart.formats.netlist import Netlist
+    from portpart.graphs import Graph, Hypergraph, Mesh
+    from portpart.graphs.ranks import RankGraph
 
 STANDARD = "-"
 STREAM_FORMAT = "metis"
@@ -74,7 +72,7 @@ def read_graph(name: str, reading: ReadingOptions) -> Graph | Hypergraph:
     Standard input has no name: what can be nothing else is a hypergraph there.
     """
     from portpart import io
-    from portpart.io.reading import LooksLikeNets
+    from portpart.inputs import LooksLikeNets
 
     one_standard_input(GRAPH=name, areas=reading.areas)
     if is_hypergraph(name, reading):
@@ -94,8 +92,7 @@ def _for_graphs(reading: ReadingOptions) -> bool:
 
 def is_hypergraph(name: str, reading: ReadingOptions) -> bool:
     """Whether a hypergraph is meant, not a graph: by the model, else by the format."""
-    from portpart.io.hypergraphs import NET_FORMATS, is_net_name
-    from portpart.io.known import FORMATS
+    from portpart.inputs import FORMATS, NET_FORMATS, is_net_name
 
     if reading.model is not None:
         return reading.model in NET_MODELS
@@ -112,7 +109,7 @@ def refuse_nets(name: str, reading: ReadingOptions) -> None:
     ------
     click.UsageError
     """
-    from portpart.io.known import FORMATS
+    from portpart.inputs import FORMATS
 
     if reading.file_format not in (None, *FORMATS):
         raise click.UsageError(f"{shown(reading.file_format)} is no format of graphs; known are "
@@ -160,8 +157,7 @@ def read_netlist(name: str, reading: ReadingOptions) -> Netlist | None:
     Standard input counts as a netlist only by its format's name: it can be read but once.
     """
     from portpart import io
-    from portpart.io.known import format_of_name
-    from portpart.io.netlists import NETLISTS
+    from portpart.inputs import NETLISTS, format_of_name
 
     if is_hypergraph(name, reading):
         return None
@@ -176,7 +172,7 @@ def read_netlist(name: str, reading: ReadingOptions) -> Netlist | None:
 
 def graph_of_netlist(netlist: Netlist, reading: ReadingOptions) -> Graph:
     """The graph of a netlist that `read_netlist` has read."""
-    from portpart.io.netlist.areas import read_areas
+    from portpart.formats.netlist import read_areas
 
     areas = None if reading.areas is None else read_areas(reading.areas)
     return netlist.graph(reading.model or GRAPH_MODELS[0], max_fanout=reading.max_fanout,
@@ -189,7 +185,7 @@ def read_mesh(name: str, reading: ReadingOptions, pointed: bool) -> Mesh | None:
     With `pointed` its points are known, else they must be those of the file.
     """
     from portpart import io
-    from portpart.io.known import MESHIO, format_of_name
+    from portpart.inputs import MESHIO, format_of_name
 
     if reading.mesh == "nodal" or name == STANDARD:
         return None
@@ -210,7 +206,7 @@ def _options(reading: ReadingOptions) -> dict[str, Any]:
 def write_graph(graph: Graph | Hypergraph, name: str, file_format: str | None = None) -> None:
     """Write a graph or hypergraph to file `name`; `file_format` None goes by the name."""
     from portpart import io
-    from portpart.graphs.hypergraph import Hypergraph
+    from portpart.graphs import Hypergraph
 
     if isinstance(graph, Hypergraph):
         if not ((name == STANDARD and file_format is None) or writes_nets(name, file_format)):
@@ -229,7 +225,7 @@ def sizes_of(graph: Graph | Hypergraph | RankGraph) -> dict[str, int]:
 
 def writes_nets(name: str, file_format: str | None) -> bool:
     """Whether an output file is one of hMETIS."""
-    from portpart.io.hypergraphs import net_format_of_name
+    from portpart.inputs import net_format_of_name
 
     return (file_format or net_format_of_name(name)) == "hmetis"
 
@@ -264,7 +260,7 @@ def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
 
 def read_shares(text: str | None) -> list[str] | None:
     """The numbers of ``1,1,2`` or of the file in ``@FILE``, as they are written."""
-    from portpart.io.text.files import read_source
+    from portpart.formats.text import read_source
 
     if text is None or not text.startswith(AT):
         return None if text is None else [number.strip() for number in text.split(",")]

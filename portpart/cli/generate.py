@@ -11,8 +11,7 @@ from portpart.cli import files
 from portpart.cli.output import print_text, sizes_text
 
 if TYPE_CHECKING:
-    from portpart.graphs.graph import Graph
-    from portpart.graphs.hypergraph import Hypergraph
+    from portpart.graphs import Graph, Hypergraph
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -58,7 +58,7 @@ def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | N
     click.UsageError
         If an option does not go with the others.
     """
-    from portpart.io.hostfile import expand_nodelist, read_hosts
+    from portpart.io import expand_nodelist, read_hosts
     from portpart.io.rankfile import nodes_of
 
     if launch.hosts is not None and launch.nodelist is not None:

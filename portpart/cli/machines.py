@@ -1,17 +1,79 @@
-"""Options that describe a machine, and the machine that they describe."""
+"""Options that describe a machine, and tables of numbers from files."""
 
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from portpart.cli.options import flag, gathered
+from portpart.errors import GraphFormatError
+from portpart.options import shown
 
 if TYPE_CHECKING:
-    from portpart.graphs.topology import Topology
+    from portpart.formats.text import Source
+    from portpart.graphs import Topology
+
+# Tables of numbers from files: distances of a machine, coordinates of points -------------------
+
+
+def read_table(name: str) -> np.ndarray:
+    """Read a table of numbers, a row a line, parted by blanks or by commas.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of what is not a number, or of a row of another length.
+    """
+    from portpart.formats.text import read_source
+
+    return _table_of(read_source(name))
+
+
+def read_points(name: str) -> np.ndarray:
+    """Read coordinates, those of a point a line, or an .npy file."""
+    from portpart.formats import ARRAY_BEGINS, read_array
+    from portpart.formats.text import bare_name, read_source
+
+    source = read_source(name)
+    if source.data.startswith(ARRAY_BEGINS) or bare_name(name).endswith(".npy"):
+        return read_array(source.name, io.BytesIO(source.data), len(source.data))
+    return _table_of(source)
+
+
+def _table_of(source: Source) -> np.ndarray:
+    lines = source.data.decode(errors="replace").splitlines()
+    rows = {number: row for number, line in enumerate(lines, 1)
+            if (row := line.partition("#")[0].strip())}
+    if not rows:
+        raise GraphFormatError(f"{source.name}: holds no numbers; each line must be a row of them")
+    delimiter = "," if any("," in row for row in rows.values()) else None
+    try:
+        return np.loadtxt(list(rows.values()), ndmin=2, delimiter=delimiter)
+    except ValueError as problem:
+        _refuse_row(source, rows, delimiter)
+        raise GraphFormatError(f"{source.name}: {problem}") from problem
+
+
+def _refuse_row(source: Source, rows: dict[int, str], delimiter: str | None) -> None:
+    """Raise for the first line that is not a row of the table."""
+    width = len(next(iter(rows.values())).split(delimiter))
+    for number, row in rows.items():
+        words = row.split(delimiter)
+        if len(words) != width:
+            source.refuse(number, f"{len(words)} numbers; the lines before have {width} each")
+        for word in words:
+            try:
+                float(word)
+            except ValueError:
+                source.refuse(number, f"{shown(word.strip())} is not a number")
+
+
+# Options that describe a machine, and the machine that they describe ---------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +127,8 @@ def machine_of(machine_given: MachineOptions) -> GivenMachine:
     click.UsageError
         If they do not describe one.
     """
-    from portpart.graphs.topology import Topology
-    from portpart.io.machine import read_machine
+    from portpart.graphs import Topology
+    from portpart.io import read_machine
 
     ways = [machine_given.hierarchy, machine_given.matrix, machine_given.node]
     if sum(way is not None for way in ways) > 1 or (machine_given.matrix
@@ -88,8 +150,7 @@ def machine_of(machine_given: MachineOptions) -> GivenMachine:
 
 
 def _of_matrix(name: str) -> Topology:
-    from portpart.cli.tables import read_table
-    from portpart.graphs.topology import Topology
+    from portpart.graphs import Topology
 
     table = read_table(name)
     try:

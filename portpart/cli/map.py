@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from portpart.cli import files, machines, options
-from portpart.cli import launch as launching
+from portpart.cli import files, launch as launching, machines, options
 from portpart.cli.output import grouped
 from portpart.cli.results import print_result, shown
 
@@ -37,7 +36,7 @@ def command(
                  {"fixed": fixed, "initial": initial, "target": settings["target"]})
     settings["target"] = files.read_shares(settings["target"])
     # only a command that maps pays for importing the library
-    from portpart.api.map_processes import map_processes
+    from portpart.api import map_processes
     from portpart.io.rankfile import refuse_crowd
 
     files.refuse_nets(graph, reading)

@@ -47,9 +47,10 @@ def command(
         raise click.UsageError(f"{mesh} is read by this call and would be replaced by the file of "
                                "a block; name another file to write")
     # only a command that partitions pays for importing the library
-    from portpart.api.partition import partition
-    from portpart.io.meshes import read_with_data
-    from portpart.io.writing_meshes import refuse_unwritable, write_mesh, write_submeshes
+    from portpart.api import partition
+    from portpart.inputs import read_with_data
+    from portpart.io import write_mesh, write_submeshes
+    from portpart.io.writing import refuse_unwritable
 
     with shown(quiet) as display:
         made, read = read_with_data(mesh)

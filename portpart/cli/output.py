@@ -1,4 +1,4 @@
-"""Results on standard output: aligned lines for people, one JSON object for programs."""
+"""Results on standard output, and exit codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ import click
 import numpy as np
 
 from portpart.errors import InputError, printable
-from portpart.graphs.html import aligned
+from portpart.graphs import aligned
+
+# Results on standard output: aligned lines for people, one JSON object for programs ------------
+
 
 STDOUT, STDERR = 1, 2
 """File descriptors."""
@@ -98,3 +101,51 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# What the exit codes of the command line mean --------------------------------------------------
+
+
+OK = 0
+INFEASIBLE = 1
+BAD_INPUT = 2
+UNAVAILABLE = 3
+DEFECT = 70
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+# Several processes that an MPI launcher has started for one command ----------------------------
+
+
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+"""Variables in which launchers set the number of processes; Slurm's is set in a batch shell, too.
+"""
+
+ALONE = "--no-mpi"
+
+
+def is_launched() -> bool:
+    """Whether an MPI launcher has started this process, and perhaps others."""
+    sizes = [size for name in SIZES if (size := os.environ.get(name))]
+    return any(size != "1" for size in sizes) if sizes else "PMIX_RANK" in os.environ
+
+
+def is_silent() -> bool:
+    """Whether rank 0 prints what there is to say; what goes wrong before MPI runs all may say."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi is not None and mpi.COMM_WORLD.rank > 0
+
+
+def world() -> Any:
+    """The communicator of all processes; None if there is one process only.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If mpi4py cannot be imported.
+    """
+    from portpart.backends.communication import require_mpi
+
+    comm = require_mpi().COMM_WORLD
+    return comm if comm.size > 1 else None

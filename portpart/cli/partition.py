@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from portpart.cli import files, options, ranks
+from portpart.cli import files, options
+from portpart.cli.output import ALONE, is_launched, world
 from portpart.cli.results import print_result, shown
 
 
@@ -21,7 +22,7 @@ from portpart.cli.results import print_result, shown
 @options.reading_options
 @options.json_option
 @options.quiet_option
-@click.option(ranks.ALONE, "alone", is_flag=True,
+@click.option(ALONE, "alone", is_flag=True,
               help="Started by mpiexec or srun: each process does all of the work for itself.")
 def command(
     graph: str, k: int, output: str | None, fixed: str | None, initial: str | None,
@@ -43,7 +44,7 @@ def command(
     settings["target"] = files.read_shares(settings["target"])
     settings["devices"] = files.list_of_devices(settings["devices"])
     files.check_output(output, graph, fixed)
-    if not alone and ranks.is_launched() and (comm := ranks.world()) is not None:
+    if not alone and is_launched() and (comm := world()) is not None:
         from portpart.cli.rank_partition import partition_on_ranks, refuse_option
 
         for name, value in (("--names", names), ("--devices", settings.pop("devices"))):
@@ -51,7 +52,7 @@ def command(
         return partition_on_ranks(comm, graph, k, output, reading,
                                   {"fixed": fixed, "initial": initial}, settings, as_json, quiet)
     # only a command that partitions pays for importing the library
-    from portpart.api.partition import partition
+    from portpart.api import partition
 
     with shown(quiet) as display:
         loaded, vertex_names = files.read_graph_and_names(graph, reading, names)

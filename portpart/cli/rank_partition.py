@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from portpart.cli import files, options
-from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.ranks import ALONE
+from portpart.cli.output import ALONE, INFEASIBLE, OK
 from portpart.cli.results import print_result, shown
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from portpart.api.rank_results import RankPartitionResult
-    from portpart.graphs.rank_graph import RankGraph
+    from portpart.api import RankPartitionResult
+    from portpart.graphs.ranks import RankGraph
 
 INSTEAD = f"not for several MPI ranks; {ALONE} has each process do all of the work"
 
@@ -48,10 +47,8 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
     int
         The exit code, equal on all ranks.
     """
-    from portpart.api.call_options import CallOptions
-    from portpart.api.partition import partition
-    from portpart.api.rank_call import check_options
-    from portpart.io.rank_reading import read_distributed
+    from portpart.api import CallOptions, check_options, partition
+    from portpart.io import read_distributed
 
     _refuse_nets(graph, reading)
     check_options(CallOptions(k, **settings))
@@ -95,7 +92,7 @@ def _refuse_nets(graph: str, reading: options.ReadingOptions) -> None:
 
 def _own_blocks(rows: RankGraph, file: str | None, free: bool) -> np.ndarray | None:
     """The blocks of the vertices of this rank, of a file that all ranks read."""
-    from portpart.io.rank_blocks import read_own_blocks
+    from portpart.io.rank_partition_file import read_own_blocks
 
     return None if file is None else rows.call(
         lambda graph: read_own_blocks(graph.comm, file, rows.borders, free))
@@ -103,8 +100,8 @@ def _own_blocks(rows: RankGraph, file: str | None, free: bool) -> np.ndarray | N
 
 def _write(rows: RankGraph, result: RankPartitionResult, output: str | None) -> None:
     """Write the blocks of all ranks; rank 0 alone writes what they cannot write together."""
-    from portpart.backends.communication.plan import planned
-    from portpart.io.text.packed import COMPRESSIONS
+    from portpart.backends.communication import planned
+    from portpart.formats.text import COMPRESSIONS
 
     if output is None:
         return

@@ -40,7 +40,7 @@ def command(
     settings["target"] = files.read_shares(settings["target"])
     files.check_output(output, graph, fixed)
     # only a command that partitions pays for importing the library
-    from portpart.api.repartition import repartition
+    from portpart.api import repartition
 
     with shown(quiet) as display:
         loaded, vertex_names = files.read_graph_and_names(graph, reading, names)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from portpart.api.call_options import SESSION_MIGRATION
+from portpart.api import SESSION_MIGRATION
 from portpart.cli import files, options
-from portpart.cli.exits import INFEASIBLE, OK
-from portpart.cli.output import grouped, libraries_on_stderr, print_json, print_text
+from portpart.cli.output import INFEASIBLE, OK, grouped, libraries_on_stderr, print_json, print_text
 from portpart.options import shown, whole_number
 
 if TYPE_CHECKING:
-    from portpart.api.session import Session
-    from portpart.io import NetlistEdits
+    from portpart.formats.netlist import NetlistEdits
+    from portpart.sessions import Session
 
 OBJECTIVES_OF = {"hypergraph": ("km1", "cut", "soed"), "star": ("cut",)}
 """What can be minimised, by model; the first of each by default."""
@@ -69,8 +68,9 @@ def command(
     """
     files.one_standard_input(NETLIST=netlist, TRACE=trace, areas=areas)
     # only a command that partitions pays for importing the library
-    from portpart.api.session import Session
-    from portpart.io import read_edits, read_netlist
+    from portpart.inputs import read_netlist
+    from portpart.io import read_edits
+    from portpart.sessions import Session
 
     if objective not in (None, *OBJECTIVES_OF[model]):
         raise click.UsageError(f"--objective {objective} is not one of --model {model}, which has "
@@ -114,7 +114,7 @@ def replayed(edits: NetlistEdits, session: Session, rounds: int | str, settings:
     compare : int, optional
         Partition so often from scratch, and after the last round.
     """
-    from portpart.api.partition import partition
+    from portpart.api import partition
 
     divided = edits.rounds(rounds)
     for number, lines in enumerate(divided, 1):

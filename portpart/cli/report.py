@@ -7,7 +7,7 @@ import shlex
 import click
 
 from portpart.cli import files, machines, options
-from portpart.cli.exits import INFEASIBLE, OK
+from portpart.cli.output import INFEASIBLE, OK
 
 
 class Remembering(click.Command):
@@ -50,8 +50,8 @@ def command(
                              **machine_given.inputs)
     shares = files.read_shares(target)
     files.check_output(output, graph, part, points, *machine_given.inputs.values())
-    from portpart.cli.tables import read_points
-    from portpart.io.text.files import write_chunks
+    from portpart.cli.machines import read_points
+    from portpart.formats.text import write_chunks
     from portpart.plot.report_data import report_data
     from portpart.plot.reports import page_about
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portpart.api.progress import Report, phase_display
+from portpart.api import Report, phase_display
 from portpart.cli import files
-from portpart.cli.exits import INFEASIBLE, OK
 from portpart.cli.output import (
+    INFEASIBLE,
+    OK,
     grouped,
     libraries_on_stderr,
     print_facts,
@@ -22,7 +23,7 @@ from portpart.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from portpart.api.results import PartitionResult
+    from portpart.api import PartitionResult
 
 
 @dataclass

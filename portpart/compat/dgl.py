@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_integers
-from portpart.graphs.blocks import blocks_of
-from portpart.graphs.subgraphs import MAX_HALO
+from portpart.graphs import blocks_of, host_integers
+from portpart.inputs import MAX_HALO
 from portpart.options import checked_integer, shown
 
 __all__ = ["save_partition_book"]

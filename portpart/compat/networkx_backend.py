@@ -37,10 +37,10 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
 def kernighan_lin_bisection(G: networkx.Graph, partition: Any = None, max_iter: int = 10,
                             weight: Any = "weight", seed: Any = None) -> tuple[set[Any], set[Any]]:
     """Two sets of nodes, as ``networkx.community.kernighan_lin_bisection`` returns them."""
-    from portpart.backends.interrupts import late_signals
+    from portpart.interrupts import late_signals
 
     with late_signals():
-        from portpart.compat.bisection import bisection
+        from portpart.compat.networkx import bisection
     # nothing was converted, and what NetworkX keeps makes it warn at the next call
     (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).pop("portpart", None)
     # the generator of the module is what NetworkX makes of no seed

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.api import partition as api
-from portpart.backends.interrupts import late_signals
+from portpart import api
 from portpart.errors import InputError
-from portpart.graphs import convert
-from portpart.graphs.arrays import as_array, is_tensor, space_of
-from portpart.graphs.constructors import from_edges
-from portpart.graphs.graph import Graph
+from portpart.graphs import Graph, as_array, is_tensor, space_of
+from portpart.inputs import convert, from_edges
+from portpart.interrupts import late_signals
 from portpart.options import shown
 
 if TYPE_CHECKING:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record
-from portpart.generators.vertex_order import VertexOrder, place_of
-from portpart.graphs.row_range import id_dtype
-from portpart.primitives.hashing import hash_of
-from portpart.primitives.pair_sort import sorted_pairs
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.generators.hashed import VertexOrder, place_of
+from portpart.graphs import id_dtype
+from portpart.primitives import hash_of, offsets_from_counts, sorted_pairs
 
 HALF = 32
 LOW_HALF = (1 << HALF) - 1

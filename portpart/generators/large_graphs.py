@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portpart.backends import as_space
-from portpart.generators import drawn_edges as edges
-from portpart.generators import neighbourhoods as near
-from portpart.generators.row_weights import arc_weights, weights_of_vertices
-from portpart.generators.vertex_order import VertexOrder, vertex_order
-from portpart.graphs.row_range import Rows, checked_range
+from portpart.generators import drawn_edges as edges, neighbourhoods as near
+from portpart.generators.hashed import VertexOrder, arc_weights, vertex_order, weights_of_vertices
+from portpart.graphs import Rows, checked_range
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 
 @dataclass(frozen=True, kw_only=True)

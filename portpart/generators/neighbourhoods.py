@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import DeviceFunction, Record, Static
-from portpart.generators.vertex_order import VertexOrder, place_of, vertex_at
-from portpart.graphs.row_range import id_dtype
-from portpart.primitives.hashing import hash_of
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import Static
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.generators.hashed import VertexOrder, place_of, vertex_at
+from portpart.graphs import id_dtype
+from portpart.primitives import hash_of, offsets_from_counts
 
 CELL = 1 << 28
 """Places of a point along the side of its cell."""

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.from_nets import nets_hypergraph
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs import Hypergraph, nets_hypergraph
 
 WIDE_NETS = 2
 """Nets of half of all vertices each."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.from_arrays import edges_graph
-from portpart.graphs.graph import Graph
+from portpart.graphs import Graph, edges_graph
 
 MAX_SCALE = 30
 

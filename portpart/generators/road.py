@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.from_arrays import edges_graph
-from portpart.graphs.graph import Graph
+from portpart.graphs import Graph, edges_graph
 
 JUNCTIONS = 0.15
 """Share of the vertices on the lattice; the others lie on the roads between them."""

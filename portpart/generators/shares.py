@@ -11,11 +11,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from portpart.errors import InputError
-from portpart.generators import drawn_edges as edges
-from portpart.generators import neighbourhoods as near
+from portpart.generators import drawn_edges as edges, neighbourhoods as near
 from portpart.generators.large_graphs import LargeGraph, Neighbours, RandomEdges
-from portpart.graphs.limits import MAX_INT32
-from portpart.graphs.row_range import MAX_ROWS, Rows
+from portpart.graphs import MAX_INT32, MAX_ROWS, Rows
 from portpart.options import checked_integer, shown
 
 __all__ = ["LargeGraph", "RandomEdges", "Rows", "grid_2d", "grid_3d", "jittered_mesh",

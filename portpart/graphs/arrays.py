@@ -14,7 +14,7 @@ from portpart.graphs.weights import integral
 from portpart.options import shown
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 CUDA_DLPACK_DEVICES = (2, 13)
 """DLPack's numbers of CUDA memory and CUDA managed memory."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs.arrays import host_array, host_integers
-from portpart.graphs.by_name import in_order
+from portpart.graphs.names import in_order
 from portpart.options import MANY_BLOCKS, number_of_blocks
 
 

@@ -18,7 +18,7 @@ from portpart.errors import InputError
 from portpart.graphs.weights import NOT_NEGATIVE, exact_total
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 ENTRIES_PER_ITEM = 4096
 """Arcs that one work item (one team) surveys, whatever the degrees are."""

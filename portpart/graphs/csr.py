@@ -11,17 +11,13 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.runs import Runs
+from portpart.graphs.rows import MAX_INT32_ARCS, Runs
 from portpart.graphs.weights import total_of
 from portpart.options import shown
-from portpart.primitives.basic import converted, gather
-from portpart.primitives.pair_sort import sorted_pairs
-from portpart.primitives.reduce import max_of, min_of
-from portpart.primitives.sort import sort_keys
+from portpart.primitives import converted, gather, max_of, min_of, sort_keys, sorted_pairs
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 LOOP = -1
 """Key of a self loop, dropped before the sort."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
 from portpart.errors import InputError
+from portpart.graphs.arrays import index_array
 from portpart.graphs.blocks import held_blocks, held_number
-from portpart.graphs.from_arrays import index_array
 from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS, shown
 

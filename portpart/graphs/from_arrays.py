@@ -21,12 +21,12 @@ from portpart.graphs.arrays import (
     space_of,
     weight_array,
 )
-from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import check_offsets, refuse_asymmetry, survey
 from portpart.graphs.csr import AGREE, SUM, directions_of, tails, undirected_rows, without_loops
 from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.totals import read_only
+from portpart.graphs.names import in_order
+from portpart.graphs.rows import MAX_INT32_ARCS
+from portpart.graphs.structure import read_only
 from portpart.graphs.weights import (
     IGNORE,
     KEEP,
@@ -38,7 +38,7 @@ from portpart.graphs.weights import (
 from portpart.options import shown
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 MAX_VERTICES = 2**31 - 2
 

@@ -1,11 +1,23 @@
-"""CSR arrays of sparse matrices and of tuples."""
+"""Graphs and hypergraphs of sparse matrices."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from portpart.errors import InputError
+from portpart.graphs.arrays import index_array, space_of
+from portpart.graphs.csr import tails, unpacked
+from portpart.graphs.from_nets import NetInput, check_rows, pack_pair
 from portpart.graphs.weights import ABS, IGNORE
+from portpart.options import shown
+from portpart.primitives import sorted_pairs
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Array, ExecutionSpace
+
+# CSR arrays of sparse matrices and of tuples ---------------------------------------------------
 
 
 def parts_of_sparse(matrix: Any, mode: str) -> tuple[Any, Any, Any]:
@@ -47,3 +59,82 @@ def parts_of_tensor(matrix: Any) -> tuple[Any, Any, Any]:
         raise InputError(f"a sparse tensor of the layout {matrix.layout} is not supported; one of "
                          "torch.sparse_csr, sparse_csc or sparse_coo is needed") from problem
     return rows.crow_indices(), rows.col_indices(), rows.values()
+
+
+# Models of sparse matrices as hypergraphs (Catalyurek and Aykanat, 1999 and 2001) --------------
+
+
+ROW_NET, COLUMN_NET, FINE_GRAIN = MODELS = ("row-net", "column-net", "fine-grain")
+"""What vertices and nets are: columns and rows, rows and columns, entries and lines."""
+
+
+def checked_model(model: Any) -> str:
+    """The model that an option asks for; rows are nets by default."""
+    if model is None:
+        return ROW_NET
+    if not isinstance(model, str) or model not in MODELS:
+        raise InputError(f"unknown model {shown(model)}; known are {', '.join(MODELS)}")
+    return str(model)
+
+
+def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetInput:
+    """The nets of the pattern of a sparse matrix; stored zeros are pins, too."""
+    model = checked_model(model)
+    if len(matrix.shape) != 2:
+        raise InputError(f"the matrix has shape {tuple(matrix.shape)}; two dimensions are needed")
+    try:
+        lines = matrix.tocsc() if model == COLUMN_NET else matrix.tocsr()
+    except (TypeError, ValueError, IndexError, NotImplementedError) as problem:
+        raise InputError(f"the matrix of {matrix.dtype} has no compressed rows: "
+                         f"{problem}") from problem
+    across = int(matrix.shape[0 if model == COLUMN_NET else 1])
+    if model == FINE_GRAIN:
+        if diagonal:
+            raise InputError("diagonal goes with the models row-net and column-net")
+        return _of_entries(lines.indptr, lines.indices, across)
+    found = NetInput(lines.indptr, lines.indices, across)
+    return _with_diagonal(found) if diagonal else found
+
+
+def _checked(offsets: Any, items: Any, limit: int) -> tuple[ExecutionSpace, Array, Array]:
+    """The rows of a matrix, which may be damaged, in their space."""
+    space = space_of(offsets)
+    rows = index_array(space, offsets, "rows"), index_array(space, items, "columns")
+    check_rows(space, *rows, limit)
+    return space, *rows
+
+
+def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetInput:
+    """Entries are vertices; the nets are the rows, then the columns."""
+    space, offsets, columns = _checked(offsets, columns, num_columns)
+    m, entries = len(offsets) - 1, len(columns)
+    numbers = space.asarray(np.arange(entries, dtype=np.int64))
+    keys = space.empty(entries, np.int64)
+    space.parallel_for(entries, pack_pair, columns, numbers, keys)
+    keys = sorted_pairs(space, keys, num_columns, None)
+    ends, turned, _ = unpacked(space, num_columns, keys, None)
+    net_offsets = space.empty(m + num_columns + 1, np.int64)
+    net_offsets[: m + 1] = offsets
+    net_offsets[m + 1 :] = ends[1:]
+    net_offsets[m + 1 :] += entries
+    pins = space.empty(2 * entries, np.int32)
+    pins[:entries] = numbers
+    pins[entries:] = turned
+    return NetInput(net_offsets, pins, entries)
+
+
+def _with_diagonal(rows: NetInput) -> NetInput:
+    """The same nets, where net i has the pin i, too."""
+    m, n = len(rows.offsets) - 1, int(rows.num_vertices or 0)
+    if m != n:
+        raise InputError(f"{m} nets and {n} vertices: only a square matrix has a diagonal")
+    space, offsets, pins = _checked(rows.offsets, rows.pins, n)
+    nets = tails(space, offsets, len(pins))
+    lacks = space.full(m, 1, np.int64)
+    lacks[nets[pins == nets]] = 0
+    added = space.zeros(m + 1, np.int64)
+    added[1:] = lacks.cumsum()
+    made = space.empty(len(pins) + int(added[-1]), np.int64)
+    made[space.asarray(np.arange(len(pins))) + added[nets]] = pins
+    made[(offsets[1:] + added[:-1])[lacks == 1]] = space.asarray(np.arange(m))[lacks == 1]
+    return NetInput(offsets + added, made, m)

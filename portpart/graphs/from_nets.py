@@ -18,7 +18,6 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
-from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import (
     RowTerms,
     check_offsets,
@@ -30,13 +29,14 @@ from portpart.graphs.checks import (
 from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.runs import Runs
-from portpart.graphs.totals import read_only
+from portpart.graphs.names import in_order
+from portpart.graphs.rows import Runs
+from portpart.graphs.structure import read_only
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
-from portpart.primitives.pair_sort import sort_rows, sorted_pairs
+from portpart.primitives import sort_rows, sorted_pairs
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 NET_WORDS = RowTerms("net_offsets", "pins", "pins", "a hypergraph of n nets")
 VERTEX_WORDS = RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
@@ -92,7 +92,7 @@ def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hyp
     return replace(made, **arrays, _totals={**made._totals, **totals})
 
 
-def checked_again(hypergraph: Hypergraph) -> Hypergraph:
+def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
     """`hypergraph` itself, after checks if its arrays can be changed elsewhere."""
     h = hypergraph
     if not any(array is not None and has_writable_base(array) for array in h.arrays.values()):

@@ -11,16 +11,16 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.arrays import index_array
-from portpart.graphs.by_name import in_order
 from portpart.graphs.csr import directed_rows
 from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, integer_weights
 from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.names import in_order
+from portpart.graphs.rows import MAX_TOTAL_WEIGHT
 from portpart.graphs.weights import total_of
 from portpart.options import listed, shown
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import ExecutionSpace
+    from portpart.backends.programs import ExecutionSpace
 
 
 VERTEX_WEIGHTS = ("vertex_weights", "vertex ")

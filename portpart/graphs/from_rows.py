@@ -12,16 +12,16 @@ import numpy as np
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, is_tensor, refuse_several_devices, space_of
-from portpart.graphs.by_name import in_order
 from portpart.graphs.checks import survey
 from portpart.graphs.csr import tails, undirected_rows
 from portpart.graphs.from_arrays import ArcReading, csr_graph, edges_graph, refuse_few_of_many
 from portpart.graphs.graph import Graph
+from portpart.graphs.names import in_order
 from portpart.graphs.weights import integral
 from portpart.options import shown
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 ACCEPTED = (
     "a SciPy or CuPy sparse matrix, a tuple (indptr, indices[, weights]), an edge list of shape "

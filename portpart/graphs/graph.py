@@ -16,14 +16,13 @@ from portpart.errors import InputError
 from portpart.graphs.blocks import blocks_of
 from portpart.graphs.row_choice import chosen_entries, chosen_vertices
 from portpart.graphs.rows import Csr
-from portpart.graphs.totals import ArcMeasures, GraphOfSpace, GraphTotals, read_only
-from portpart.primitives.basic import gather
+from portpart.graphs.structure import ArcMeasures, GraphOfSpace, GraphTotals, read_only
+from portpart.primitives import gather
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from portpart.backends.interface import Array, ExecutionSpace
-    from portpart.backends.program import Program, Slot
+    from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

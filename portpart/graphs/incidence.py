@@ -11,13 +11,12 @@ import numpy as np
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.csr import tails
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.sort import sort_keys
+from portpart.graphs.rows import MAX_INT32_ARCS
+from portpart.primitives import offsets_from_counts, sort_keys
 
 LOW_HALF = 0xFFFFFFFF
 

@@ -19,7 +19,7 @@ from portpart.graphs.element_blocks import part_of_other_side
 from portpart.graphs.graph import Graph
 from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence, joined_rows, rows_with, stacked
-from portpart.graphs.totals import read_only
+from portpart.graphs.structure import read_only
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""Nets in Python's own containers: lists of pins, by number or by name."""
+"""Nets in Python's own containers and in the hypergraph libraries of Python."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import chain
 from numbers import Integral, Number
 from typing import Any
@@ -13,6 +13,9 @@ from portpart.errors import InputError
 from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetInput
 from portpart.options import shown
+
+# Nets in Python's own containers: lists of pins, by number or by name --------------------------
+
 
 ACCEPTED = (
     "a list of nets, each a sequence of its pins, a tuple (net_offsets, net_pins), a sparse "
@@ -117,3 +120,54 @@ def _numbered(offsets: np.ndarray, pins: list[Any], names: dict[Any, None]) -> N
             raise InputError(f"net {net} has a pin {shown(pin)}, which is not a vertex")
     found = np.fromiter((number[pin] for pin in pins), np.int64, len(pins))
     return NetInput(offsets, found, len(number), names=list(names))
+
+
+# Hypergraphs of the Python libraries HyperNetX, XGI and hypergraphx, known by their methods ----
+
+
+WEIGHT = "weight"
+"""The attribute of nets that is read as their weight, 1 where it is missing."""
+
+
+def nets_of_network(obj: Any) -> NetInput | None:
+    """The nets of an object of these libraries, named by its nodes; None if it is none."""
+    reader = _reader_of(obj)
+    return None if reader is None else reader(obj)
+
+
+def is_network_of_nets(obj: Any) -> bool:
+    """Whether `obj` is a hypergraph of one of these libraries."""
+    return _reader_of(obj) is not None
+
+
+def _reader_of(obj: Any) -> Callable[[Any], NetInput] | None:
+    if hasattr(obj, "get_nodes") and hasattr(obj, "get_edges"):
+        return _of_hypergraphx
+    if hasattr(obj, "incidence_dict") and hasattr(obj, "nodes"):
+        return _of_hypernetx
+    if hasattr(obj, "nodes") and hasattr(getattr(obj, "edges", None), "members"):
+        return _of_xgi
+    return None
+
+
+def _of_hypernetx(obj: Any) -> NetInput:
+    incidence = obj.incidence_dict
+    weights = [getattr(obj.edges[edge], WEIGHT, 1) for edge in incidence]
+    made = nets_of_names(obj.nodes, incidence.values(), _unless_ones(weights))
+    return made._replace(net_names=list(incidence))
+
+
+def _of_xgi(obj: Any) -> NetInput:
+    found = obj.edges.attrs(WEIGHT).asdict()
+    weights = [1 if found[edge] is None else found[edge] for edge in obj.edges]
+    made = nets_of_names(obj.nodes, obj.edges.members(), _unless_ones(weights))
+    return made._replace(net_names=list(obj.edges))
+
+
+def _of_hypergraphx(obj: Any) -> NetInput:
+    weights = obj.get_weights() if obj.is_weighted() else None
+    return nets_of_names(obj.get_nodes(), obj.get_edges(), weights)
+
+
+def _unless_ones(weights: list[Any]) -> list[Any] | None:
+    return None if all(weight == 1 for weight in weights) else weights

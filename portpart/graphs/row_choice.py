@@ -10,12 +10,11 @@ from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.arrays import as_array, item_of
 from portpart.graphs.rows import Csr
-from portpart.graphs.teams import team_for
-from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.select import positions_of
+from portpart.graphs.structure import team_for
+from portpart.primitives import offsets_from_counts, positions_of
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 UNCHOSEN = -1
 

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, StaticValue
-from portpart.graphs.limits import MAX_INT32
-from portpart.primitives.basic import copy_one
-from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.select import positions_of
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs.rows import MAX_INT32
+from portpart.primitives import copy_one, offsets_from_counts, positions_of
 
 TEAM, WIDE_TEAM = 8, 256
 

@@ -1,15 +1,24 @@
-"""What graphs and hypergraphs have in common for moves of vertices between blocks."""
+"""What graphs and hypergraphs have in common: sizes, sums, and lanes for a vertex."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from portpart.graphs.rows import Csr
+from portpart.backends import as_space
+from portpart.graphs.html import table
+from portpart.graphs.rows import MAX_INT32, Csr
+from portpart.primitives import longest_row, sum_of
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from typing_extensions import Self
+
+    from portpart.backends.programs import Array, ExecutionSpace
+
+# What graphs and hypergraphs have in common for moves of vertices between blocks ---------------
 
 
 class Measures(Protocol):
@@ -85,3 +94,222 @@ class NetStructure(Structure, Protocol):
     @property
     def max_net_size(self) -> int:
         """No fewer than the pins of any net."""
+
+
+# What all graphs have: sizes and sums, also of one of which a rank has some rows, and copies ----
+
+
+class ArcMeasures:
+    """What follows from the numbers of vertices and arcs and from the weight of all arcs."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        @property
+        def num_vertices(self) -> int: ...
+
+        @property
+        def num_arcs(self) -> int: ...
+
+        @property
+        def total_arc_weight(self) -> int: ...
+
+    @property
+    def num_entries(self) -> int:
+        """Entries of all rows: the arcs."""
+        return self.num_arcs
+
+    @property
+    def mean_degree(self) -> float:
+        """Arcs per vertex (0 for the empty graph)."""
+        return self.num_arcs / max(1, self.num_vertices)
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of an arc, times a factor."""
+        return self.total_arc_weight * factor // max(1, self.num_arcs)
+
+    @property
+    def weight_sum_dtype(self) -> np.dtype[Any]:
+        """The smallest of int32 and int64 that holds any sum of arc weights."""
+        return np.dtype(np.int32 if self.total_arc_weight <= MAX_INT32 else np.int64)
+
+
+@dataclass(frozen=True)
+class GraphTotals(ArcMeasures):
+    """Sizes of a whole graph, equal on all ranks that have rows of it.
+
+    What is decided by them is decided as on one device (`graph.whole`).
+
+    Attributes
+    ----------
+    num_vertices, num_arcs, max_degree : int
+    total_vertex_weight, total_arc_weight : int
+        Sums of weights.
+    """
+
+    num_vertices: int
+    num_arcs: int
+    max_degree: int
+    total_vertex_weight: int
+    total_arc_weight: int
+
+
+PLURALS = {"edge": "edges", "net": "nets", "vertex": "vertices"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GraphOfSpace:
+    """What a graph and a hypergraph share: arrays in the memory of a space, and their sums."""
+
+    if TYPE_CHECKING:
+        @property
+        def vertex_weights(self) -> Array | None: ...
+
+        @property
+        def space(self) -> ExecutionSpace: ...
+
+        @property
+        def names(self) -> Sequence[Any] | None: ...
+
+        @property
+        def _totals(self) -> dict[str, int]: ...
+
+        @property
+        def num_vertices(self) -> int: ...
+
+        @property
+        def num_entries(self) -> int: ...
+
+        @property
+        def arrays(self) -> dict[str, Array | None]: ...
+
+        def _sizes(self) -> list[tuple[str, int]]: ...
+
+        def _facts(self) -> list[tuple[str, object]]: ...
+
+        def _weights(self) -> dict[str, Array | None]: ...
+
+    @property
+    def total_vertex_weight(self) -> int:
+        """Sum of the vertex weights; computed once."""
+        return self._total("vertex", self.vertex_weights, self.num_vertices)
+
+    def _total(self, name: str, weights: Array | None, count: int) -> int:
+        if name not in self._totals:
+            with self.space.counters.put_back():  # the first caller would pay for all
+                self._totals[name] = count if weights is None else sum_of(self.space, weights)
+        return self._totals[name]
+
+    def _longest(self, name: str, offsets: Array) -> int:
+        if name not in self._totals:
+            with self.space.counters.put_back():
+                self._totals[name], = self.space.read(
+                    longest_row(self.space, offsets),
+                    lambda: [2 * self.num_entries // max(1, len(offsets) - 1)])
+        return self._totals[name]
+
+    def to(self, space: ExecutionSpace | str) -> Self:
+        """The same in the memory of `space`; the same object if it is there already.
+
+        Parameters
+        ----------
+        space : ExecutionSpace or str
+            A space, or the name of a device as :func:`portpart.space` takes it: ``"cpu"``,
+            ``"cuda"``, ``"cuda:1"``.
+
+        Returns
+        -------
+        Graph or Hypergraph
+
+        Raises
+        ------
+        InputError
+            If there is no device of that name.
+        DeviceUnavailable
+            If the device cannot be used here.
+
+        Examples
+        --------
+        >>> import portpart
+        >>> portpart.generators.grid_2d(2).to("cpu")
+        <Graph: 4 vertices, 4 edges, on cpu>
+        """
+        space = as_space(space)
+        if space is self.space:
+            return self
+        arrays: dict[str, Any] = self.arrays
+        if space.name != self.space.name:
+            arrays = {name: array if array is None else space.asarray(self.space.to_host(array))
+                      for name, array in arrays.items()}
+            read_only(arrays.values())
+        changes = {**arrays, "space": space, "_totals": dict(self._totals)}
+        return replace(self, **changes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from portpart.graphs.arrays import owned
+
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        for name, array in self.arrays.items():
+            values[name] = None if array is None else owned(array, [array], copy=True)
+        return from_pickle, (type(self), *values.values())
+
+    def _repr_html_(self) -> str:
+        weighted = " and ".join(PLURALS[name] for name, weights in self._weights().items()
+                                if weights is not None)
+        return table(type(self).__name__, [
+            *self._sizes(), *self._facts()[:1], ("weights", weighted or "none"),
+            *self._facts()[1:], ("names", None if self.names is None else "yes"),
+            ("memory of", self.space.name)])
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{count:,} {what}" for what, count in self._sizes())
+        weighted = " and ".join(name for name, weights in self._weights().items()
+                                if weights is not None)
+        with_weights = f", with {weighted} weights" if weighted else ""
+        return f"<{type(self).__name__}: {sizes}{with_weights}, on {self.space.name}>"
+
+
+def from_pickle(kind: type[GraphOfSpace], *values: Any) -> GraphOfSpace:
+    """The graph or hypergraph of unpickled or copied values."""
+    graph = kind(*values)
+    read_only(graph.arrays.values())
+    return graph
+
+
+def read_only(arrays: Iterable[Array | None]) -> None:
+    """Make the library's own host arrays read-only."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+
+
+# How many lanes work on one vertex -------------------------------------------------------------
+
+
+def team_for(mean_degree: float) -> int:
+    """Team width for loops over the arcs of a vertex."""
+    if mean_degree <= 4:
+        return 1
+    return 8 if mean_degree <= 16 else 32
+
+
+LONE_DEGREE = 8
+"""A lane alone visits up to this many arcs of each of many vertices sooner than several do."""
+
+
+def team_for_all(graph: Structure) -> int:
+    """Team width for a loop over the arcs of all vertices, one loop after the other."""
+    return 1 if graph.max_degree <= LONE_DEGREE else team_for(graph.mean_degree)
+
+
+ROWS_AT_A_TIME = 6000
+"""An element of the longest row takes a lane as long as this many rows take a device."""
+
+
+def team_for_longest(rows: int, mean: float, longest: int) -> int:
+    """Team width for a short loop over each row: a lane alone with a long one holds up the rest."""
+    team = team_for(mean)
+    for wider in (8, 32):
+        if team < wider and longest * ROWS_AT_A_TIME > rows * team * wider:
+            team = wider
+    return team

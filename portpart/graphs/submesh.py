@@ -8,19 +8,20 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from portpart import backends
-from portpart.backends.interface import Array
+from portpart.backends.programs import Array
 from portpart.graphs.block_items import (
     BlockPairs,
+    LocalItems,
     block_items,
     block_rows,
     known_pairs,
+    local_items,
     merged,
     pairs_of,
     reached,
 )
 from portpart.graphs.html import table
 from portpart.graphs.incidence import Incidence
-from portpart.graphs.local_items import LocalItems, local_items
 from portpart.graphs.rows import Csr
 
 DUPLICATE = 1

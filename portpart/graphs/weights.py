@@ -9,11 +9,11 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.errors import InputError
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs.rows import MAX_TOTAL_WEIGHT
 from portpart.options import shown
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 LARGEST_EXACT = float(MAX_TOTAL_WEIGHT)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.text.files import PathLike, Source, read_source
+from portpart.formats.text import PathLike, Source, read_source
 from portpart.options import shown
 
 MAX_NAMES = 1 << 18

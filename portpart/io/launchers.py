@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.topology import Topology
+from portpart.formats.text import PathLike, write_chunks
+from portpart.graphs import Topology
 from portpart.io.hostfile import Host
 from portpart.io.rankfile import Nodes, placed_ranks
-from portpart.io.text.files import PathLike, write_chunks
 from portpart.options import shown
 
 RANKS_PER_LINE = 16

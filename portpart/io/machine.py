@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from portpart.graphs.topology import MAX_ELEMENTS, Topology
-from portpart.io.cores import levels_of
-from portpart.io.hwloc import cores_of_xml
-from portpart.io.sysfs import cores_of_sys
-from portpart.io.text.files import PathLike, read_source
+from portpart.formats.text import PathLike, read_source
+from portpart.graphs import MAX_ELEMENTS, Topology
+from portpart.io.nodes import cores_of_sys, cores_of_xml, levels_of
 from portpart.options import checked_integer
 
 

@@ -1,30 +1,128 @@
-"""METIS files in pieces: each rank parses some of the lines.
-
-A piece is a range of bytes; the lines that begin in it are its own.  Which vertices they are for
-follows from the lines of the pieces before, so reading has two passes, with a sum over ranks in
-between.
-"""
+"""Text files in pieces, and METIS files of which each rank parses some of the lines."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
-from portpart.graphs.row_checks import checked_rows
-from portpart.graphs.row_range import Rows
-from portpart.io.formats.metis import SYNTAX, Body, MetisHeader, header_of, refuse_words
-from portpart.io.reading import checked_limit
-from portpart.io.text.files import UTF8_MARK, UTF16_MARKS, PathLike
-from portpart.io.text.packed import FIRST_BYTES, ZIP_EMPTY, ZIP_MEMBER, is_packed
-from portpart.io.text.pieces import PieceSource, piece_of
-from portpart.io.text.tokens import count_numbers, read_lines
+from portpart.formats import SYNTAX, Body, MetisHeader, header_of, refuse_words
+from portpart.formats.text import (
+    FIRST_BYTES,
+    UTF8_MARK,
+    UTF16_MARKS,
+    ZIP_EMPTY,
+    ZIP_MEMBER,
+    LineSyntax,
+    PathLike,
+    Source,
+    count_numbers,
+    is_packed,
+    read_lines,
+)
+from portpart.graphs import Rows, checked_rows
+from portpart.inputs import checked_limit
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import ExecutionSpace
+    from portpart.backends.programs import ExecutionSpace
+
+# Text files in pieces: a piece is a range of bytes, and the lines that begin in it are its own
+
+
+CHUNK = 1 << 20
+"""Bytes in which ends of lines are looked for at a time."""
+
+
+@dataclass(frozen=True)
+class PieceSource(Source):
+    """The bytes of a piece of a file.
+
+    Attributes
+    ----------
+    lines_before : callable
+        Returns the number of lines of the file before the piece; called for messages only.
+    """
+
+    lines_before: Callable[[], int] = int
+
+    def line_at(self, position: int) -> int:
+        """Number of the line of the file that holds a byte of the piece."""
+        return self.lines_before() + super().line_at(position)
+
+    def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
+        """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
+        return self.lines_before() + super().line_of_row(syntax, begin, row)
+
+
+def piece_of(name: str, file: BinaryIO, body: int, rank: int, size: int,
+             limit: int | None = None) -> PieceSource:
+    """Read a piece of a file.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called.
+    file : binary file
+    body : int
+        The byte at which the lines begin.
+    rank, size : int
+        Which of how many pieces; they have about the same number of bytes.
+    limit : int, optional
+        See `Source`.
+
+    Raises
+    ------
+    GraphFormatError
+        If the file has become shorter.
+    """
+    length = file.seek(0, os.SEEK_END)
+    begin, end = (_line_begin(file, body + (length - body) * part // size, body, length)
+                  for part in (rank, rank + 1))
+    file.seek(begin)
+    data = file.read(end - begin)
+    if len(data) < end - begin:
+        raise GraphFormatError(f"{name}: the file has become shorter while it was read")
+    return PieceSource(name, data, limit, lambda: _lines_before(name, begin))
+
+
+def _line_begin(file: BinaryIO, at: int, body: int, length: int) -> int:
+    """Where the first line begins that does so at byte `at` or behind it."""
+    if at <= body:
+        return body
+    at -= 1
+    while at < length:
+        file.seek(at)
+        chunk = file.read(CHUNK)
+        if not chunk:
+            break
+        newline = chunk.find(b"\n")
+        if newline >= 0:
+            return at + newline + 1
+        at += len(chunk)
+    return length
+
+
+def _lines_before(name: str, begin: int) -> int:
+    """Lines of a file before a byte that begins a line."""
+    count = 0
+    with open(name, "rb") as file:
+        while begin > 0 and (chunk := file.read(min(CHUNK, begin))):
+            count += chunk.count(b"\n")
+            begin -= len(chunk)
+    return count
+
+
+# METIS files in pieces: each rank parses some of the lines -------------------------------------
+#
+# A piece is a range of bytes; the lines that begin in it are its own.  Which vertices they are for
+# follows from the lines of the pieces before, so reading has two passes, with a sum over ranks in
+# between.
+
 
 MAX_PIECES = 2**20
 

@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import GraphFormatError, InputError
-from portpart.graphs.arrays import host_integers
-from portpart.graphs.blocks import held_blocks
-from portpart.graphs.nearest import did_you_mean
-from portpart.io.text.files import PathLike, Source, read_source, write_chunks
-from portpart.io.text.named_edges import as_bytes
-from portpart.io.text.render import rendered_rows
-from portpart.io.text.tokens import LineSyntax, read_lines
+from portpart.formats.text import (
+    LineSyntax,
+    PathLike,
+    Source,
+    as_bytes,
+    read_lines,
+    read_source,
+    rendered_rows,
+    write_chunks,
+)
+from portpart.graphs import did_you_mean, held_blocks, host_integers
 from portpart.options import shown
 
 SYNTAX = LineSyntax(comments=b"%#")

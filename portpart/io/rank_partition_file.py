@@ -1,4 +1,4 @@
-"""A partition file that several ranks write together."""
+"""A partition file that several ranks write or read together."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.backends.communication.calls import each_of_ranks, from_first_rank
-from portpart.backends.communication.plan import planned
-from portpart.errors import InputError
-from portpart.io.text.files import STREAM, PathLike, move_into_place, new_temporary
-from portpart.io.text.packed import COMPRESSIONS
-from portpart.io.text.render import rendered_rows
+from portpart import backends
+from portpart.backends.communication import each_of_ranks, from_first_rank, planned, sum_over_ranks
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.text import (
+    COMPRESSIONS,
+    FIRST_BYTES,
+    STREAM,
+    UTF8_MARK,
+    ZIP_MEMBER,
+    Lines,
+    PathLike,
+    is_packed,
+    move_into_place,
+    new_temporary,
+    read_lines,
+    read_source,
+    rendered_rows,
+)
+from portpart.io.metis_pieces import PieceSource, piece_of
+from portpart.io.partition_file import FREE, MAX_INT32, SYNTAX
+from portpart.primitives import ship
 
 if TYPE_CHECKING:
-    from portpart.backends.communication.protocol import Communicator
+    from portpart.backends.communication import Communicator
+
+# A partition file that several ranks write together --------------------------------------------
 
 
 def write_own_lines(comm: Communicator, part: np.ndarray, path: PathLike) -> None:
@@ -98,3 +115,134 @@ def _finish(made: list[str], name: str, total: int) -> None:
             raise InputError(
                 f"{name} cannot be written: {problem.strerror or problem}") from problem
     made.clear()
+
+
+# A partition file that several ranks read together, each some of the lines ---------------------
+
+
+def read_own_blocks(comm: Communicator, path: PathLike, borders: np.ndarray,
+                    free: bool = False) -> np.ndarray:
+    """Read the blocks of the vertices of this rank.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    comm : Communicator
+    path : str or PathLike
+        As for `read_partition`, but for standard input.  A packed file is read by rank 0.
+    borders : numpy.ndarray of int64, shape (ranks + 1,)
+        Rank r has the vertices ``borders[r] ... borders[r + 1] - 1``.
+    free : bool
+        As for `read_partition`: accept -1, and lines of a vertex, from 1, and its block.
+
+    Returns
+    -------
+    numpy.ndarray of int32
+
+    Raises
+    ------
+    GraphFormatError
+        On all ranks, naming file and line of what is no block number or vertex, or the wrong number
+        of lines.
+    InputError
+        On all ranks, if one cannot read the file.
+    """
+    n, name = int(borders[-1]), os.fspath(path)
+    source = planned(comm, lambda: _piece(name, comm.rank, comm.size, n))
+    lines = planned(comm, lambda: _numbers(source))
+    lengths = np.diff(lines.starts)
+    total, ones, twos = sum_over_ranks(
+        comm, [len(lengths), (lengths == 1).sum(), (lengths == 2).sum()]).tolist()
+    are_pairs = free and total > 0 and twos == total
+    width = 2 if free and twos and not ones else 1
+    planned(comm, lambda: _check_lines(source, lengths, width, free))
+    before = int(each_of_ranks(comm, len(lengths))[: comm.rank].sum())
+    blocks = lines.values[1::2] if are_pairs else lines.values
+    vertices = lines.values[::2] - 1 if are_pairs else np.arange(before, before + len(blocks))
+
+    def check() -> None:
+        _check_blocks(source, blocks, free)
+        if are_pairs:
+            _check_vertices(source, vertices, n)
+        elif total != n:
+            raise GraphFormatError(f"{name}: {total} lines for {n} vertices")
+
+    planned(comm, check)
+    return _at_owners(comm, name, borders, vertices, blocks)
+
+
+def _piece(name: str, rank: int, size: int, n: int) -> PieceSource:
+    """The lines that a rank reads: its piece of plain text, or on rank 0 all of a packed file."""
+    if name == STREAM:
+        raise InputError("ranks read files, not standard input")
+    try:
+        with open(name, "rb") as file:
+            begin = file.read(FIRST_BYTES)
+            if not is_packed(begin) and not begin.startswith(ZIP_MEMBER):
+                body = len(UTF8_MARK) if begin.startswith(UTF8_MARK) else 0
+                return piece_of(name, file, body, rank, size)
+    except InputError:
+        raise
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+    if rank > 0:
+        return PieceSource(name, b"")
+    whole = read_source(name, n)
+    return PieceSource(whole.name, whole.data)
+
+
+def _numbers(source: PieceSource) -> Lines:
+    """The numbers of the lines."""
+    lines = read_lines(source.data, SYNTAX)
+    if lines.bad_byte is not None:
+        source.refuse_word(lines.bad_byte)
+    return lines
+
+
+def _check_lines(source: PieceSource, lengths: np.ndarray, width: int, free: bool) -> None:
+    """Refuse a line that does not have this many numbers."""
+    wrong = lengths != width
+    if wrong.any():
+        source.refuse(source.line_of_row(SYNTAX, 0, int(wrong.argmax())), "expected one block "
+                      "number per line" + (", or a vertex and its block on each" if free else ""))
+
+
+def _check_blocks(source: PieceSource, blocks: np.ndarray, free: bool) -> None:
+    bad = (blocks < (FREE if free else 0)) | (blocks > MAX_INT32)
+    if bad.any():
+        row = int(bad.argmax())
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{blocks[row]} is not a block number")
+
+
+def _check_vertices(source: PieceSource, vertices: np.ndarray, n: int) -> None:
+    bad = (vertices < 0) | (vertices >= n)
+    if bad.any():
+        row = int(bad.argmax())
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{vertices[row] + 1} is not a vertex; "
+                      f"vertices are 1 ... {n}")
+
+
+def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.ndarray,
+               blocks: np.ndarray) -> np.ndarray:
+    """Blocks sent to the ranks that have the vertices; `FREE` for vertices without one."""
+    owner = np.searchsorted(borders, vertices, side="right") - 1
+    order = np.argsort(owner, kind="stable")
+    (places, found), _ = ship(comm, backends.space("cpu"), [
+        vertices[order].astype(np.int64), blocks[order].astype(np.int32)],
+        np.bincount(owner, minlength=comm.size))
+    first, last = (int(each) for each in borders[comm.rank : comm.rank + 2])
+    assert places is not None
+    assert found is not None
+    part = np.full(last - first, FREE, np.int32)
+
+    def check() -> None:
+        times = np.bincount(places - first, minlength=len(part))
+        if (times > 1).any():
+            raise GraphFormatError(f"{name}: a second block for vertex "
+                                   f"{first + int((times > 1).argmax()) + 1}")
+
+    planned(comm, check)
+    part[places - first] = found
+    return part

@@ -9,33 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.communication.calls import (
+from portpart.backends.communication import (
     calls_of,
     each_of_ranks,
     from_first_rank,
+    planned,
     sum_over_ranks,
 )
-from portpart.backends.communication.plan import planned
 from portpart.errors import GraphFormatError, InputError
-from portpart.graphs.from_ranks import graph_of_ranks
-from portpart.graphs.graph import Graph
-from portpart.graphs.rank_graph import RankGraph
-from portpart.graphs.row_order import degrees_of
-from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders
-from portpart.io.known import FORMATS, format_of_name
+from portpart.formats.text import FIRST_BYTES, STREAM, PathLike, is_packed
+from portpart.graphs import VERTEX_COST, Graph, Rows, balanced_borders, degrees_of
+from portpart.graphs.ranks import RankGraph, graph_of_ranks
+from portpart.inputs import FORMATS, format_of_name, read
 from portpart.io.metis_pieces import open_metis_piece
-from portpart.io.reading import read
 from portpart.io.row_files import open_rows
-from portpart.io.text.files import STREAM, PathLike
-from portpart.io.text.packed import FIRST_BYTES, is_packed
 from portpart.options import shown
-from portpart.primitives.basic import converted
-from portpart.primitives.scan import offsets_from_counts
-from portpart.primitives.ship import ship
+from portpart.primitives import converted, offsets_from_counts, ship
 
 if TYPE_CHECKING:
-    from portpart.backends.communication.protocol import Communicator
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.communication import Communicator
+    from portpart.backends.programs import Array, ExecutionSpace
 
 BY_ROWS, BY_LINES, BY_ONE = "rows", "lines", "one"
 """Ways to read a file: ranges of rows, pieces of text, or all of it on rank 0."""

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_integers
-from portpart.graphs.blocks import held_blocks
-from portpart.graphs.topology import Topology, checked_topology
+from portpart.formats.text import PathLike, write_chunks
+from portpart.graphs import Topology, checked_topology, held_blocks, host_integers
 from portpart.io.hostfile import Host
-from portpart.io.text.files import PathLike, write_chunks
 from portpart.options import checked_flag, shown
 
 CORES_AND_SOCKETS = 2

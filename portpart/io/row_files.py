@@ -10,19 +10,29 @@ import numpy as np
 
 from portpart import backends
 from portpart.errors import GraphFormatError, InputError, typed_memory_errors
-from portpart.graphs.limits import MAX_INT32
-from portpart.graphs.row_checks import checked_rows
-from portpart.graphs.row_range import VERTEX_COST, Rows, balanced_borders, checked_range
-from portpart.graphs.weights import integral
-from portpart.io.formats.npz import BARE_NAMES, OWN_NAMES
-from portpart.io.formats.parhip import HEADER_BYTES
-from portpart.io.formats.stored import StoredRows, rows_of_folder, rows_of_npz, rows_of_parhip
-from portpart.io.text.files import PathLike
-from portpart.io.text.packed import FIRST_BYTES, is_packed
+from portpart.formats import (
+    BARE_NAMES,
+    HEADER_BYTES,
+    OWN_NAMES,
+    StoredRows,
+    rows_of_folder,
+    rows_of_npz,
+    rows_of_parhip,
+)
+from portpart.formats.text import FIRST_BYTES, PathLike, is_packed
+from portpart.graphs import (
+    MAX_INT32,
+    VERTEX_COST,
+    Rows,
+    balanced_borders,
+    checked_range,
+    checked_rows,
+    integral,
+)
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import ExecutionSpace
+    from portpart.backends.programs import ExecutionSpace
 
 MAX_RANGES = 2**20
 

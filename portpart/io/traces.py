@@ -15,9 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.limits import MAX_INT32
-from portpart.io.netlist.areas import read_areas
-from portpart.io.netlist.edits import (
+from portpart.formats.netlist import (
     CONNECT,
     DISCONNECT,
     END_NET,
@@ -25,12 +23,15 @@ from portpart.io.netlist.edits import (
     NEW_NET,
     NEW_VERTEX,
     WEIGH,
+    Netlist,
     NetlistEdits,
     Steps,
+    area_of,
+    read_areas,
 )
-from portpart.io.netlist.netlist import Netlist, area_of
-from portpart.io.netlist.verilog.drives import drives
-from portpart.io.text.files import PathLike, Source, read_source
+from portpart.formats.netlist.verilog.drives import drives
+from portpart.formats.text import PathLike, Source, read_source
+from portpart.graphs import MAX_INT32
 from portpart.options import shown
 
 MODELS = ("hypergraph", "star")

@@ -1,23 +1,33 @@
-"""Graphs and hypergraphs to files, which are complete or not there."""
+"""Graphs, hypergraphs and meshes to files, which are complete or not there."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from portpart import backends
-from portpart.errors import InputError
-from portpart.graphs.by_name import told_names
-from portpart.graphs.convert import as_graph
-from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.io.formats import hmetis
-from portpart.io.hypergraphs import net_format_of_name
-from portpart.io.known import FORMATS, format_of_name
-from portpart.io.text.files import PathLike, write_chunks
-from portpart.io.text.named_edges import why_unwritable
+from portpart.errors import InputError, typed_memory_errors
+from portpart.formats import hmetis, mesh_text, meshio_module, points_and_cells, vtu_text
+from portpart.formats.text import PathLike, bare_name, why_unwritable, write_chunks, write_together
+from portpart.graphs import Graph, Mesh, Submesh, told_names
+from portpart.inputs import (
+    FORMATS,
+    as_graph,
+    as_hypergraph,
+    as_mesh,
+    format_of_name,
+    is_hypergraph,
+    net_format_of_name,
+)
 from portpart.options import shown
+
+# Graphs and hypergraphs to files, which are complete or not there ------------------------------
+
 
 KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with the names that "
         "the graph has in memory")
@@ -145,3 +155,193 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
         warnings.warn(f"the names of {made.num_vertices} vertices are not written, as hMETIS files "
                       f"hold none: {KEPT}", UserWarning, stacklevel=2)
     write_chunks(path, hmetis.text(made))
+
+
+# Meshes and sub-meshes to files, each of which is complete or not there ------------------------
+
+
+VTU, PVTU = ".vtu", ".pvtu"
+
+GHOST_TYPE = "vtkGhostType"
+"""The name by which VTK knows cells and points that are another piece's own."""
+
+POINT_ARRAYS = (("Int32", "GlobalNodeId"), ("UInt8", GHOST_TYPE))
+CELL_ARRAYS = (("Int32", "block"), ("Int32", "GlobalElementId"), ("UInt8", GHOST_TYPE))
+"""Data of the pieces of a .pvtu file: types and names."""
+
+
+@typed_memory_errors
+def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = None) -> None:
+    """Write a mesh as a METIS file or, with the blocks of a partition, as a VTK file.
+
+    Parameters
+    ----------
+    mesh : Mesh or whatever :func:`portpart.as_mesh` takes
+        Of a ``meshio.Mesh`` a VTK file has all data.
+    path : str or PathLike
+        ``.mesh`` is a METIS file; ``-`` writes that to standard output.  ``.vtu`` is a file of VTK,
+        for ParaView; it needs points, kinds of cells and ``pip install 'portpart[mesh]'``.  Both
+        are packed if ``.gz`` or the like follows.  Another suffix is refused.
+    part : array_like of int, shape (num_elements,), PartitionResult or Session, optional
+        Block of each element: the cell data ``block`` of a VTK file, see
+        :meth:`portpart.Mesh.cell_data`.
+    k : int, optional
+        Number of blocks; default: that of the result, or the largest block plus one.
+
+    Raises
+    ------
+    InputError
+        If the suffix is another, the mesh or the part is malformed, the format cannot hold them,
+        or the file cannot be written.
+
+    Notes
+    -----
+    The file is written under a temporary name in the same folder and then renamed: it is complete
+    or not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> portpart.io.write_mesh(portpart.as_mesh([[0, 1, 2], [1, 2, 3]]), "two.mesh")
+    >>> print(Path("two.mesh").read_text(), end="")
+    2
+    1 2 3
+    2 3 4
+    """
+    file = os.fspath(path)
+    suffix = mesh_suffix(file)
+    made = as_mesh(mesh)
+    if suffix == VTU:
+        data = {} if part is None else {"block": made.cell_data(part, k)}
+        whole = mesh if isinstance(mesh, meshio_module().Mesh) else made
+        write_chunks(path, [_named(file, whole, data, {})])
+        return
+    if part is not None:
+        raise InputError(f"{file}: METIS mesh files hold no blocks; .vtu files do, and "
+                         "portpart.io.write_partition writes the blocks alone")
+    write_chunks(path, mesh_text(made))
+
+
+def mesh_suffix(file: str) -> str:
+    """The suffix of a mesh file to write; none stands for METIS's.
+
+    Raises
+    ------
+    InputError
+        If no mesh is written under it.
+    """
+    suffix = os.path.splitext(bare_name(file.lower()))[1]
+    if suffix not in ("", VTU, *FORMATS["metis-mesh"].suffixes):
+        hint = ("portpart.io.write_submeshes writes .pvtu files" if suffix == PVTU else
+                "meshio writes other formats")
+        raise InputError(f"{file}: meshes are written as METIS mesh files, whose names end in "
+                         f".mesh, or as VTK files, .vtu; {hint}")
+    return suffix
+
+
+def refuse_unwritable(mesh: Any, file: str) -> None:
+    """Raise, before the work, if the `Mesh` of a file cannot be written as a file of VTK."""
+    try:
+        if isinstance(mesh, Mesh):
+            points_and_cells(mesh)
+    except InputError as problem:
+        raise InputError(f"{file}: {problem}") from problem
+
+
+@typed_memory_errors
+def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str]:
+    """Write sub-meshes as files of VTK, one for each block, and one that names them all.
+
+    Parameters
+    ----------
+    pieces : sequence of Submesh
+        As :meth:`portpart.Mesh.submeshes` returns them.
+    path : str or PathLike
+        The file that names the others, which ParaView opens; it ends in ``.pvtu``.  The piece of
+        block 7 in ``wing.pvtu`` is ``wing_7.vtu``, in the same folder.
+
+    Returns
+    -------
+    list of str
+        The names of the files of the pieces.
+
+    Raises
+    ------
+    InputError
+        If the suffix is another, two pieces are of one block, the mesh has no points or no kinds of
+        cells, or a file cannot be written.
+
+    Notes
+    -----
+    Cells have ``block``, the block that owns them, ``GlobalElementId``, their numbers in the whole
+    mesh, -1 of cells of a lower dimension, and ``vtkGhostType``, 1 of ghosts; points have
+    ``GlobalNodeId`` and ``vtkGhostType``.
+    All files are written to a temporary folder in the same place and then renamed: if one cannot be
+    written, the old ones stay.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> mesh = portpart.as_mesh({"triangle": [[0, 1, 2], [1, 2, 3]]},
+    ...                         points=[[0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> portpart.io.write_submeshes(mesh.submeshes([0, 1]), "two.pvtu")
+    ['two_0.vtu', 'two_1.vtu']
+    """
+    file = os.fspath(path)
+    if not file.lower().endswith(PVTU):
+        raise InputError(f"{file}: sub-meshes are written to a file that names their files, and "
+                         f"ends in {PVTU}")
+    if not all(isinstance(piece, Submesh) for piece in pieces):
+        raise InputError("the pieces are no sub-meshes: mesh.submeshes(part) makes them")
+    blocks = [piece.block for piece in pieces]
+    if len(set(blocks)) < len(blocks):
+        twice = next(block for block in blocks if blocks.count(block) > 1)
+        raise InputError(f"two of the pieces are of block {twice}, and a block has one file")
+    names = [f"{file[: -len(PVTU)]}_{piece.block}{VTU}" for piece in pieces]
+    ghosts = any(len(piece.owners) for piece in pieces)
+    inside = [os.path.basename(name) for name in names]
+    texts = itertools.chain((_piece_text(file, piece) for piece in pieces),
+                            [_pvtu(inside, int(ghosts)).encode(errors="surrogateescape")])
+    write_together(path, zip([*inside, os.path.basename(file)], texts))
+    return names
+
+
+def _piece_text(file: str, piece: Submesh[Mesh]) -> bytes:
+    """The file of a sub-mesh; errors name `file`."""
+    elements, nodes = piece.ghost_types
+    owners = np.full(len(piece.elements), piece.block, np.int32)
+    owners[piece.num_own :] = piece.owners
+    ends = np.cumsum([len(cells.nodes) for cells in piece.mesh.cells or ()])[:-1]
+    lower = sum(map(len, piece.lower_cells.values()))
+    cell_data = {"block": (owners, piece.block), "GlobalElementId": (piece.elements, -1),
+                 GHOST_TYPE: (elements, 0)}
+    return _named(file, piece.mesh,
+                  {name: np.split(np.pad(each, (0, lower), constant_values=of_lower), ends)
+                   for name, (each, of_lower) in cell_data.items()},
+                  {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})
+
+
+def _named(file: str, mesh: Any, cell_data: dict[str, list[np.ndarray]],
+           point_data: dict[str, np.ndarray]) -> bytes:
+    """The VTK file of a mesh; errors name `file`."""
+    try:
+        return vtu_text(mesh, cell_data, point_data)
+    except InputError as problem:
+        raise InputError(f"{file}: {problem}") from problem
+
+
+def _pvtu(names: Sequence[str], ghosts: int) -> str:
+    """The text of the file that names pieces, by the names in their folder."""
+    from html import escape  # only these files need it
+
+    def arrays(what: str, each: Sequence[tuple[str, str]]) -> str:
+        lines = "".join(f'      <PDataArray type="{kind}" Name="{name}"/>\n' for kind, name in each)
+        return f"    <{what}>\n{lines}    </{what}>\n"
+
+    pieces = "".join(f'    <Piece Source="{escape(name)}"/>\n' for name in names)
+    return ('<?xml version="1.0"?>\n<VTKFile type="PUnstructuredGrid" version="0.1">\n'
+            f'  <PUnstructuredGrid GhostLevel="{ghosts}">\n'
+            + arrays("PPointData", POINT_ARRAYS) + arrays("PCellData", CELL_ARRAYS)
+            + '    <PPoints>\n      <PDataArray type="Float64" NumberOfComponents="3"/>\n'
+            f"    </PPoints>\n{pieces}  </PUnstructuredGrid>\n</VTKFile>\n")

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_array
-from portpart.graphs.rank_graph import RankGraph
+from portpart.graphs import host_array
+from portpart.graphs.ranks import RankGraph
 from portpart.metrics.nets import NetsView, view_of
-from portpart.metrics.ranks import block_weights_of_ranks, on_ranks
-from portpart.metrics.view import PartitionView
+from portpart.metrics.view import PartitionView, block_weights_of_ranks, on_ranks
 from portpart.options import exact_fraction, number_of_blocks, shown, whole_number
 
 MAX_COMMON_BITS = 1 << 14

@@ -1,19 +1,167 @@
-"""All metrics of one partition in one value."""
+"""All metrics of one partition of a graph or a hypergraph in one value."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, overload
 
 import numpy as np
 
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.metrics.balance import block_weights_of
-from portpart.metrics.net_evaluation import HypergraphEvaluation, evaluated_nets
-from portpart.metrics.nets import NetsView, view_of
-from portpart.metrics.quality import boundary_of, cut_of, volume_of
-from portpart.metrics.report import Report, of_weights
-from portpart.metrics.structure import components_of, quotient_of
+from portpart.graphs import Hypergraph, aligned, table
+from portpart.metrics.balance import block_weights_of, imbalance_of, keeps_limits
+from portpart.metrics.nets import (
+    NetsView,
+    absorption_of,
+    histogram_of,
+    km1_of,
+    net_boundary_of,
+    net_cut_of,
+    soed_of,
+    view_of,
+)
+from portpart.metrics.quality import boundary_of, components_of, cut_of, quotient_of, volume_of
+
+# What evaluations of graphs and of hypergraphs have in common, and how every number is called
+
+
+FACTS = {
+    "vertices": "num_vertices",
+    "edges": "num_edges",
+    "nets": "num_nets",
+    "pins": "num_pins",
+    "blocks": "k",
+    "empty blocks": "empty_blocks",
+    "disconnected blocks": "disconnected_blocks",
+    "cut": "cut",
+    "km1": "km1",
+    "soed": "soed",
+    "absorption": "absorption",
+    "communication volume": "communication_volume",
+    "largest volume of a block": "max_communication_volume",
+    "pairs of neighbouring blocks": "neighbour_pairs",
+    "imbalance": "imbalance",
+    "heaviest block": "max_block_weight",
+    "lightest block": "min_block_weight",
+    "boundary vertices": "boundary",
+}
+"""The names of numbers wherever they are shown, and the attributes that hold them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Metrics of a partition that graphs and hypergraphs have."""
+
+    num_vertices: int
+    k: int
+    cut: int
+    imbalance: float
+    block_weights: np.ndarray
+    max_block_weight: int
+    min_block_weight: int
+    boundary: int
+    target: Any = None
+
+    def facts(self) -> dict[str, int | float]:
+        """Every number by its name, as printed, in notebooks and on pages."""
+        return {name: getattr(self, field) for name, field in FACTS.items() if hasattr(self, field)}
+
+    def __str__(self) -> str:
+        return aligned(self.facts())
+
+    def _repr_html_(self) -> str:
+        return table(type(self).__name__, self.facts().items())
+
+    def is_balanced(self, imbalance: Any = 0.03) -> bool:
+        """True if no block is above its limit for `imbalance` (exact)."""
+        return keeps_limits(self.block_weights, imbalance, self.target)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields but `target` as plain Python values (arrays become lists), for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items() if name != "target"
+        }
+
+
+def of_weights(weights: np.ndarray, target: Any) -> dict[str, Any]:
+    """What follows from the weights of the blocks."""
+    return {
+        "imbalance": imbalance_of(weights, target),
+        "block_weights": weights,
+        "max_block_weight": int(weights.max(initial=0)),
+        "min_block_weight": int(weights.min()) if len(weights) else 0,
+        "target": target,
+    }
+
+
+# All metrics of one partition of a hypergraph in one value -------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class HypergraphEvaluation(Report):
+    """What a partition is worth; made by :func:`evaluate`, prints readably.
+
+    Attributes
+    ----------
+    num_vertices, num_nets, num_pins, k : int
+    cut : int
+        Weight of the nets in several blocks.
+    km1, soed : int
+        The same with each net times its blocks less one, and times its blocks.
+    imbalance : float
+        Heaviest block over ``ceil(W / k)``, less one; with a target the largest of the blocks'
+        weights over their targets, less one.
+    block_weights : ndarray of int64, shape (k,)
+    max_block_weight, min_block_weight : int
+    empty_blocks : int
+        Number of blocks without a vertex.
+    boundary : int
+        Number of vertices on a net in several blocks.
+    absorption : float
+        As :func:`absorption` has it.
+    connectivity : ndarray of int64, shape (k + 1,)
+        How many nets reach 0, 1 ... k blocks.
+    target : array_like, optional
+        What the evaluation was made with.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> nets = portpart.as_hypergraph([[0, 1, 2], [2, 3]])
+    >>> evaluation = portpart.metrics.evaluate(nets, [0, 0, 1, 1], 2)
+    >>> evaluation.cut, evaluation.km1, evaluation.soed
+    (1, 1, 2)
+    """
+
+    num_nets: int
+    num_pins: int
+    km1: int
+    soed: int
+    empty_blocks: int
+    absorption: float
+    connectivity: np.ndarray
+
+
+def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:
+    """Every metric of a view."""
+    return HypergraphEvaluation(
+        num_vertices=len(view.part),
+        num_nets=len(view.sizes),
+        num_pins=len(view.pins),
+        k=view.k,
+        cut=net_cut_of(view),
+        km1=km1_of(view),
+        soed=soed_of(view),
+        empty_blocks=int((np.bincount(view.part, minlength=view.k) == 0).sum()),
+        boundary=len(net_boundary_of(view)),
+        absorption=absorption_of(view),
+        connectivity=histogram_of(view),
+        **of_weights(block_weights_of(view), target),
+    )
+
+
+# All metrics of one partition in one value -----------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.graphs.blocks import blocks_of
-from portpart.graphs.convert_nets import as_hypergraph
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.graphs import Hypergraph, blocks_of
+from portpart.inputs import as_hypergraph
 from portpart.metrics.view import PartitionView
 
 

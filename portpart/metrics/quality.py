@@ -1,16 +1,24 @@
-"""Cut, boundary and communication volume of a partition."""
+"""Cut, boundary and volume of a partition, the shape of its blocks, and the cost of a mapping."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from portpart.backends.communication.calls import sum_over_ranks
-from portpart.graphs.rank_graph import RankGraph
+from portpart import backends
+from portpart.backends.communication import sum_over_ranks
+from portpart.errors import InputError
+from portpart.graphs import Graph, Topology, checked_topology, read_only
+from portpart.graphs.ranks import RankGraph
+from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, net_cut_of, view_of
-from portpart.metrics.ranks import boundary_of_rank, cut_of_ranks, on_ranks
-from portpart.metrics.view import PartitionView
+from portpart.metrics.view import PartitionView, boundary_of_rank, cut_of_ranks, on_ranks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# Cut, boundary and communication volume of a partition -----------------------------------------
 
 
 class CommunicationVolume(NamedTuple):
@@ -123,3 +131,209 @@ def boundary_of(view: PartitionView) -> np.ndarray:
 def volume_of(view: PartitionView) -> CommunicationVolume:
     """:func:`communication_volume` of a view."""
     return CommunicationVolume(int(view.sent.sum()), int(view.sent.max(initial=0)))
+
+
+# The shape of a partition: connected pieces of its blocks, and the graph of its blocks ---------
+
+
+def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
+    """Number of connected components of each block's induced subgraph, shape (k,).
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,), PartitionResult or Session
+        Block of each vertex; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: that of the result, or the largest block number plus one.
+
+    Returns
+    -------
+    ndarray of int64
+        0 for an empty block, 1 for a connected one.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.components_per_block(path, [0, 1, 1, 0])
+    array([2, 1])
+    """
+    return components_of(PartitionView(graph, part, k))
+
+
+def quotient_graph(graph: Any, part: Any, k: int | None = None) -> Graph:
+    """The graph of the blocks: block weights on vertices, cut between two blocks on edges.
+
+    Blocks that share only edges of weight zero are still neighbours.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,), PartitionResult or Session
+        Block of each vertex; device arrays are copied to the host.
+    k : int, optional
+        Number of blocks; default: that of the result, or the largest block number plus one.
+
+    Returns
+    -------
+    Graph
+        On the host.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> grid = portpart.generators.grid_2d(2, 4)
+    >>> blocks = portpart.metrics.quotient_graph(grid, [0, 0, 1, 1, 0, 0, 1, 1])
+    >>> blocks.vertex_weights.tolist(), blocks.to_scipy().toarray().tolist()
+    ([4, 4], [[0, 2], [2, 0]])
+    """
+    return quotient_of(PartitionView(graph, part, k))
+
+
+def components_of(view: PartitionView) -> np.ndarray:
+    """:func:`components_per_block` of a view."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(view.part)
+    inner = np.ones(len(view.targets), bool)
+    inner[view.cut_arcs] = False
+    kept_before = np.concatenate([[0], np.cumsum(inner)])
+    offsets = kept_before[view.offsets]
+    inside = csr_array((np.ones(offsets[-1], np.int8), view.targets[inner], offsets), shape=(n, n))
+    count, label = connected_components(inside, directed=False)
+    block = np.zeros(count, np.int64)
+    block[label] = view.part
+    return np.bincount(block, minlength=view.k)
+
+
+def quotient_of(view: PartitionView) -> Graph:
+    """:func:`quotient_graph` of a view."""
+    pairs = view.part[view.cut_arc_tails] * view.k + view.part[view.cut_arc_heads]
+    keys, place = np.unique(pairs, return_inverse=True)
+    weights = np.zeros(len(keys), np.int64)
+    np.add.at(weights, place, view.cut_arc_weights)
+    offsets = np.searchsorted(keys, np.arange(view.k + 1) * view.k).astype(np.int32)
+    targets = (keys % max(1, view.k)).astype(np.int32)
+    quotient = Graph(offsets, targets, weights, block_weights_of(view), backends.space("cpu"))
+    read_only(quotient.arrays.values())
+    return quotient
+
+
+# What a mapping of processes to processing elements costs --------------------------------------
+
+
+def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
+    """Communication cost J: the sum of weight times distance over all edges, each edge once.
+
+    The papers on process mapping sum over both directions of every edge: twice this.
+
+    Parameters
+    ----------
+    graph : Graph or whatever `as_graph` takes
+    part : array_like of int, shape (n,), MappingResult or Session
+        Processing element of each vertex; device arrays are copied to the host.
+    topology : Topology
+
+    Returns
+    -------
+    int
+        Exact; refused where it does not fit 64 bits.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.metrics import mapping_cost
+    >>> machine = portpart.Topology("2:2", "1:10")
+    >>> mapping_cost([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 1, 2, 3], machine)
+    22
+    """
+    return int(sum(level_costs(graph, part, topology).tolist()))
+
+
+def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
+    """J by the innermost level that the ends of an edge share; the sum is :func:`mapping_cost`.
+
+    Parameters
+    ----------
+    graph, part, topology
+        As for :func:`mapping_cost`.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (number of levels,)
+        One entry if the topology is a matrix.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> machine = portpart.Topology("2:2", "1:10")
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.level_costs(path, [0, 1, 2, 3], machine)
+    array([ 2, 10])
+    """
+    here, there, weights = _cut_arcs(graph, part, topology)
+    return level_costs_of(topology, here, there, weights)
+
+
+def level_costs_of(topology: Topology, here: np.ndarray, there: np.ndarray,
+                   weights: np.ndarray) -> np.ndarray:
+    """:func:`level_costs` of arcs between elements, both directions of each edge."""
+    if topology.is_hierarchy:
+        group, distances = topology.level(here, there), [0, *topology.level_distances]
+    else:
+        distinct, group = np.unique(topology.distance(here, there), return_inverse=True)
+        distances = distinct.tolist()
+    sums = np.zeros(len(distances), np.int64)
+    np.add.at(sums, group, weights)
+    costs = [weight // 2 * distance for weight, distance in zip(sums.tolist(), distances)]
+    costs = costs[1:] if topology.is_hierarchy else [sum(costs)]
+    if sum(costs) >= 2**63:
+        raise InputError(f"edges that weigh {int(weights.sum()) // 2} between elements at "
+                         f"distances of up to {topology.max_distance} cost more than 64 bits hold")
+    return np.array(costs, np.int64)
+
+
+def cost_facts(costs: np.ndarray) -> dict[str, int | str]:
+    """The communication cost and its parts by level, as they are shown."""
+    levels = " + ".join(f"{cost:,}" for cost in costs.tolist())
+    return {"communication cost": int(costs.sum()), "cost by level": levels}
+
+
+def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
+    """Weight of the edges between each two processing elements.
+
+    Parameters
+    ----------
+    graph, part
+        As for :func:`mapping_cost`.
+    k : int, optional
+        Number of elements; default: the largest one in `part` plus one.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of int64, shape (k, k)
+        Symmetric: an edge counts in both entries of its pair.  Nothing on the diagonal.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> path = portpart.generators.grid_2d(1, 4)
+    >>> portpart.metrics.traffic_matrix(path, [0, 1, 1, 0]).toarray()
+    array([[0, 2],
+           [2, 0]])
+    """
+    from scipy.sparse import coo_array
+
+    view = PartitionView(graph, part, k)
+    pairs = view.part[view.cut_arc_tails], view.part[view.cut_arc_heads]
+    matrix = coo_array((view.cut_arc_weights, pairs), shape=(view.k, view.k)).tocsr()
+    matrix.sort_indices()
+    return matrix
+
+
+def _cut_arcs(graph: Any, part: Any,
+              topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    view = PartitionView(graph, part, checked_topology(topology).num_elements)
+    return view.part[view.cut_arc_tails], view.part[view.cut_arc_heads], view.cut_arc_weights

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
-from portpart.graphs.blocks import held_blocks, held_number
-from portpart.graphs.convert_mesh import as_mesh
-from portpart.graphs.mesh import Mesh
+from portpart.graphs import Mesh, held_blocks, held_number
+from portpart.inputs import as_mesh
 from portpart.options import shown
-from portpart.plot.canvas import host_points, picture_on
+from portpart.plot.canvas import checked_view, host_points, picture_on
 from portpart.plot.colors import wanted_colors
 from portpart.plot.elements import draw_elements
 from portpart.plot.links import (
@@ -22,7 +21,6 @@ from portpart.plot.links import (
 )
 from portpart.plot.points import FEW, Scene, draw_points
 from portpart.plot.raster import Window, checked_window
-from portpart.plot.view import checked_view
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,4 @@
-"""Axes to draw on, and what goes into pictures as arrays of the host."""
+"""Axes to draw on, in two or three dimensions, and arrays as pictures need them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.backends.interrupts import late_signals
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_array
+from portpart.graphs import host_array
+from portpart.interrupts import late_signals
 from portpart.options import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# Axes to draw on, and what goes into pictures as arrays of the host ----------------------------
+
 
 MISSING = "portpart.plot draws with Matplotlib, which is not installed: pip install portpart[plot]"
 
@@ -79,3 +82,60 @@ def host_points(points: Any, what: str = "points") -> np.ndarray:
                          f"finite, and at most {LARGEST:g}")
     flat = array.shape[1] == 3 and len(array) > 0 and np.ptp(array[:, 2]) == 0
     return array[:, :2] if flat else array
+
+
+# Three dimensions as they are seen from somewhere ----------------------------------------------
+
+
+LIGHT = np.array([-0.35, 0.45, 0.82])
+"""Where light comes from: the axes are the right, above and the eye; about a unit vector."""
+
+HAZE = 0.45
+"""How much of what is farthest goes into white."""
+
+
+def checked_view(view: Any) -> tuple[float, float]:
+    """Elevation and azimuth of the eye, in degrees."""
+    try:
+        up, around = map(float, view)
+    except (TypeError, ValueError):
+        up = around = np.nan
+    if not (np.isfinite(up) and np.isfinite(around)):
+        raise InputError(f"view is {shown(view)}; (elevation, azimuth) in degrees are needed")
+    return up, around
+
+
+def seen_from(points: np.ndarray, view: tuple[float, float]) -> np.ndarray:
+    """Points of space as seen: to the right, upwards, and towards the eye.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, 3)
+    view : elevation and azimuth of the eye in degrees
+    """
+    up, around = np.radians(view)
+    eye = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+    right = np.array([-np.sin(around), np.cos(around), 0.0])
+    return points @ np.stack([right, np.cross(eye, right), eye], axis=1)
+
+
+def faded(colours: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Colours that fade into white with the distance from the eye."""
+    far = (depth.max(initial=0) - depth) / max(1e-12, float(np.ptp(depth)) if len(depth) else 1)
+    return colours + (HAZE * far)[:, None] * (1 - colours)
+
+
+def shaded(colours: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Colours of flat faces in light.
+
+    Parameters
+    ----------
+    colours : ndarray, shape (n, 3)
+    corners : ndarray, shape (n, p, 3)
+        As `seen_from` has them.
+    """
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.maximum(1e-300, np.linalg.norm(normal, axis=1))
+    normal *= (np.sign(normal[:, 2]) / length)[:, None]
+    bright = 0.62 + 0.4 * np.clip(normal @ LIGHT, 0, 1)
+    return np.clip(colours * bright[:, None], 0, 1)

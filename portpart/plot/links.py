@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from portpart.graphs.blocks import blocks_of
-from portpart.graphs.convert import as_graph
-from portpart.graphs.convert_nets import as_hypergraph, is_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.mesh import Mesh
-from portpart.metrics.structure import quotient_graph
+from portpart.graphs import EitherGraph, Graph, Hypergraph, Mesh, blocks_of
+from portpart.inputs import as_graph, as_hypergraph, is_hypergraph
+from portpart.metrics import quotient_graph
 
 MAX_TOUCHED = 1000
 """Blocks that a net touches which links them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.topology import Topology
+from portpart.graphs import Topology
 from portpart.plot.canvas import INK, axes_on
 from portpart.plot.links import drawn_blocks, either_graph, links_between
 

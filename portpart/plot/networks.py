@@ -9,12 +9,11 @@ import numpy as np
 from scipy.sparse import csr_array, triu
 
 from portpart.errors import InputError
-from portpart.graphs.hypergraph import EitherGraph
-from portpart.metrics.balance import block_weights as weights_of_blocks
-from portpart.plot.block_places import disc_radii, gathered, middles, places_of_blocks
+from portpart.graphs import EitherGraph
+from portpart.metrics import block_weights as weights_of_blocks
 from portpart.plot.canvas import INK, PALE, host_points, picture_on
 from portpart.plot.colors import wanted_colors
-from portpart.plot.layouts import layout
+from portpart.plot.layouts import disc_radii, gathered, layout, middles, places_of_blocks
 from portpart.plot.links import Ends, drawn_blocks, either_graph, ends_of_edges, links_between
 from portpart.plot.points import FEW, Scene, draw_points, wanted_ends
 from portpart.plot.raster import filled_image, reach_of, window_of

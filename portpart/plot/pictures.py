@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from portpart.backends.interrupts import late_signals
+from portpart.interrupts import late_signals
 from portpart.metrics.nets import NetsView
 from portpart.plot.bars import block_weights
 from portpart.plot.blocks import partition

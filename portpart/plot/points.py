@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portpart.plot.canvas import INK
+from portpart.plot.canvas import INK, faded, seen_from
 from portpart.plot.links import Ends
 from portpart.plot.raster import Window, balls_image, filled_image, reach_of, window_of
-from portpart.plot.view import faded, seen_from
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

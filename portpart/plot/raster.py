@@ -9,8 +9,8 @@ from scipy.spatial import cKDTree
 
 from portpart.errors import InputError
 from portpart.options import shown
+from portpart.plot.canvas import LIGHT
 from portpart.plot.links import Ends
-from portpart.plot.view import LIGHT
 
 PIXELS = 1200
 """Along the longer side."""

@@ -9,15 +9,17 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from portpart.errors import InputError
-from portpart.graphs.hypergraph import EitherGraph
-from portpart.graphs.topology import Topology
-from portpart.metrics.balance import block_weight_limits, block_weights_of
-from portpart.metrics.evaluation import Evaluation, evaluate
-from portpart.metrics.mapping import cost_facts, level_costs
-from portpart.metrics.net_evaluation import HypergraphEvaluation
+from portpart.graphs import EitherGraph, Topology
+from portpart.metrics import (
+    Evaluation,
+    HypergraphEvaluation,
+    block_weight_limits,
+    evaluate,
+    level_costs,
+)
+from portpart.metrics.balance import block_weights_of
 from portpart.metrics.nets import NetsView, net_boundary_of, view_of
-from portpart.metrics.quality import boundary_of
-from portpart.metrics.structure import components_of
+from portpart.metrics.quality import boundary_of, components_of, cost_facts
 from portpart.metrics.view import PartitionView
 from portpart.plot.links import drawn_blocks, either_graph, links_between
 

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.api.version import __version__
-from portpart.backends.interrupts import late_signals
 from portpart.errors import InputError, printable
-from portpart.graphs.graph import Graph
-from portpart.graphs.html import shown as as_text
-from portpart.graphs.topology import Topology
-from portpart.io.text.files import PathLike, write_chunks
+from portpart.formats.text import PathLike, write_chunks
+from portpart.graphs import Graph, Topology, shown as as_text
+from portpart.interrupts import late_signals
 from portpart.options import shown
 from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
+from portpart.version import __version__
 
 MAX_ROWS = 2000
 """Blocks that are listed one by one."""

@@ -1,4 +1,4 @@
-"""Element-wise primitives: iota, gather and its inverse, other types."""
+"""Element-wise primitives, and searches in ascending values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace
+
+# Element-wise primitives: iota, gather and its inverse, other types ----------------------------
 
 
 def iota(space: ExecutionSpace, n: int, dtype: Any = np.int32) -> Array:
@@ -62,3 +65,79 @@ def gather_one(i, values, indices, result):
 def put_one(i, places, values, result):
     """result[places[i]] = values[i]; each place comes once."""
     result[places[i]] = values[i]
+
+
+# Places in ascending values, by bisection ------------------------------------------------------
+
+
+@kl.device
+def lower_bound(values, first, last, value):
+    """The first place in values[first:last], ascending, that holds no less than the value."""
+    low = kl.int64(first)
+    high = kl.int64(last)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+# Places in ascending names, sooner than by bisection of all of them ----------------------------
+#
+# Names are divided into buckets.  Where names lie evenly, as in random order, each has a few.
+
+
+FILL = 4
+"""Names of a bucket, about: they are near each other in memory."""
+
+
+class NameIndex(Record):
+    """Ascending names, and where each bucket begins.
+
+    Attributes
+    ----------
+    names : array of integers
+    first : array of int32, shape (buckets + 1,)
+        Names of bucket b are ``names[first[b]] ... names[first[b + 1] - 1]``.
+    shift : int
+        A bucket has names whose higher bits, from this one on, are equal.
+    """
+
+    names: Array
+    first: Array
+    shift: int = kl.word()
+
+
+def name_index(space: ExecutionSpace, names: Array, end: int) -> NameIndex:
+    """Index names.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    names : array of integers
+        Ascending, each once.
+    end : int
+        They are from 0 to end - 1.
+    """
+    count = len(names)
+    shift = max(0, (FILL * end // max(1, count)).bit_length() - 1)
+    buckets = (max(0, end - 1) >> shift) + 1
+    first = space.empty(buckets + 1, np.int32)
+    space.parallel_for(buckets + 1, begin_bucket, names, count, shift, first)
+    return NameIndex(names, first).over(NameIndex.own_words(space.full(1, shift, np.int64)))
+
+
+@kl.device
+def place_of(name, index: NameIndex):
+    """The first place of a name that is no less; the name is one of those below the end."""
+    bucket = kl.int64(name) >> index.shift
+    return lower_bound(index.names, kl.int64(index.first[bucket]),
+                       kl.int64(index.first[bucket + 1]), name)
+
+
+@kl.kernel
+def begin_bucket(bucket, names, count, shift, first):
+    """first[bucket] = the first name of the bucket, or of one behind it."""
+    first[bucket] = kl.int32(lower_bound(names, 0, count, bucket << shift))

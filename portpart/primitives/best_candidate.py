@@ -10,10 +10,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import DeviceFunction, Record, Static, Word
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import Static
+from portpart.backends.language.words import Word
+from portpart.backends.programs import Array
 from portpart.primitives.hashing import hash_of, pair_hash
-from portpart.primitives.team_winner import LOWEST, NO_VERTEX, team_winner
+
+# The best candidate of a team ------------------------------------------------------------------
+
+
+LOWEST = -(2**63)
+NO_VERTEX = -1
+
+
+@kl.device
+def team_winner(score, hashed, candidate):
+    """Candidate (int32, or -1 for none) of the lane with the largest score, then hash.
+
+    All lanes of a team together; all get the winner, and -1 if no lane has a candidate.
+    """
+    top = kl.team_max(score)
+    directed_tie_hash = kl.int64(LOWEST)
+    if score == top:
+        directed_tie_hash = hashed
+    top_hash = kl.team_max(directed_tie_hash)
+    own = kl.int32(NO_VERTEX)
+    if score == top and hashed == top_hash:
+        own = candidate
+    return kl.team_max(own)
+
+
+# The loop by which a vertex, with a whole team, finds the best of the candidates around it -----
+#
+# Matchings, clusterings and groupings differ in the candidates, in how these are rated, and
+# in what is kept of the best one.  Scores decide, then a seeded hash of the two ids or the smaller
+# id; the order of candidates and the number of lanes do not.
+
 
 HIGHEST = 2**63 - 1
 

@@ -38,3 +38,48 @@ def pair_hash(u, v, seed):
 def is_drawn(hashed, chance):
     """Whether a hash is among the share `chance` of all hashes."""
     return kl.float64(hashed & 0x7FFFFFFF) < chance * 2147483648.0
+
+
+# Hash rows: small open-addressed tables, one per vertex or cluster, side by side in one array
+#
+# A row is the range begin ... end-1 of an array of int32 keys; what belongs to a key stands at its
+# slot in another array.  A row must have room for every key sent to it.  Which slot a key gets may
+# depend on the order of the threads; that it has exactly one does not.
+
+
+EMPTY = -1
+"""A slot that was never used: a search ends here."""
+
+
+SLOTS = {4: {1: 8, 8: 64, 32: 256, 256: 2048}, 8: {1: 8, 8: 64, 32: 192, 256: 1024}}
+"""Slots of a row in the scratch memory of a team, by the bytes of a sum and the width of the team:
+rows of a narrow and of the widest team fit the shared memory of a block together."""
+
+
+@kl.device
+def home_slot(key, begin, end):
+    """Where the search for `key` in the row begin ... end-1 starts."""
+    hashed = (kl.int64(key) * 2654435769) & 0xFFFFFFFF
+    return begin + ((hashed * (end - begin)) >> 32)
+
+
+@kl.device
+def seen_at(keys, slot, key):
+    """What is at the slot of a row; lanes that compete put `key` there if nothing is."""
+    return keys[slot] if kl.team_size() == 1 else kl.team_atomic_cas(keys, slot, kl.int32(EMPTY),
+                                                                     key)
+
+
+@kl.device
+def claim_slot_in_team(keys, begin, end, key):
+    """Slot of `key` in a row that only this team touches, claimed if new."""
+    slot = home_slot(key, begin, end)
+    found = seen_at(keys, slot, key)
+    while (found != EMPTY) & (found != key):
+        slot += 1
+        if slot == end:
+            slot = begin
+        found = seen_at(keys, slot, key)
+    if kl.team_size() == 1:
+        keys[slot] = key
+    return slot

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.communication.protocol import Communicator
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, Record
-from portpart.primitives.bisection import lower_bound
+from portpart.backends.communication import Communicator
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (
     Fields,
     MailLayout,

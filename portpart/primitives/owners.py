@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record, StaticValue
-from portpart.backends.program import Program, Slot
-from portpart.backends.steps import MAX, MIN, SUM, Element
-from portpart.primitives.bisection import lower_bound
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import MAX, MIN, SUM, Array, Element, Program, Slot
+from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (
     Fields,
     Mail,

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 
 TILE = 8192

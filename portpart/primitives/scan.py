@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Element, Program, Slot
+from portpart.backends.programs import Array, Element, ExecutionSpace, Program, Slot
 
-TILE = 1024
+SCAN_TILE = 1024
 """Elements that one team scans: few, so that few of them wait in line for small arrays."""
 
 TEAM = 32
@@ -79,7 +78,7 @@ def record_scans_of_tiles(
 
 def tiles_of(n: int) -> int:
     """Number of tiles of `n` elements; at least one, which writes the total."""
-    return max(1, -(-n // TILE))
+    return max(1, -(-n // SCAN_TILE))
 
 
 # In the kernels below the number of elements (or tiles) is ``sizes[size_at]``, or ``size_at``
@@ -108,8 +107,8 @@ def scan_row(i, value, running, result, end):
 def sum_tile(tile, values, sums, sizes, size_at):
     """sums[tile] = sum of the elements of the tile."""
     total = kl.int64(0)
-    end = min((tile + 1) * TILE, kl.value_or(sizes, size_at, size_at))
-    for i in range(tile * TILE + kl.lane(), end, kl.team_size()):
+    end = min((tile + 1) * SCAN_TILE, kl.value_or(sizes, size_at, size_at))
+    for i in range(tile * SCAN_TILE + kl.lane(), end, kl.team_size()):
         total += kl.int64(values[i])
     total = kl.team_sum(total)
     if kl.lane() == 0:
@@ -143,8 +142,8 @@ def scan_tile(tile, values, sums, result, sizes, size_at):
     running = kl.value_or(sums, tile, 0)
     size = kl.value_or(sizes, size_at, size_at)
     width = kl.int64(kl.team_size())
-    end = min((tile + 1) * TILE, size)
-    for base in range(tile * TILE, end, 4 * width):
+    end = min((tile + 1) * SCAN_TILE, size)
+    for base in range(tile * SCAN_TILE, end, 4 * width):
         i = base + kl.lane()
         a = element(values, i, end)
         b = element(values, i + width, end)

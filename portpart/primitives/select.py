@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.primitives.scan import TEAM, TILE, offsets_from_counts, tiles_of
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.primitives.scan import SCAN_TILE, TEAM, offsets_from_counts, tiles_of
 
 RUN = 4
 """Neighbours that a lane takes at once."""
@@ -33,8 +33,8 @@ def positions_of(space: ExecutionSpace, flags: Array) -> Array:
 def count_flagged(tile, flags, counts, size):
     """counts[tile] = nonzero flags of the tile."""
     total = kl.int64(0)
-    begin = tile * TILE
-    end = min(begin + TILE, size)
+    begin = tile * SCAN_TILE
+    end = min(begin + SCAN_TILE, size)
     row = RUN * kl.int64(kl.team_size())
     whole_rows = end - (end - begin) % row
     for base in range(begin, whole_rows, row):
@@ -67,8 +67,8 @@ def place_flagged(tile, flags, places, size, result):
     """
     running = places[tile]
     stop = places[tile + 1]
-    end = min((tile + 1) * TILE, size)
-    base = tile * TILE
+    end = min((tile + 1) * SCAN_TILE, size)
+    base = tile * SCAN_TILE
     while base + RUN * kl.team_size() <= end:
         first = base + RUN * kl.lane()
         mask = kl.int64(0)

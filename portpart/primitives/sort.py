@@ -11,9 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.work import WorkRecord
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 from portpart.errors import InputError
 from portpart.primitives.basic import converted, gather
 from portpart.primitives.reduce import INT64_MIN, max_of, min_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import HashRows
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 
 
 def rows_in_main_memory(space: ExecutionSpace, slots: int) -> HashRows:

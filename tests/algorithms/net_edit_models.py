@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.edits.editable import EditableHypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.edit_models import Model, random_weights
 

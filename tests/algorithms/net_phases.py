@@ -15,18 +15,15 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
     words_of_hub,
 )
-from portpart.algorithms.refinement.gains.by_degree import ByDegree
-from portpart.algorithms.refinement.moves.list_moves import move_vertex
-from portpart.algorithms.refinement.nets.hub_chunks import clear_sums, split_hub, sum_chunk
-from portpart.algorithms.refinement.nets.lists import empty_lists
+from portpart.algorithms.refinement.by_degree import ByDegree
+from portpart.algorithms.refinement.moves.state import move_vertex
+from portpart.algorithms.refinement.nets.lists import clear_sums, empty_lists, split_hub, sum_chunk
 from portpart.algorithms.refinement.nets.moves import (
-    touch_nets_of_chunks,
-    touch_nets_of_moves,
-)
-from portpart.algorithms.refinement.nets.net_update import (
     concerns_some,
     settle_large_net,
     settle_small_net,
+    touch_nets_of_chunks,
+    touch_nets_of_moves,
 )
 from portpart.algorithms.refinement.nets.state import ListWords
 from portpart.graphs.hypergraph import Hypergraph

@@ -6,25 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.multilevel.refiner import pieces_for
+from portpart.algorithms.multilevel.walk import pieces_for
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
-from portpart.algorithms.refinement.gains.by_degree import DIRTY, ByDegree
+from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
 from portpart.algorithms.refinement.level import LevelWords, More, Run
-from portpart.algorithms.refinement.moves.list_moves import move_vertex
-from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.moves.state import move_vertex
+from portpart.algorithms.refinement.options import (
+    RefinementOptions,
+    RefinementSizes,
+    sub_buckets_for,
+)
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import record_refinement
 from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import RefinementSizes, sub_buckets_for
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program
-from portpart.backends.work import WorkRecord
+from portpart.backends.programs.arrays import WorkRecord
+from portpart.backends.programs.interface import Array, ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.graphs.graph import Graph
 from portpart.graphs.structure import Structure
 from tests import oracles

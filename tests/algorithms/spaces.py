@@ -10,10 +10,10 @@ from portpart import backends
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.matching import matched_clusters
 from portpart.algorithms.coarsening.options import MatchingOptions
-from portpart.backends.cuda.shared_memory import check_program
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Kernel
 from portpart.backends.language.parameters import KernelParameter
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.graphs import drawn_graphs, random_graph

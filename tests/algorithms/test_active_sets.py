@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement.evaluation import revert_to_best
-from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.generators import grid_2d
 from portpart.graphs.graph import Graph
 from tests.algorithms.refining import Phases, copied, refiner_at

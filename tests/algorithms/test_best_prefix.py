@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.objectives.cut import CUT
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.refinement.level import LevelWords, Run
+from portpart.algorithms.refinement.options import RefinementSizes
 from portpart.algorithms.refinement.piece import Recording, Widths
 from portpart.algorithms.refinement.prefix.best_prefix import record_prefix
 from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, sequence_for
-from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.algorithms.refinement.work_arrays import run_for
-from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import int64
-from portpart.backends.program import Program
+from portpart.backends.programs.interface import Array, ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.graphs.rows import Csr
 from tests.algorithms.refining import copied
 from tests.backends.lanes import LanesSpace

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces, sequence_refiner
@@ -15,9 +14,9 @@ from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, lay_out_move, walk_moves
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.shared_memory import check_program
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
 from tests.algorithms.net_phases import PRICES, assert_outcome_is_true, cost, random_part

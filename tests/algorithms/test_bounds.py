@@ -6,25 +6,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.overload import repaired
-from portpart.algorithms.balance.packing import packed_within
-from portpart.algorithms.balance.underload import filled
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.matching import matched_clusters
+from portpart.algorithms.final_balance.finish import filled
+from portpart.algorithms.final_balance.overload import repaired
+from portpart.algorithms.final_balance.packing import packed_within
 from portpart.algorithms.initial.fixed_vertices import (
     MAX_ASSIGNED,
     grown_partition,
     start_partition,
 )
-from portpart.algorithms.multilevel.constraints import Constraints
+from portpart.algorithms.multilevel.problem import Constraints
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles

@@ -9,7 +9,7 @@ from portpart import generators
 from portpart.algorithms.objectives.candidates import NO_PARTS, CandidateParts, costs_and_weights
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.net_cost import PRICES, net_objective
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import net_oracles, oracles
 from tests.algorithms.nets import circuit
 

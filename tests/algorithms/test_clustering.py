@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from portpart import generators
@@ -24,12 +23,11 @@ from portpart.algorithms.coarsening.cluster_ratings import (
 )
 from portpart.algorithms.coarsening.cluster_rounds import ARCS_OF_LANE
 from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.sizes import FineSizes
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes
 from portpart.backends.language import int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.primitives.hash_rows import SLOTS
+from portpart.primitives.hashing import SLOTS
 from tests import oracles
 from tests.algorithms.hash_rows import rows_in_main_memory
 from tests.algorithms.spaces import (

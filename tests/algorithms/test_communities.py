@@ -28,8 +28,8 @@ from portpart.algorithms.coarsening.communities import (
     weighting_of,
 )
 from portpart.algorithms.coarsening.options import CommunityOptions
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import portpart
 from portpart.algorithms.coarsening.groups import linked_groups
-from portpart.algorithms.gkway import PRESETS
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.recipes.gkway import PRESETS
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, grid_3d, random_geometric
 from portpart.graphs.graph import Graph
 from portpart.options import changed

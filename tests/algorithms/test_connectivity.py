@@ -19,7 +19,6 @@ from portpart.algorithms.objectives.connectivity import (
 )
 from portpart.algorithms.objectives.cut import MAX_IN_TABLE
 from portpart.algorithms.objectives.objective import Rules, Shape
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     Kernel,
     StaticValue,
@@ -34,6 +33,7 @@ from portpart.backends.language import (
     team_size,
     team_sync,
 )
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import Csr, degree_of
 from tests import oracles

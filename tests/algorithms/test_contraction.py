@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bench.scale import cube
-from portpart import partition
 from portpart.algorithms.coarsening import clustering, contraction, row_pieces
 from portpart.algorithms.coarsening.clustering import HEAVY_ARCS
 from portpart.algorithms.coarsening.clusters import Members
@@ -19,13 +17,13 @@ from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.contraction_program import record_contraction
-from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
-from portpart.backends.cuda.shared_memory import check_program, check_width
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
+from portpart.api.partition import partition
+from portpart.backends.cuda.requirements import check_program, check_width
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
-from portpart.primitives.scan import TILE, tiles_of
+from portpart.primitives.scan import SCAN_TILE, tiles_of
 from tests import oracles
 from tests.algorithms.spaces import (
     GRAPHS,
@@ -260,11 +258,11 @@ def test_offsets_are_short_where_arcs_turn_out_to_be_few(monkeypatch: pytest.Mon
 
 def test_samples_count_as_the_arcs_around_them() -> None:
     """A mean over all arcs, each of which asks its tile: exact if few tiles have all of them."""
-    sizes = FineSizes(9 * TILE, 12_000, 3 * TILE + 5)
+    sizes = FineSizes(9 * SCAN_TILE, 12_000, 3 * SCAN_TILE + 5)
     arcs = [2000, 0, 9000, 1000]
     chosen = row_pieces.samples(sizes, arcs)
     assert [(each.weight, each.first, each.sizes.arcs, each.sizes.clusters) for each in chosen] == [
-        (2, 0, 2000, TILE), (9, 2 * TILE, 9000, TILE), (1, 3 * TILE, 1000, 5)]
+        (2, 0, 2000, SCAN_TILE), (9, 2 * SCAN_TILE, 9000, SCAN_TILE), (1, 3 * SCAN_TILE, 1000, 5)]
     coarse = [1500, 6300, 100]
     connectivity = np.repeat([0.75, 0.7, 0.1], [2, 9, 1])
     spare = min(3 * float(connectivity.std()) / 12**0.5, sum(coarse) / 12_000 / 32)
@@ -273,7 +271,7 @@ def test_samples_count_as_the_arcs_around_them() -> None:
 
 
 def test_there_is_no_room_for_more_arcs_than_the_fine_graph_has() -> None:
-    sizes = FineSizes(9 * TILE, 1000, TILE)
+    sizes = FineSizes(9 * SCAN_TILE, 1000, SCAN_TILE)
     chosen = row_pieces.samples(sizes, [1000])
     assert row_pieces.expected_arcs(sizes, chosen, [1000]) == 1000
     assert row_pieces.expected_arcs(sizes, chosen, [0]) == 0
@@ -281,7 +279,7 @@ def test_there_is_no_room_for_more_arcs_than_the_fine_graph_has() -> None:
 
 def test_samples_take_no_more_scratch_than_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
-    sizes = FineSizes(30_000, 81_000, 3 * TILE)
+    sizes = FineSizes(30_000, 81_000, 3 * SCAN_TILE)
     assert [each.first for each in row_pieces.samples(sizes, [9000, 71_900, 100])] == [0]
     assert row_pieces.samples(sizes, [0, 0, 0]) == []
 
@@ -293,12 +291,13 @@ def test_samples_tell_how_many_arcs_meshes_keep(name: str) -> None:
     clusters = clustering.cluster(reference(), graph, 1000, 1, ClusteringOptions())
     coarse = contract(reference(), graph, clusters)
     degrees = np.bincount(clusters.cluster, np.diff(graph.offsets), coarse.num_vertices)
-    starts = np.arange(0, coarse.num_vertices, TILE)
+    starts = np.arange(0, coarse.num_vertices, SCAN_TILE)
     arcs, kept = (np.add.reduceat(each, starts).astype(int).tolist()
                   for each in (degrees, np.diff(coarse.offsets)))
     sizes = FineSizes(graph.num_vertices, graph.num_arcs, coarse.num_vertices)
     chosen = row_pieces.samples(sizes, arcs)
-    room = row_pieces.expected_arcs(sizes, chosen, [kept[each.first // TILE] for each in chosen])
+    room = row_pieces.expected_arcs(
+        sizes, chosen, [kept[each.first // SCAN_TILE] for each in chosen])
     assert coarse.num_arcs <= room <= 1.02 * coarse.num_arcs
 
 
@@ -313,13 +312,15 @@ def test_partitions_do_not_depend_on_pieces(preset: str, monkeypatch: pytest.Mon
 def test_pieces_are_as_large_as_scratch_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tile that takes more is cut between clusters; a cluster that does is a piece of its own."""
     monkeypatch.setattr(row_pieces, "MAX_SCRATCH", 150_000)
-    sizes = FineSizes(30_000, 81_130, 3 * TILE + 5)
+    sizes = FineSizes(30_000, 81_130, 3 * SCAN_TILE + 5)
     inside = [10] * 500 + [55_000] + [10] * 523
     found = row_pieces.cut(sizes, [900, sum(inside), 2000, 8000],
-                           lambda first, end: inside if (first, end) == (TILE, 2 * TILE) else [])
+                           lambda first, end: (
+                               inside if (first, end) == (SCAN_TILE, 2 * SCAN_TILE) else []))
     assert [(first, piece.clusters, piece.arcs) for first, piece in found] == [
-        (0, TILE + 500, 5900), (TILE + 500, 1, 55_000), (TILE + 501, 523 + TILE, 7230),
-        (3 * TILE, 5, 8000)]
+        (0, SCAN_TILE + 500, 5900), (SCAN_TILE + 500, 1, 55_000),
+        (SCAN_TILE + 501, 523 + SCAN_TILE, 7230),
+        (3 * SCAN_TILE, 5, 8000)]
     assert [CoarseRows.num_bytes(piece) > 150_000 for _, piece in found] == [
         False, True, False, False]
     assert row_pieces.cut(sizes._replace(clusters=0), [0], lambda first, end: []) == [

@@ -14,7 +14,7 @@ import portpart
 from portpart.algorithms.incremental.critical_leaving import has_changed
 from portpart.algorithms.incremental.critical_pins import CRITICAL_PINS
 from portpart.algorithms.objectives.pin_state import MAX_SMALL
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import circuit, nets_of
 from tests.algorithms.spaces import reference

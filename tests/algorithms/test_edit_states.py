@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from portpart import backends, generators
-from portpart.algorithms.edits import EditableGraph, EditableHypergraph, bucket_list
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.algorithms.edits.saved import Saved, arrays_of, edited_of, existing_graph
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.arrays import has_writable_base
 from portpart.graphs.graph import Graph
-from portpart.graphs.row_store import HALF_MORE, room_for
+from portpart.graphs.row_store import HALF_MORE, bucket_list, room_for
 from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed
 from tests.algorithms.net_edit_models import HypergraphModel, packed_nets

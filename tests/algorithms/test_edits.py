@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart import backends, generators
 from portpart.algorithms.edits import fused
-from portpart.algorithms.edits.editable import EditableGraph
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.convert import as_graph
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.row_store import HALF_MORE, RowGrowth, bucket_list
+from portpart.inputs.convert import as_graph
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
 from tests.algorithms.net_edit_models import HypergraphModel, packed_nets, random_net_call
 from tests.algorithms.nets import hypergraph_of

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.algorithms.balance.empty_blocks import MAX_EMPTY, with_empty_filled
-from portpart.algorithms.balance.limits import Balance
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.final_balance.empty_blocks import MAX_EMPTY, with_empty_filled
+from portpart.algorithms.objectives.limits import Balance
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
 from tests.algorithms.nets import circuit, nets_of, weights_of
 from tests.graphs import random_graph

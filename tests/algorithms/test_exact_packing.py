@@ -10,23 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.balance import exchange
-from portpart.algorithms.balance import underload as filling
-from portpart.algorithms.balance.exchange import exchanged
-from portpart.algorithms.balance.exhaustive import assigned_exactly
-from portpart.algorithms.balance.finish import enforce_limits
-from portpart.algorithms.balance.greedy_packing import (
+from portpart.algorithms.final_balance import exchange, finish as filling
+from portpart.algorithms.final_balance.exchange import exchanged
+from portpart.algorithms.final_balance.exhaustive import assigned_exactly
+from portpart.algorithms.final_balance.finish import enforce_limits
+from portpart.algorithms.final_balance.packing import (
     heaviest_first,
     pack_by_counts,
     pack_over_limit,
 )
-from portpart.algorithms.balance.limits import Balance
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import checked, oracles
 from tests.graphs import raw_graph
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import HypergraphConfig
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.algorithms.coarsening.remove_large_nets import reduced_nets, remove_large_nets
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.recipes.portpart_nets import HypergraphConfig
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed
 from tests import net_oracles, oracles

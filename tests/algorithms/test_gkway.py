@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import portpart
-from portpart import GkwayConfig
 from portpart.algorithms.coarsening.options import GroupingOptions
-from portpart.algorithms.gkway import PRESETS
+from portpart.algorithms.recipes.gkway import PRESETS, GkwayConfig
 from portpart.generators import delaunay
 from portpart.options import changed
 from tests.metis_calls import watching_metis

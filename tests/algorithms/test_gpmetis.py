@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import GpmetisConfig, Topology, backends
-from portpart.algorithms.gpmetis import gpmetis as recipe
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.problem import Problem
+from portpart import backends
+from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel
 from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Objective
-from portpart.backends.bound import Bindings
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
+from portpart.algorithms.recipes.gpmetis import GpmetisConfig, gpmetis as recipe
+from portpart.backends.programs.arguments import Bindings
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.generators import delaunay, rmat
+from portpart.graphs.topology import Topology
 from portpart.options import changed
 from tests.algorithms.refining import balance_of
 from tests.algorithms.spaces import reference

@@ -11,24 +11,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import sparse
 
 import portpart
 from portpart import backends, generators
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection import shuffled, splits_of
 from portpart.algorithms.initial.deep_multilevel import grown_partitions
 from portpart.algorithms.initial.metis import metis_partition
 from portpart.algorithms.initial.options import MANY_BLOCKS, GrowingOptions, InitialOptions
-from portpart.algorithms.jet import JetConfig, jet
 from portpart.algorithms.multilevel import starting
 from portpart.algorithms.multilevel.greedy_start import grown_parts, levels_below
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.multilevel.walk import partition_multilevel
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.jet import JetConfig, jet
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from tests import oracles

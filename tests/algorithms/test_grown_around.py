@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import generators
-from portpart.algorithms.balance.limits import Balance, balance_of
 from portpart.algorithms.initial.options import GROWING_ON_NETS
-from portpart.algorithms.multilevel.greedy_start_in_groups import greedy_start_in_groups
-from portpart.backends.interface import ExecutionSpace
-from portpart.graphs.clique_graph import plain_graph
+from portpart.algorithms.multilevel.greedy_start import greedy_start_in_groups
+from portpart.algorithms.objectives.limits import Balance, balance_of
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.graphs.copies import induced
 from portpart.graphs.graph import Graph
+from portpart.graphs.graph_models import plain_graph
 from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.induced import induced
 from tests import data_folder, oracles
 from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
 

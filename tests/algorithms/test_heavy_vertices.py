@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.balance.overload import with_heavy_apart
+from portpart.algorithms.final_balance.overload import with_heavy_apart
 from portpart.algorithms.objectives.candidates import CandidateParts
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.refinement.blocks.heavy_vertices import with_heavy
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.refinement.blocks.state import with_heavy
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import circuit, with_weights

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.refinement.options import IndependentOptions, TwoDirectionOptions
-from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
-from portpart.algorithms.refinement.prefix.two_direction_refinement import two_direction_refiner
+from portpart.algorithms.refinement.prefix.independent_sets import independent_set_refiner
+from portpart.algorithms.refinement.prefix.requests import two_direction_refiner
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, copied

@@ -9,16 +9,16 @@ import pytest
 from scipy import sparse
 
 from portpart import backends
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.multilevel import greedy_start
 from portpart.algorithms.multilevel.greedy_start import grown_parts
-from portpart.algorithms.multilevel.pool import best_starts
 from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.starting import best_starts
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.candidates import CandidateParts
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.copies import copies_of
 from portpart.graphs.hypergraph import Hypergraph
 from tests import net_oracles, oracles

@@ -15,7 +15,7 @@ from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.hierarchy import ClusterRule, Level, coarsen
 from portpart.algorithms.coarsening.matching import matching_rule
 from portpart.algorithms.coarsening.options import ClusteringOptions, MatchingOptions
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests import oracles

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import as_graph
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.hierarchy import coarsen
 from portpart.algorithms.coarsening.options import ClusteringOptions
@@ -16,8 +15,9 @@ from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks, previous_blocks_on
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
+from portpart.inputs.convert import as_graph
 from tests import net_oracles, oracles
 from tests.algorithms.nets import circuit
 from tests.algorithms.refining import Phases, copied, counted_rows, refiner_at

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart import backends
-from portpart.algorithms.balance import host_connectivity as host_ties_module
-from portpart.algorithms.balance import underload
-from portpart.algorithms.balance.finish import enforce_limits
-from portpart.algorithms.balance.host_connectivity import host_connectivity
-from portpart.algorithms.balance.limits import Balance
+from portpart.algorithms.final_balance import (
+    finish as underload,
+    host_connectivity as host_ties_module,
+)
+from portpart.algorithms.final_balance.finish import enforce_limits
+from portpart.algorithms.final_balance.host_connectivity import host_connectivity
+from portpart.algorithms.objectives.limits import Balance
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, weights_of

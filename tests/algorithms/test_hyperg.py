@@ -9,13 +9,12 @@ import pytest
 
 import portpart
 from bench.counting_space import bytes_of_arrays
-from portpart import HypergConfig
-from portpart.algorithms.hyperg import PRESETS, weight_limit
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.algorithms.partitioners import lookup
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.recipes.hyperg import PRESETS, HypergConfig, weight_limit
+from portpart.algorithms.recipes.partitioners import lookup
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed

@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import Session, generators
+from portpart import generators
 from portpart.algorithms.edits.editable import EditableGraph
 from portpart.api.bounds import LimitRule
 from portpart.api.call_options import CallOptions
-from portpart.api.session_file import first_request
-from portpart.api.session_levels import SessionOptions
-from portpart.api.session_state import SessionState
 from portpart.backends.cpu.program import CpuExecutable
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_store import HALF_MORE, RowGrowth, bucket_list
+from portpart.sessions.file import first_request
+from portpart.sessions.levels import SessionOptions
+from portpart.sessions.session import Session
+from portpart.sessions.state import SessionState
 from tests import oracles
 from tests.algorithms.edit_models import GraphModel, packed, random_call, random_calls
 from tests.algorithms.spaces import check_rooms

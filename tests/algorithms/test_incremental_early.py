@@ -16,7 +16,7 @@ import portpart
 from portpart.algorithms.edits.apply import Applying
 from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError, OutOfMemory
 from tests.algorithms.edit_models import GraphModel, random_call, random_calls
 from tests.algorithms.net_edit_models import HypergraphModel, random_net_call

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
+from portpart.algorithms.edits.editable import EditableHypergraph
 from portpart.algorithms.incremental import nets
+from portpart.algorithms.incremental.edits import MoveLog
 from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
-from portpart.algorithms.incremental.move_log import MoveLog
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.algorithms.objectives.pin_state import MAX_SMALL, words_for
 from portpart.algorithms.refinement.piece import Piece
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import netlist
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles

@@ -6,20 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
-from portpart.algorithms.refinement.prefix.independent_refinement import (
-    IndependentOptions,
-    independent_set_refiner,
-)
+from portpart.algorithms.refinement.options import IndependentOptions
+from portpart.algorithms.refinement.prefix.independent_sets import independent_set_refiner
 from portpart.algorithms.refinement.prefix.move_sequence import PrefixWords
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.shared_memory import check_program
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Word, int32, int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles

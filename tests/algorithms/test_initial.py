@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from portpart.algorithms.initial.metis import MAX_METIS_SUM, metis_partition, scaled
+from portpart.algorithms.initial.metis import (
+    MAX_METIS_SUM,
+    metis_partition,
+    scaled,
+    trivial_partition,
+)
 from portpart.algorithms.initial.options import InitialOptions
-from portpart.algorithms.initial.trivial import trivial_partition
-from portpart.algorithms.jet import JetConfig
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.recipes.jet import JetConfig
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.options import changed
 from tests import oracles

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
-from portpart.algorithms.catalogue import differences
-from portpart.algorithms.jet import PRESETS
+from portpart.algorithms.recipes.catalogue import differences
+from portpart.algorithms.recipes.jet import PRESETS
 from portpart.algorithms.refinement.evaluation import evaluate
 from portpart.algorithms.refinement.level import LevelWords
 from portpart.algorithms.refinement.options import RefinementOptions
@@ -22,8 +21,8 @@ from portpart.algorithms.refinement.rebalancing.rule import (
     bucket_by_loss,
     rebalancing_rule,
 )
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import kernel
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import checked, oracles

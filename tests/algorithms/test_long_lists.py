@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import grid_3d
 from portpart.graphs.graph import Graph
 from tests import oracles

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.cluster_ratings import Clustering, HashRows
@@ -23,8 +22,8 @@ from portpart.algorithms.coarsening.net_proposals import (
     propose_cluster_by_nets,
 )
 from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
-from portpart.backends.cuda.shared_memory import check_program, check_width
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program, check_width
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, weights_of

@@ -6,13 +6,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening import net_merging
 from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, rows_of, weights_of

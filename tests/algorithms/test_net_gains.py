@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.objectives.net_cost import net_objective
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.net_phases import (
     PRICES,

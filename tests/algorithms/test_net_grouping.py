@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.coarsening import broken_groups
 from portpart.algorithms.coarsening.broken_groups import MAX_ROUNDS, NetGroups, group_by_nets
 from portpart.algorithms.coarsening.net_proposals import NetProposals
 from portpart.algorithms.coarsening.options import NetOptions
-from portpart.backends.cuda.shared_memory import check_program, check_width
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program, check_width
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import circuit, hypergraph_of, hypergraphs, nets_of, weights_of

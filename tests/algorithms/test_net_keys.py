@@ -21,12 +21,13 @@ from portpart.algorithms.initial.net_keys import (
     COUNTED,
     GROUP_OF_NETS,
     MAX_COMPARED,
+    PRICE,
     add_gains_of_large_nets,
     add_gains_of_small_net,
+    incidence_of,
 )
-from portpart.algorithms.initial.net_prices import PRICE, incidence_of
 from portpart.algorithms.initial.project_bisection import NO_SIDE, choose_side
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests import oracles
 from tests.algorithms.nets import hypergraph_of

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.multilevel.refiner import pieces_for
+from portpart.algorithms.multilevel.walk import pieces_for
 from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
 from portpart.algorithms.objectives.pin_counts import PIECE
 from portpart.algorithms.objectives.pin_state import (
@@ -16,12 +15,12 @@ from portpart.algorithms.objectives.pin_state import (
     words_for,
 )
 from portpart.algorithms.objectives.total import net_values, total_cost
-from portpart.algorithms.refinement.nets.large_afterburner import MAX_GROUP
+from portpart.algorithms.refinement.nets.afterburner import MAX_GROUP
 from portpart.algorithms.refinement.piece import Widths
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.shared_memory import check_program
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Word, int32, int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.net_phases import PRICES, assert_outcome_is_true, cost, random_part

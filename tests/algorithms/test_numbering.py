@@ -7,11 +7,10 @@ from itertools import permutations
 import numpy as np
 
 import portpart
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.multilevel.inherited import inherited
-from portpart.algorithms.multilevel.numbering import renumbered
+from portpart.algorithms.multilevel.inherited import inherited, renumbered
+from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
 
 

@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.balance.overload import repaired
+from portpart.algorithms.final_balance.overload import repaired
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.communication import max_of_few
 from portpart.algorithms.objectives.connectivity import COUNTED
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, CUT
-from portpart.algorithms.objectives.distance_values import (
+from portpart.algorithms.objectives.distances import (
     FewByDistance,
     far_from_all,
     many_by_distance,
@@ -31,14 +30,13 @@ from portpart.algorithms.objectives.distance_values import (
 )
 from portpart.algorithms.objectives.objective import BlockScore, Objective, Rules, Tables
 from portpart.algorithms.objectives.total import total_cost
-from portpart.algorithms.partitioners import ALGORITHMS, lookup
-from portpart.algorithms.refinement import lanes as of_levels
-from portpart.algorithms.refinement import sizes
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, lookup
+from portpart.algorithms.refinement import options as sizes, work_arrays as of_levels
 from portpart.algorithms.refinement.options import IndependentOptions
-from portpart.algorithms.refinement.prefix.independent_refinement import independent_set_refiner
+from portpart.algorithms.refinement.prefix.independent_sets import independent_set_refiner
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import Array, ExecutionSpace
 from portpart.backends.language import device, int64
+from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.algorithms.refining import balance_of, copied, refiner_at

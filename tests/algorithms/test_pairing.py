@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from portpart.algorithms.coarsening.options import FineSizes
 from portpart.algorithms.coarsening.pairing import (
     NO_KEY,
     UNMATCHED,
@@ -19,10 +19,9 @@ from portpart.algorithms.coarsening.pairing import (
     may_pair,
     record_pairing,
 )
-from portpart.algorithms.coarsening.sizes import FineSizes
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import DeviceFunction, device
-from portpart.backends.program import Program
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.graphs.rows import Csr
 from tests import oracles
 from tests.algorithms.spaces import NO_LIMIT, reference

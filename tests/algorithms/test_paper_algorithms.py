@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
-from portpart.algorithms import gkway, igkway
-from portpart.algorithms.partitioners import ALGORITHMS
+from portpart.algorithms.recipes import gkway, igkway
+from portpart.algorithms.recipes.partitioners import ALGORITHMS
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.options import changed
 from tests import oracles

@@ -9,7 +9,6 @@ import pytest
 
 import portpart
 from portpart import generators
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.search import (
@@ -19,8 +18,9 @@ from portpart.algorithms.multilevel.search import (
     search,
 )
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.portpart import PortpartConfig
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.portpart import PortpartConfig
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import checked, oracles
 from tests.algorithms.spaces import reference
 

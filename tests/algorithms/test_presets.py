@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 import portpart
-from portpart.algorithms import gkway, gpmetis
-from portpart.algorithms import portpart as portpart_recipe
 from portpart.algorithms.coarsening.options import (
     ClusteringOptions,
     CoarseningOptions,
@@ -18,18 +16,19 @@ from portpart.algorithms.coarsening.options import (
     MatchingOptions,
     NetGroupingOptions,
 )
-from portpart.algorithms.gkway import GkwayConfig
-from portpart.algorithms.gpmetis import GpmetisConfig
-from portpart.algorithms.hierarchical_mapping import ULTRA, MultisectionConfig
-from portpart.algorithms.hyperg import HypergConfig
-from portpart.algorithms.igkway import IgkwayConfig
 from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
-from portpart.algorithms.integrated_mapping import IntegratedConfig
-from portpart.algorithms.jet import PRESETS, JetConfig
-from portpart.algorithms.mappers import PartitionedConfig
+from portpart.algorithms.mapping.integrated_mapping import IntegratedConfig
+from portpart.algorithms.mapping.mappers import PartitionedConfig
+from portpart.algorithms.mapping.multisection import ULTRA, MultisectionConfig
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
-from portpart.algorithms.partitioners import lookup
-from portpart.algorithms.portpart import STRONG, PortpartConfig
+from portpart.algorithms.recipes import gkway, gpmetis, portpart as portpart_recipe
+from portpart.algorithms.recipes.gkway import GkwayConfig
+from portpart.algorithms.recipes.gpmetis import GpmetisConfig
+from portpart.algorithms.recipes.hyperg import HypergConfig
+from portpart.algorithms.recipes.igkway import IgkwayConfig
+from portpart.algorithms.recipes.jet import PRESETS, JetConfig
+from portpart.algorithms.recipes.partitioners import lookup
+from portpart.algorithms.recipes.portpart import STRONG, PortpartConfig
 from portpart.algorithms.refinement.options import (
     IndependentOptions,
     RefinementOptions,

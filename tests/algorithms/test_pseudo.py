@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.edits import EditableGraph, bucket_list
+from portpart.algorithms.edits.editable import EditableGraph
 from portpart.algorithms.incremental.incremental_refiner import IncrementalRefiner
 from portpart.algorithms.incremental.pseudo import PSEUDO_BLOCK
 from portpart.algorithms.incremental.pseudo_rounds import ROUNDS_BY_ID
 from portpart.algorithms.objectives.cut import CUT
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
-from portpart.graphs.row_store import HALF_MORE, RowGrowth
+from portpart.graphs.row_store import HALF_MORE, RowGrowth, bucket_list
 from tests import oracles
 from tests.algorithms.spaces import check_rooms, reference
 from tests.backends.lanes import LanesSpace

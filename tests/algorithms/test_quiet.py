@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.algorithms.initial.silence_stdout import silenced_c_stdout
+from portpart.algorithms.initial.metis import silenced_c_stdout
 
 if sys.platform == "win32" or not (sys.platform == "darwin"
                                    or hasattr(ctypes.CDLL(None), "gnu_get_libc_version")):

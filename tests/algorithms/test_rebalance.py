@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
 from portpart.graphs.graph import Graph
 from tests import oracles

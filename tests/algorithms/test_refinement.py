@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart.algorithms.coarsening.contraction import contract
@@ -15,9 +14,9 @@ from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.objectives.objective import Shape
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.shared_memory import check_program
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Word, int32, int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.balance.overload import attainable, repaired
-from portpart.algorithms.balance.packing import packed_within
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.final_balance.overload import attainable, repaired
+from portpart.algorithms.final_balance.packing import packed_within
+from portpart.algorithms.objectives.limits import Balance
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
 from tests.graphs import raw_graph
 

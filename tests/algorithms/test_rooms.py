@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay
 from tests import oracles
 from tests.algorithms.refining import balance_of, copied, refiner_at

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import JetConfig, generators
-from portpart.algorithms.partitioners import ALGORITHMS, OF_NETS
+from portpart import generators
+from portpart.algorithms.recipes.jet import JetConfig
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS
 from tests import oracles
 from tests.graphs import raw_graph
 

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from portpart.algorithms.coarsening.options import sizes_of
 from portpart.algorithms.coarsening.pairing import ActiveVertices, Matching, Pairing
-from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, record_two_hop
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
-from portpart.graphs.convert import as_graph
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.graphs.graph import Graph
-from portpart.graphs.teams import team_for
+from portpart.graphs.structure import team_for
+from portpart.inputs.convert import as_graph
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, NO_LIMIT, heavy_edge_mates, reference
 from tests.graphs import graphs, raw_graph

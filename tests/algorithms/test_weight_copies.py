@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from portpart.algorithms.refinement.level import LevelWords
-from portpart.algorithms.refinement.moves.weight_copies import sum_copies
-from portpart.algorithms.refinement.sizes import RefinementSizes
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.refinement.moves.state import sum_copies
+from portpart.algorithms.refinement.options import RefinementSizes
 from portpart.backends.language import kernel
+from portpart.backends.programs.interface import ExecutionSpace
 from tests import oracles
 from tests.backends.lanes import LanesSpace
 

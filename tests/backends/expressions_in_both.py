@@ -18,11 +18,11 @@ import numba.cpython.numbers
 import numpy as np
 import pytest
 
-from portpart.backends.cpu.instructions import MAX_ARGUMENTS
+from portpart.backends.cpu.driver_module import MAX_ARGUMENTS
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language.infer import infer
 from portpart.backends.language.types import SCALARS
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import KernelTypeError
 from tests.backends.host_cuda import HostCudaSpace
 from tests.backends.numba_types import dtype_of

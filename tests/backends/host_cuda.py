@@ -23,12 +23,13 @@ from portpart.backends.cuda.compile import Key
 from portpart.backends.cuda.resident import ResidentWriter
 from portpart.backends.cuda.segmented import SegmentedExecutable
 from portpart.backends.cuda.translate import PACKED, STEP, Translation, packed_name, translate
-from portpart.backends.interface import Array, Executable, ExecutionSpace
 from portpart.backends.language import Kernel
 from portpart.backends.language.types import type_of
-from portpart.backends.packing import address_of, tag_of, word_of
-from portpart.backends.program import Branch, Element, Program, Step, While
-from portpart.backends.table import ProgramTable
+from portpart.backends.programs.arguments import address_of, tag_of, word_of
+from portpart.backends.programs.interface import Array, Executable, ExecutionSpace
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Element, Step, While
+from portpart.backends.programs.table import ProgramTable
 from tests.backends.host_words import HOST_PRELUDE
 
 COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")

@@ -20,12 +20,13 @@ import numpy as np
 from greenlet import getcurrent, greenlet
 
 from portpart.backends import language
-from portpart.backends.bound import Bindings
-from portpart.backends.communication.carry_out import COMM, communicator_of, perform
-from portpart.backends.interface import Array, Executable
+from portpart.backends.communication.exchange import COMM, communicator_of, perform
 from portpart.backends.language import Kernel, Word
 from portpart.backends.language.parameters import KernelParameter, flat_parameters
-from portpart.backends.program import Branch, Element, Launch, Program, Slot, Step, While
+from portpart.backends.programs.arguments import Bindings
+from portpart.backends.programs.interface import Array, Executable
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Element, Launch, Slot, Step, While
 from portpart.primitives.hashing import mixed
 from tests.backends.host_cuda import HostCudaSpace
 from tests.backends.races import Uses, watched

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.errors import CommunicationError
+from portpart.backends.communication import CommunicationError
 from portpart.backends.communication.mpi import Mpi
 from portpart.errors import InputError
 from tests.backends.rank_steps import FAULTS, all_steps, few_steps, is_late, waits

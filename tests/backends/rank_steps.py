@@ -13,10 +13,10 @@ import numpy as np
 
 from portpart import backends, generators
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.rank_hierarchy import Fold, coarsen_ranks
-from portpart.backends.steps import Parcel
+from portpart.algorithms.coarsening.ranks.hierarchy import Fold, coarsen_ranks
+from portpart.backends.programs.steps import Parcel
 from portpart.errors import InputError
-from portpart.graphs.distribution import distributed
+from portpart.graphs.ranks.distribution import distributed
 from tests.ranks import borders, rows_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.language import atomic_add, int64, kernel, lane, team_size, team_sum
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 
 ROUNDS, INNER, IS_ODD, COUNT, STEPS, ONE_MORE = range(6)
 """Elements of the array `control`."""

@@ -26,8 +26,8 @@ from portpart.backends.cuda import space as cuda_space
 from portpart.backends.cuda.compile import keys_of
 from portpart.backends.cuda.translate import packed_name
 from portpart.backends.language import Kernel
-from portpart.backends.packing import bits_of, tag_of
-from portpart.backends.program import Program
+from portpart.backends.programs.arguments import bits_of, tag_of
+from portpart.backends.programs.program import Program
 from tests.backends.host_cuda import (
     COMPILER,
     NO_COMPILER,

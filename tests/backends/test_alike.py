@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from portpart.backends.communication import Local, One
-from portpart.backends.communication.alike import keepers, once
+from portpart.backends.communication.calls import keepers, once
 from portpart.errors import OutOfMemory
 
 PLACES = ["here", "there", "here", "there", "there"]

@@ -8,10 +8,9 @@ import pytest
 from bench.traffic import LaunchCounter
 from portpart import backends
 from portpart.backends.communication import Local, One
-from portpart.backends.declared import work
 from portpart.backends.language import Words, kernel
-from portpart.backends.program import Program
-from portpart.backends.steps import Parcel
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Parcel, work
 from portpart.errors import InputError
 from tests.ranks import SIZES, SPACES, space_of
 

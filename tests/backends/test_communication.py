@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from portpart.backends.communication import CommunicationError, Local, One, RankFailed
-from portpart.backends.steps import Parcel
+from portpart.backends.programs.steps import Parcel
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
 from tests.oracles import host
 from tests.ranks import DEVICES, SIZES, space_of

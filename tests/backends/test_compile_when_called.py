@@ -10,7 +10,7 @@ import pytest
 from portpart.backends.cpu import compile as cpu_compile
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.language import kernel
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 from portpart.errors import KernelTypeError
 from tests.backends.test_cpu_space import run_python
 
@@ -103,7 +103,7 @@ def test_what_is_not_called_is_looked_at_once(tmp_path):
         from portpart.backends.language import check
         found, find = [], check._findings
         check._findings = lambda *given: found.append(given[0].__name__) or find(*given)
-        from portpart.backends.program import Program
+        from portpart.backends.programs.program import Program
         from portpart.primitives.basic import write_index
         program = Program("two launches")
         counts, values = program.array("counts", np.int64), program.array("values", np.int64)

@@ -6,9 +6,8 @@ import threading
 
 import pytest
 
-from portpart.backends.communication import Local
-from portpart.backends.communication import cores as home
-from portpart.backends.communication.cores import cores_of_rank
+from portpart.backends.communication import Local, calls as home
+from portpart.backends.communication.calls import cores_of_rank
 
 EIGHT = [set(range(8))] * 4
 

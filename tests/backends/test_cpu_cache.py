@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portpart.backends import cache_folder
+from portpart import cache_folder
 from portpart.backends.cpu.space import CpuSpace
-from portpart.backends.cuda.cache import do_without_folder
+from portpart.backends.cuda.nvrtc import do_without_folder
 from portpart.backends.language import device, int64, kernel, team_array
 from portpart.cli import main
 from tests.backends.expressions_in_both import load_module

@@ -14,7 +14,7 @@ import pytest
 from portpart import backends
 from portpart.backends.cuda.space import CudaSpace, usable_device
 from portpart.backends.language import kernel
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 from tests.backends import sample_programs as samples
 from tests.gpu import require_cupy

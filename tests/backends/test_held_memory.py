@@ -20,10 +20,10 @@ from bench.scale import cube
 from portpart import generators
 from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.api import memory_model
-from portpart.backends import work
-from portpart.backends.cuda.memory import HeldMemory
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.transfer import HeldMemory
+from portpart.backends.programs import arrays as work
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.estimate import model as memory_model
 from portpart.graphs.hypergraph import EitherGraph
 from tests.algorithms.spaces import reference
 from tests.backends.cupy_pool import UNIT, Full, Pool

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.backends.cuda.effects import ANY, may_set, written
+from portpart.backends.cuda.requirements import ANY, may_set, written
 from portpart.backends.cuda.resident import before_barrier
 from portpart.backends.language import atomic_add, atomic_next, device, kernel
-from portpart.backends.program import Program
-from portpart.backends.table import TableSizes
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.table import TableSizes
 
 FLAG, COUNT, OTHER = 0, 1, 2
 

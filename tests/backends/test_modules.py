@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.backends import cache_folder
-from portpart.backends.cuda import modules as under_test
-from portpart.backends.cuda import nvrtc
+from portpart import cache_folder
+from portpart.backends.cuda import modules as under_test, nvrtc
 from portpart.backends.cuda.compile import (
     WORTH_RESIDENT,
     ResidentKernel,
@@ -27,7 +26,7 @@ from portpart.backends.cuda.translate import DIRECT, PACKED
 from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.cuda.workers import Workers
 from portpart.backends.language import kernel
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 from portpart.errors import InternalError
 
 

@@ -42,7 +42,7 @@ def test_a_rank_that_is_alone_exchanges_by_nccl() -> None:
 def test_wrong_numbers_end_a_step_of_nccl() -> None:
     mpi_ranks = ranks()
     from portpart.backends.cuda.nccl import Nccl
-    from portpart.backends.steps import Parcel
+    from portpart.backends.programs.steps import Parcel
 
     comm, space = Nccl(mpi_ranks.MPI.COMM_SELF), space_of("cuda walk")
     with pytest.raises(CommunicationError, match="9 elements arrive at an array of 5"):

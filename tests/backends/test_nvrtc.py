@@ -14,7 +14,7 @@ from portpart.backends.cuda.translate import DIRECT, PACKED, packed_name, transl
 from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
 from portpart.backends.language.types import type_of
-from portpart.backends.program import TEAM_WIDTHS
+from portpart.backends.programs.program import TEAM_WIDTHS
 from portpart.generators import grid_2d, netlist
 from tests.backends import host_cuda, nvrtc
 from tests.backends.sample_kernels import SAMPLES

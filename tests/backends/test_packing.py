@@ -6,11 +6,10 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from portpart.backends import packing
-from portpart.backends.program import Slot
+from portpart.backends.programs import arguments as packing
+from portpart.backends.programs.steps import Slot
 from portpart.errors import InputError, KernelTypeError
 
 ARRAY = Slot("values", np.dtype(np.int32), True)

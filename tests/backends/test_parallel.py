@@ -16,8 +16,8 @@ BEGIN = """
     import numpy as np
     import portpart
     from portpart import backends
-    from portpart.backends.cpu.instructions import DRIVE, WORK, WORK_BEFORE_THREADS
-    from portpart.backends.cpu.callbacks import state
+    from portpart.backends.cpu.driver_module import DRIVE, WORK, WORK_BEFORE_THREADS
+    from portpart.backends.cpu.driver_module import state
     from portpart.primitives.basic import iota
     space, SIZE = backends.space("cpu", threads=2), 200_000
     def right(size=SIZE):
@@ -88,7 +88,7 @@ def test_many_python_threads_load_them_at_once():
 
 def test_what_goes_wrong_meanwhile_is_raised_and_the_next_launch_tries_again():
     code = """
-    from portpart.backends.program import Program
+    from portpart.backends.programs.program import Program
     from portpart.primitives.basic import write_index
     program = Program("two launches")
     slots = [program.array(name, np.int64) for name in ("first", "second", "size")]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.backends import cuda
-from portpart.backends import language as kl
+from portpart.backends import cuda, language as kl
 from portpart.backends.language import Scope, Words
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 from portpart.errors import KernelSyntaxError, KernelTypeError
 from tests.backends.part_kernels import (
     Counting,

@@ -11,8 +11,8 @@ import pytest
 
 from portpart.backends.communication import Local, One
 from portpart.backends.language import kernel
-from portpart.backends.program import Program
-from portpart.backends.steps import Parcel
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Parcel
 from tests.ranks import DEVICES, space_of
 
 

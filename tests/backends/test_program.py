@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart.backends.declared import work
 from portpart.backends.language import (
     Words,
     atomic_add,
@@ -16,7 +15,8 @@ from portpart.backends.language import (
     team_sum,
     value_or,
 )
-from portpart.backends.program import Branch, Launch, Program, While
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Launch, While, work
 from portpart.errors import InputError, KernelTypeError
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from portpart.backends import cuda
-from portpart.backends.declared import work
 from portpart.backends.language import Record
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import work
 from portpart.errors import KernelTypeError
 from portpart.generators import delaunay
 from tests.backends import record_kernels as kernels

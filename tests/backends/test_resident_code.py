@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import generators
-from portpart.backends import cache_folder
+from portpart import cache_folder, generators
 from portpart.backends.cuda.compile import ask_resident
 from tests.gpu import require_cupy
 

@@ -12,13 +12,12 @@ import pytest
 
 from portpart import backends
 from portpart.backends.communication import CommunicationError, Local, One, local
-from portpart.backends.cuda.cooperative import Given
+from portpart.backends.cuda.launch import Given
 from portpart.backends.cuda.segments import Segments
-from portpart.backends.declared import work
 from portpart.backends.language import Words, kernel
-from portpart.backends.packing import address_of
-from portpart.backends.program import Program
-from portpart.backends.steps import Communication, Parcel
+from portpart.backends.programs.arguments import address_of
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Communication, Parcel, work
 from tests.ranks import DEVICES, space_of
 
 LOOPS, CHOICE, SUM = 0, 4, 5

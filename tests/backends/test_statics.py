@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from portpart.backends import cuda
-from portpart.backends import language as kl
+from portpart.backends import cuda, language as kl
 from portpart.backends.language import Static, StaticValue
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 from portpart.errors import KernelSyntaxError, KernelTypeError
 from tests.backends.static_kernels import (
     COUNTER,

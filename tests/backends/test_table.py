@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.backends import packing
-from portpart.backends.bound import MAX_LAYOUTS
 from portpart.backends.language import Record, Slice, Words, kernel, value_or
-from portpart.backends.program import Element, Launch, Program, Slot
-from portpart.backends.table import LINE, ProgramTable
+from portpart.backends.programs import arguments as packing
+from portpart.backends.programs.arguments import MAX_LAYOUTS
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Element, Launch, Slot
+from portpart.backends.programs.table import LINE, ProgramTable
 from portpart.errors import InputError, KernelTypeError
 from tests.backends.test_packing import ABSENT, ARRAY, SCALAR, OfAGpu
 

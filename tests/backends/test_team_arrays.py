@@ -9,7 +9,7 @@ import pytest
 
 from portpart import backends
 from portpart.backends import cuda
-from portpart.backends.cuda.shared_memory import check_program
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import (
     atomic_add,
     device,
@@ -23,7 +23,7 @@ from portpart.backends.language import (
     team_sync,
     uint8,
 )
-from portpart.backends.program import TEAM_WIDTHS, Program
+from portpart.backends.programs.program import TEAM_WIDTHS, Program
 from portpart.errors import KernelTypeError
 from tests.backends.test_check import assert_refused, load, refusal
 from tests.backends.test_cpu_space import run_python

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from portpart import backends
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import TEAM_WIDTHS
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import TEAM_WIDTHS
 from tests.backends import sample_kernels as samples
 
 ROWS = 300

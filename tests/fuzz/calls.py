@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 import portpart
-from portpart import InputError, io, metrics
+from portpart import io, metrics
 from portpart.compat import pymetis
+from portpart.errors import InputError
 from tests.fuzz import objects
 from tests.fuzz.judge import check_graph, check_hypergraph, check_partition, require
 from tests.fuzz.tape import Tape, tape

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart import InputError
 from portpart import io as graph_io
+from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph
 

@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sparse
 
-from portpart.graphs.convert import as_graph
+from portpart.inputs.convert import as_graph
 from tests.fuzz.samples import graphs
 from tests.fuzz.tape import Tape
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart import InputError
 from portpart import io as graph_io
+from portpart.errors import InputError
+from portpart.formats.text.files import UTF8_MARK
 from portpart.graphs.row_range import Rows
-from portpart.io.text.files import UTF8_MARK
 from tests.fuzz import archives, samples
 from tests.fuzz.judge import Wrong, require
 from tests.fuzz.mutations import OF_BYTES, OF_TEXT, mutated

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import portpart
-from portpart import InputError
+from portpart.errors import InputError
 from portpart.options import changed
 from tests.fuzz import archives
 from tests.fuzz.archives import Arrays

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from portpart import InputError, Topology
 from portpart import io as graph_io
-from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.cli import files, options
-from portpart.cli.tables import read_table
+from portpart.cli.machines import read_table
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from portpart.metrics import block_weight_limits, target_weights
 from tests.fuzz import archives, calls, commands, machines, ranges, samples, sessions, truth
 from tests.fuzz.judge import (

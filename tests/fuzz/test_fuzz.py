@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portpart import InputError, backends
+from portpart import backends
+from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from tests.fuzz import campaign, cases, judge, samples, targets
 from tests.fuzz.campaign import HANGS, counts_of, report, run

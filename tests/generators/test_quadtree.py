@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from portpart import generators
-from portpart.algorithms.edits import EditableGraph
+from portpart.algorithms.edits.editable import EditableGraph
 from portpart.errors import InputError
 
 

@@ -9,15 +9,14 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.spatial import cKDTree
 
 from portpart import generators
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import InputError
 from portpart.generators import shares
-from portpart.generators.shares import LargeGraph
+from portpart.generators.large_graphs import LargeGraph
 from portpart.graphs.graph import Graph
 from tests import oracles
 from tests.glued import Arrays, assert_same_arrays, borders_of, glued, graph_of

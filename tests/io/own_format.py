@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from portpart.graphs.constructors import from_edges
+from portpart.formats.text.edge_rows import lower_edges
+from portpart.formats.text.files import Source
 from portpart.graphs.graph import Graph
-from portpart.io.text.edge_rows import lower_edges
-from portpart.io.text.files import Source
+from portpart.inputs.constructors import from_edges
 
 
 def parse(source: Source) -> Graph:

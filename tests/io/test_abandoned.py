@@ -13,13 +13,13 @@ import pytest
 
 from portpart import io as graph_io
 from portpart.errors import InputError
-from portpart.io.text import files
+from portpart.formats.text import files
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="locks are those of Unix")
 
 WRITER = """
 import sys, time
-from portpart.io.text.files import write_chunks
+from portpart.formats.text.files import write_chunks
 def chunks():
     yield b"half"
     print("writing", flush=True)

@@ -9,9 +9,9 @@ import pytest
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.netlist.aiger import parse_netlist
-from portpart.io.netlist.netlist import Netlist
-from portpart.io.text.files import Source
+from portpart.formats.netlist.aiger import parse_netlist
+from portpart.formats.netlist.netlist import Netlist
+from portpart.formats.text.files import Source
 from tests.data_folder import DATA, require
 
 TOGGLE = b"aag 7 2 1 2 4\n2\n4\n6 8 0\n6\n15\n8 4 10\n10 13 14\n12 2 6\n14 3 7\n" \

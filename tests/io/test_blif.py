@@ -8,9 +8,9 @@ import pytest
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.netlist.blif import parse_netlist
-from portpart.io.netlist.netlist import Netlist
-from portpart.io.text.files import Source
+from portpart.formats.netlist.blif import parse_netlist
+from portpart.formats.netlist.netlist import Netlist
+from portpart.formats.text.files import Source
 from tests.data_folder import DATA, hypergraph_path, require
 
 SMALL = """# made by hand

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, PortpartError
-from portpart.io.formats import parhip
+from portpart.formats import parhip
 from tests.graphs import random_graph
 
 GRAPH = random_graph(12, 20, 1, weighted=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from portpart import GraphFormatError, InputError
+from portpart.errors import GraphFormatError, InputError
 from portpart.io import Host, expand_nodelist, read_hosts
 
 SOON = 2.0

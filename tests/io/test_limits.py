@@ -18,7 +18,7 @@ import pytest
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError, OutOfMemory
-from portpart.io.text import files, packed
+from portpart.formats.text import files, packed
 from tests.graphs import random_graph
 
 BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
@@ -176,6 +176,6 @@ def test_memory_that_is_not_there_is_told_by_the_librarys_own_error(
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError("Unable to allocate 8 TiB")
 
-    monkeypatch.setattr("portpart.io.formats.edge_list.parse", fail)
+    monkeypatch.setattr("portpart.formats.edge_list.parse", fail)
     with pytest.raises(OutOfMemory, match="its graph does not fit into memory"):
         graph_io.read(written(tmp_path / "g.txt", "0 1\n"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from portpart.io.text import files
-from portpart.io.text.files import Source
-from portpart.io.text.tokens import LineSyntax, read_lines
+from portpart.formats.text import files
+from portpart.formats.text.files import Source
+from portpart.formats.text.tokens import LineSyntax, read_lines
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
 LINES = ["1 2", "", "  ", "# x", " % y", "3", "\t", "%", "4\r"]

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart import io as graph_io
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import GraphFormatError, InputError, PortpartError
 from portpart.graphs.graph import Graph
 from portpart.graphs.row_range import Rows
-from portpart.io import metis_pieces, open_metis_piece
-from portpart.io.text import pieces
+from portpart.io import metis_pieces, metis_pieces as pieces, open_metis_piece
 from tests import oracles
 from tests.data_folder import graph_path
 from tests.glued import glued

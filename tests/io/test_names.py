@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
 from portpart import io as graph_io
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
-from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
-from tests import oracles
+from tests import (
+    graphs as _profile,  # noqa: F401  (loads the Hypothesis profile)
+    oracles,
+)
 
 Named = dict[frozenset[Any], int]
 
@@ -224,7 +225,7 @@ def test_integers_of_a_file_are_names_too(tmp_path: Path) -> None:
 def test_plain_numbers_are_read_by_compiled_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portpart.io.formats.edge_list.read_named_rows", None)
+    monkeypatch.setattr("portpart.formats.edge_list.read_named_rows", None)
     path = written(tmp_path / "g.csv", "id_1,id_2,w\n" + "".join(
         f"{i},{i + 1},{i % 7}\n" for i in range(1000)))
     assert np.array_equal(graph_io.read(path).names, np.arange(1001))

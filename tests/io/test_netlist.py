@@ -15,19 +15,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
 from portpart import io as graph_io
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
+from portpart.formats.netlist.netlist import Netlist
+from portpart.formats.netlist.verilog import parse_netlist
+from portpart.formats.text.files import Source
 from portpart.graphs.graph import Graph
-from portpart.io import Netlist
-from portpart.io.netlist.verilog import parse_netlist
-from portpart.io.text.files import Source
-from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
-from tests import oracles
+from tests import (
+    graphs as _profile,  # noqa: F401  (loads the Hypothesis profile)
+    oracles,
+)
 from tests.data_folder import DATA, require
 
 GATES = ("NAND3", "DFF", "HA")

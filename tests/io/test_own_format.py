@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import portpart
-from portpart.io.known import FORMATS, Format
+from portpart.inputs.known import FORMATS, Format
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ import pytest
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.text import packed
+from portpart.formats.text import packed
 from tests import oracles
 from tests.graphs import drawn_graphs
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from portpart.backends.communication import Local
 from portpart.errors import InputError
 from portpart.io import read_partition
-from portpart.io.rank_blocks import read_own_blocks
+from portpart.io.rank_partition_file import read_own_blocks
 from tests.ranks import borders
 
 

@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
-from portpart import as_graph
 from portpart import io as graph_io
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.text.files import Source
-from portpart.io.text.fractions import fractions_at
-from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
-from tests import oracles
+from portpart.formats.text.files import Source
+from portpart.formats.text.fractions import fractions_at
+from portpart.inputs.convert import as_graph
+from tests import (
+    graphs as _profile,  # noqa: F401  (loads the Hypothesis profile)
+    oracles,
+)
 
 MTX = "%%MatrixMarket matrix coordinate "
 

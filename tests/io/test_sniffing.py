@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from portpart import as_graph, generators
-from portpart import io as graph_io
+from portpart import generators, io as graph_io
 from portpart.errors import GraphFormatError
-from portpart.io import sniff
-from portpart.io.text import tokens
-from portpart.io.text.files import read_source
+from portpart.formats.text import tokens
+from portpart.formats.text.files import read_source
+from portpart.inputs import known as sniff
+from portpart.inputs.convert import as_graph
 from tests import oracles
 from tests.graphs import drawn_graphs, random_graph
 

@@ -6,13 +6,11 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from portpart.io.text import tokens
-from portpart.io.text.decimal import NOT_AN_INTEGER
-from portpart.io.text.render import rendered_rows
-from portpart.io.text.tokens import LineSyntax, read_lines, read_table
+from portpart.formats.text import tokens
+from portpart.formats.text.decimal import NOT_AN_INTEGER
+from portpart.formats.text.tokens import LineSyntax, read_lines, read_table, rendered_rows
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
 integers = st.integers(1 - 2**62, 2**62)

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
 from portpart import io as graph_io
-from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
 from portpart.errors import GraphFormatError, InputError
-from portpart.io import NetlistEdits
-from portpart.io.netlist.verilog import parse_netlist
-from portpart.io.text.files import Source
+from portpart.formats.netlist.edits import NetlistEdits
+from portpart.formats.netlist.verilog import parse_netlist
+from portpart.formats.text.files import Source
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 from tests.data_folder import DATA, require
 

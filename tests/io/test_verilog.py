@@ -11,14 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
-from portpart.io import Netlist
-from portpart.io.netlist.verilog import parse_netlist
-from portpart.io.text.files import Source
+from portpart.formats.netlist.netlist import Netlist
+from portpart.formats.netlist.verilog import parse_netlist
+from portpart.formats.text.files import Source
 from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
 
 

@@ -16,8 +16,8 @@ import pytest
 import portpart
 from portpart.cli import main
 from portpart.errors import GraphFormatError, InputError
-from portpart.io.known import FORMATS
-from portpart.io.meshes import AMBIGUOUS, TETGEN
+from portpart.inputs.known import FORMATS
+from portpart.inputs.reading import AMBIGUOUS, TETGEN
 from tests.meshes import oracles
 
 meshio = pytest.importorskip("meshio", reason="meshio reads and writes these files")
@@ -285,7 +285,7 @@ def test_files_of_blocks_are_replaced_together(
     object.__setattr__(pieces[1], "mesh", portpart.as_mesh([[0, 1], [1, 2]]))
     with pytest.raises(InputError, match=r"m\.pvtu: the mesh has no points"):
         portpart.io.write_submeshes(pieces, tmp_path / "m.pvtu")
-    monkeypatch.setattr("portpart.io.text.files.TEMPORARY", "missing/")
+    monkeypatch.setattr("portpart.formats.text.files.TEMPORARY", "missing/")
     with pytest.raises(InputError, match=r"m\.pvtu cannot be written: No such file"):
         portpart.io.write_submeshes(mesh.submeshes([1, 0]), tmp_path / "m.pvtu")
     monkeypatch.undo()

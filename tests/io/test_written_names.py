@@ -9,8 +9,7 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
 from portpart.cli import main

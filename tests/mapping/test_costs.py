@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portpart import InputError, Topology
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from portpart.metrics import level_costs, mapping_cost, traffic_matrix
 from tests.algorithms.spaces import GRAPHS
 from tests.mapping import plain

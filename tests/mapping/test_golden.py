@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from portpart import generators
-from portpart.algorithms.hierarchical_mapping import PUBLISHED
-from portpart.algorithms.integrated_mapping import PRESETS as PRESETS_OF_IM
+from portpart.algorithms.mapping.integrated_mapping import PRESETS as PRESETS_OF_IM
+from portpart.algorithms.mapping.multisection import PUBLISHED
 from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.options import changed
 from tests.algorithms.spaces import reference

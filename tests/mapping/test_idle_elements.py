@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import InputError, Topology
-from portpart.algorithms.mappers import MAPPERS
+from portpart.algorithms.mapping.mappers import MAPPERS
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from tests.mapping import plain
 
 GRID = portpart.generators.grid_2d(5, 4)

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import InputError, Topology
 from portpart.cli import main
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from portpart.io import read_machine, write_rank_order, write_rankfile, write_slurm_hostfile
 from tests.mapping import plain
 from tests.mpi_jobs import ENVIRONMENT, MPIEXEC

@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_array, triu
 
 import portpart
-from portpart import InputError, Topology
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.hierarchical_mapping import MultisectionConfig
-from portpart.algorithms.integrated_mapping import IntegratedConfig
-from portpart.algorithms.mappers import MAPPERS, PartitionedConfig
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
+from portpart.algorithms.mapping.integrated_mapping import IntegratedConfig
+from portpart.algorithms.mapping.mappers import MAPPERS, PartitionedConfig
+from portpart.algorithms.mapping.multisection import MultisectionConfig
+from portpart.algorithms.mapping.sections import adaptive_limit
 from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.algorithms.placement.section_limits import adaptive_limit
+from portpart.algorithms.objectives.limits import Balance
+from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
+from portpart.graphs.topology import Topology
 from tests.graphs import RawGraph, raw_graph, raw_graphs
 from tests.mapping import plain
 from tests.mapping.mapped import check, mapped

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import Topology, backends
+from portpart import backends
 from portpart.backends.cuda.translate import PACKED, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
 from portpart.backends.language.types import type_of
 from portpart.generators import grid_2d, rmat
+from portpart.graphs.topology import Topology
 from tests.backends import host_cuda, nvrtc
 
 LINE = Topology.from_matrix(abs(np.subtract.outer(np.arange(6), np.arange(6))))

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import Topology, generators
-from portpart.algorithms.mappers import mapper_of
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
+from portpart import generators
+from portpart.algorithms.mapping.mappers import mapper_of
+from portpart.algorithms.multilevel.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.map_processes import mapped_by
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.algorithms.refining import balance_of
 from tests.test_parity import weighted_mesh

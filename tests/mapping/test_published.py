@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_array
 
 import portpart
-from portpart import InputError, JetConfig, MultisectionConfig
-from portpart.algorithms import integrated_mapping
-from portpart.algorithms.placement.section_limits import adaptive_limit
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.mapping import integrated_mapping
+from portpart.algorithms.mapping.multisection import MultisectionConfig
+from portpart.algorithms.mapping.sections import adaptive_limit
+from portpart.algorithms.recipes.jet import JetConfig
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
+from portpart.graphs.copies import induced
 from portpart.graphs.graph import Graph
-from portpart.graphs.induced import induced
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, with_int64_offsets
 from tests.graphs import graphs

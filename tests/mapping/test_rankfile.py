@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import InputError, Topology
 from portpart.cli import main
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from portpart.io import Host, read_hosts, write_rankfile
 from tests.mapping import plain
 

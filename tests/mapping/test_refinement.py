@@ -8,21 +8,23 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import Topology, backends
-from portpart.algorithms.initial.deep_multilevel import GrowingOptions, grown_partitions
+from portpart import backends
+from portpart.algorithms.initial.deep_multilevel import grown_partitions
+from portpart.algorithms.initial.options import GrowingOptions
+from portpart.algorithms.mapping.sections import splits_along
 from portpart.algorithms.objectives import communication
 from portpart.algorithms.objectives.communication import communication_cost
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Shape
-from portpart.algorithms.placement.tree import splits_along
-from portpart.algorithms.refinement.gains import active_sets
+from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.rebalancing import loss_buckets
 from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.cuda.shared_memory import check_program
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.language import Word, int32, int64
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.algorithms import refining
 from tests.algorithms.refining import copied, counted_rows, recorded, widest

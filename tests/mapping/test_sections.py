@@ -7,22 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import PortpartConfig, Topology
-from portpart.algorithms.balance.limits import Balance
 from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
-from portpart.algorithms.initial.order_by_section import order_by_section
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
-from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.initial.project_bisection import order_by_section
+from portpart.algorithms.mapping.anchors import Sections, best_of_each
+from portpart.algorithms.mapping.sections import (
+    partition_sections,
+    partition_subgraphs,
+    section_balance,
+    splits_of_ranges,
+)
+from portpart.algorithms.multilevel.problem import Constraints, MappingProblem, Problem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.algorithms.placement.combining import Sections, best_of_each
-from portpart.algorithms.placement.section_limits import section_balance
-from portpart.algorithms.placement.sections import partition_sections
-from portpart.algorithms.placement.subgraphs import partition_subgraphs
-from portpart.algorithms.placement.tree import splits_of_ranges
-from portpart.backends.interface import ExecutionSpace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.portpart import PortpartConfig
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import grid_2d
+from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, reference
 from tests.mapping import plain

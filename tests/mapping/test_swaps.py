@@ -9,14 +9,14 @@ import pytest
 from scipy.sparse import csr_array
 
 import portpart
-from portpart import Topology
 from portpart.algorithms.objectives.communication import communication_cost, cost_of
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.placement.swaps import swapped_places
 from portpart.algorithms.placement.traffic import has_table, traffic_of, with_swaps
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.algorithms.spaces import GRAPHS, reference
 from tests.mapping import plain

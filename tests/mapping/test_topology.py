@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import InputError, Topology
+from portpart.errors import InputError
+from portpart.graphs.topology import Topology
 from tests.mapping import plain
 
 HIERARCHIES = [([4], [7]), ([2, 3], [1, 10]), ([4, 8, 6], [1, 10, 100]),

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import portpart
-from portpart import InputError, Topology, io
-from portpart.algorithms.mappers import MAPPERS, mapper_of
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.mapping_problem import MappingProblem
+from portpart import io
+from portpart.algorithms.mapping.mappers import MAPPERS, mapper_of
+from portpart.algorithms.mapping.sections import uneven_balance
+from portpart.algorithms.multilevel.problem import Constraints, MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.algorithms.placement.section_limits import uneven_balance
 from portpart.api.bounds import bounds_for
 from portpart.api.map_processes import mapped_by
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.cli import main
+from portpart.errors import InputError
 from portpart.generators import delaunay, grid_2d, rmat
 from portpart.graphs.graph import Graph
+from portpart.graphs.topology import Topology
 from tests import oracles
 from tests.algorithms.spaces import reference
 from tests.mapping import plain

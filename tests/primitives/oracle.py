@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs.interface import ExecutionSpace
 
 INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
 SIGNED = ("int8", "int32", "int64")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.backends.interface import ExecutionSpace
 from portpart.backends.language import (
     DeviceFunction,
     Record,
@@ -21,6 +20,7 @@ from portpart.backends.language import (
     lane,
     team_max,
 )
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.primitives.best_candidate import (
     CandidateSearch,
     Choice,

@@ -16,8 +16,8 @@ from portpart.backends.language import (
     team_size,
     team_sync,
 )
-from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
-from portpart.primitives.team_winner import LOWEST, team_winner
+from portpart.primitives.best_candidate import LOWEST, team_winner
+from portpart.primitives.hashing import EMPTY, claim_slot_in_team
 
 
 @kernel

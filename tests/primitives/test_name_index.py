@@ -7,7 +7,7 @@ import pytest
 
 from portpart import backends
 from portpart.backends import language as kl
-from portpart.primitives.name_index import NameIndex, name_index, place_of
+from portpart.primitives.basic import NameIndex, name_index, place_of
 
 
 @kl.kernel

@@ -7,8 +7,8 @@ import pytest
 
 from portpart.backends.communication import Local
 from portpart.backends.language import Record
-from portpart.backends.program import Program
-from portpart.primitives.mail import Mail, MailSizes
+from portpart.backends.programs.program import Program
+from portpart.primitives.mail import Mail, MailSizes, ship
 from portpart.primitives.owners import (
     Halo,
     VertexNames,
@@ -19,7 +19,6 @@ from portpart.primitives.owners import (
     record_push,
 )
 from portpart.primitives.ranks import Owners
-from portpart.primitives.ship import ship
 from tests.ranks import SIZES, SPACES, space_of
 
 TYPES = {"narrow": (np.int32,), "wide": (np.int64,), "both": (np.int8, np.int64, np.int32)}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import portpart
-from portpart.primitives import pair_sort
-from portpart.primitives.pair_sort import LONG, sort_rows, sorted_pairs
+from portpart.primitives import recorded_sort as pair_sort
+from portpart.primitives.recorded_sort import LONG, sort_rows, sorted_pairs
 from portpart.primitives.sort import SMALL, TILE
 from tests.primitives.oracle import assert_same, drawn
 

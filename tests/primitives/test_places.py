@@ -7,7 +7,7 @@ import pytest
 
 from portpart.backends.communication import Local
 from portpart.primitives.messages import held
-from portpart.primitives.places import places_among_ranks
+from portpart.primitives.ranks import places_among_ranks
 from tests.ranks import DEVICES, SIZES, space_of
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.program import Program
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.backends.programs.program import Program
 from portpart.primitives.recorded_sort import (
     DIGIT_BITS,
     TILE,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from portpart.backends.program import Program
+from portpart.backends.programs.program import Program
 from portpart.primitives import scan, select
 from tests.primitives.oracle import (
     INTEGERS,
@@ -18,7 +18,7 @@ from tests.primitives.oracle import (
     sizes_around,
 )
 
-SIZES = sizes_around(scan.TILE)
+SIZES = sizes_around(scan.SCAN_TILE)
 
 
 def offsets(values: np.ndarray, dtype: object = np.int64) -> np.ndarray:

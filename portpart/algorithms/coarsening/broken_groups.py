@@ -25,17 +25,11 @@ from portpart.algorithms.coarsening.cluster_rounds import VertexList, append
 from portpart.algorithms.coarsening.clustering import ClusteringInputs
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.net_proposals import BY_SUM, NetProposals, launches
-from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.algorithms.coarsening.options import NetOptions, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program, Slot
-from portpart.backends.work import WorkRecord
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.rows import Csr
-from portpart.primitives.sort import sort_keys
-from portpart.primitives.team_winner import NO_VERTEX
+from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, WorkRecord, work
+from portpart.graphs import Csr, Hypergraph
+from portpart.primitives import NO_VERTEX, sort_keys
 
 ROUND_BITS = 7
 """Bits of a word that hold a round."""

@@ -11,23 +11,72 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.coarsening.proposals import (
-    Proposals,
-    cluster_capacity,
-    head_of,
-    may_join,
-)
-from portpart.algorithms.coarsening.sizes import FineSizes, sum_type
+from portpart.algorithms.coarsening.options import FineSizes, sum_type
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.language import DeviceFunction, Static, Word
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr, degree_of, global_id
-from portpart.primitives.best_candidate import HIGHEST, Choice, best_candidate, keep_best_score
-from portpart.primitives.hash_rows import EMPTY, claim_slot_in_team
-from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import NO_VERTEX
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import Static
+from portpart.backends.language.words import Word
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr, degree_of, global_id
+from portpart.primitives import (
+    EMPTY,
+    HIGHEST,
+    NO_VERTEX,
+    CandidateSearch,
+    Choice,
+    best_candidate,
+    claim_slot_in_team,
+    keep_best_score,
+    pair_hash,
+)
+
+# Proposals of vertices: the best of the neighbours that each may be merged with ----------------
+
+
+class Proposals(CandidateSearch):
+    """The proposals of n vertices, and what restricts them.
+
+    Attributes
+    ----------
+    max_weight : int
+        What is joined may weigh no more.
+    label : array of int32, shape (n,), or None
+        Only vertices of equal label are joined.
+    total : int or None
+        What some ratings and scores multiply weights with.
+    """
+
+    max_weight: int
+    label: Array | None
+    total: int | None
+
+
+@kl.device
+def cluster_capacity(v, graph: Csr, proposals: Proposals):
+    """What may be joined with v may weigh so much."""
+    return proposals.max_weight - kl.value_or(graph.vertex_weights, v, 1)
+
+
+@kl.device
+def head_of(arc, graph: Csr, proposals: Proposals):
+    """The head of an arc."""
+    return graph.targets[arc]
+
+
+@kl.device
+def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
+    """Whether vertex u weighs no more than `room` and is of v's label."""
+    return kl.value_or(graph.vertex_weights, u, 1) <= room and (
+        kl.value_or(proposals.label, u, 0) == kl.value_or(proposals.label, v, 0))
+
+
+# The cluster that a vertex proposes: the best rated adjacent one with free capacity ------------
+#
+# The rating is the weight of the arcs to the cluster over the square root of the cluster's weight:
+# light clusters grow first, so that their weights stay even.  (In measurements: cuts 0.6 % lower
+# than
+# with the weight of the arcs alone or with that over the weight of the cluster.)
+
 
 MAX_NARROW = 16
 """Up to this degree arcs are added up by comparing all pairs, without memory."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from portpart.algorithms.coarsening.cluster_ratings import MAX_NARROW, Clustering, HashRows
-from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.algorithms.coarsening.options import FineSizes
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr, degree_of, global_id
-from portpart.primitives.hashing import hash_of, is_drawn, mixed
-from portpart.primitives.team_winner import NO_VERTEX
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr, degree_of, global_id
+from portpart.primitives import NO_VERTEX, hash_of, is_drawn, mixed
 
 ARCS_OF_LANE = 32
 """Vertices with more arcs for each lane get the widest team: they must not hold up the others."""

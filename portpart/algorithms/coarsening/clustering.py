@@ -57,18 +57,13 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 )
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
-from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, Record, Words, int32, int64
-from portpart.backends.program import Program
-from portpart.backends.work import WorkRecord
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.structure import WithMeasures
-from portpart.graphs.teams import team_for_all
-from portpart.primitives.hash_rows import SLOTS
-from portpart.primitives.reduce import elements_of_rows_above
+from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.records import Record, Words
+from portpart.backends.language.words import int32, int64
+from portpart.backends.programs import Array, ExecutionSpace, Program, WorkRecord
+from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
+from portpart.primitives import SLOTS, elements_of_rows_above
 
 SCRATCH: dict[str, WorkRecord] = {
     "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": VertexList(),

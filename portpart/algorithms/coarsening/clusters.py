@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.sizes import (
+from portpart.algorithms.coarsening.options import (
     around_clusters,
     of_cluster_tiles,
     of_clusters,
     of_vertices,
 )
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program, Slot
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.scan import TILE, record_scan, tiles_of
+from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, WorkRecord, work
+from portpart.graphs import Csr, degree_of
+from portpart.primitives import SCAN_TILE, record_scan, tiles_of
 
 MIN_WIDE_ROW = 64
 """No narrow team leaves clusters of so few arcs to the widest one."""
@@ -142,8 +139,8 @@ def number_of(c, members: Members):
 @kl.kernel
 def clear_clusters(tile, members: Members):
     """Nothing has been counted for the clusters of the tile."""
-    end = min((tile + 1) * TILE, members.clusters)
-    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
+    end = min((tile + 1) * SCAN_TILE, members.clusters)
+    for c in range(tile * SCAN_TILE + kl.lane(), end, kl.team_size()):
         members.count[c] = kl.int32(0)
         members.num_arcs[c] = 0
 

@@ -24,16 +24,10 @@ from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.options import ClusteringOptions, CommunityOptions
 from portpart.algorithms.coarsening.remove_large_nets import remove_large_nets
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.rows import Csr, degree_of
-from portpart.graphs.teams import team_for
-from portpart.primitives.basic import gather
-from portpart.primitives.best_candidate import CandidateSearch, keep_best_score
-from portpart.primitives.team_winner import NO_VERTEX
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
+from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Hypergraph, Nets, degree_of, team_for
+from portpart.primitives import NO_VERTEX, CandidateSearch, gather, keep_best_score
 
 MAX_TOTAL = 2**61
 

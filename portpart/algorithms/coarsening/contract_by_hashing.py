@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portpart.algorithms.coarsening.clusters import MIN_WIDE_ROW, Members, number_of
-from portpart.algorithms.coarsening.sizes import (
+from portpart.algorithms.coarsening.options import (
     around_clusters,
     index_type,
     of_arcs,
@@ -25,12 +25,12 @@ from portpart.algorithms.coarsening.sizes import (
     sum_type,
 )
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.language import Record, Static, Word
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr
-from portpart.primitives.hash_rows import EMPTY, SLOTS, claim_slot_in_team
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import Static
+from portpart.backends.language.words import Word
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr
+from portpart.primitives import EMPTY, SLOTS, claim_slot_in_team
 
 WIDE_TEAM = 256
 

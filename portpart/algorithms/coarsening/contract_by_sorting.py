@@ -13,9 +13,8 @@ from __future__ import annotations
 from portpart.algorithms.coarsening.clusters import MIN_WIDE_ROW, Members, number_of
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows, pack_row
 from portpart.backends import language as kl
-from portpart.graphs.graph import Graph
-from portpart.graphs.rows import Csr
-from portpart.primitives.hash_rows import EMPTY
+from portpart.graphs import Csr, Graph
+from portpart.primitives import EMPTY
 
 SORTED_DEGREE = 4
 

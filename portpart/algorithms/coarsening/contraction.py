@@ -18,6 +18,7 @@ from portpart.algorithms.coarsening.clusters import Clusters, Members
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows
 from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction_program import MEMBERS, ROWS, record_contraction
+from portpart.algorithms.coarsening.options import FineSizes, sizes_of
 from portpart.algorithms.coarsening.row_pieces import (
     Filling,
     cut,
@@ -25,12 +26,10 @@ from portpart.algorithms.coarsening.row_pieces import (
     is_one_piece,
     samples,
 )
-from portpart.algorithms.coarsening.sizes import FineSizes, sizes_of
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record
-from portpart.graphs.graph import Graph
-from portpart.graphs.teams import team_for
-from portpart.primitives.scan import tiles_of
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import Graph, team_for
+from portpart.primitives import tiles_of
 
 CONTRACTION_WORK = Members, CoarseRows
 """What programs work on."""

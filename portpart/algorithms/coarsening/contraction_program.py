@@ -24,11 +24,10 @@ from portpart.algorithms.coarsening.contract_by_hashing import (
     wide_row,
 )
 from portpart.algorithms.coarsening.contract_by_sorting import merge_row
-from portpart.algorithms.coarsening.sizes import FineSizes
+from portpart.algorithms.coarsening.options import FineSizes
 from portpart.backends import language as kl
-from portpart.backends.program import Program
-from portpart.primitives.hash_rows import SLOTS
-from portpart.primitives.scan import TEAM, TILE, record_scans, record_scans_of_tiles
+from portpart.backends.programs import Program
+from portpart.primitives import SCAN_TILE, SLOTS, TEAM, record_scans, record_scans_of_tiles
 
 MEMBERS, ROWS = "members", "rows"
 """What a program makes: lists of members, rows, or both."""
@@ -94,7 +93,7 @@ def _record_rows(program: Program, rows: CoarseRows, members: Members, team: int
 def take_sizes(_, count, members: Members):
     """Take over the number of clusters."""
     members.clusters = count[0]
-    members.tiles = max(kl.int64(1), (count[0] + TILE - 1) // TILE)
+    members.tiles = max(kl.int64(1), (count[0] + SCAN_TILE - 1) // SCAN_TILE)
 
 
 @kl.kernel
@@ -117,8 +116,8 @@ def list_wide(c, members: Members, max_arcs):
 def sum_arcs(tile, members: Members):
     """tile_sums[tile] = arcs that leave the members of its clusters."""
     arcs = kl.int64(0)
-    end = min((tile + 1) * TILE, members.clusters)
-    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
+    end = min((tile + 1) * SCAN_TILE, members.clusters)
+    for c in range(tile * SCAN_TILE + kl.lane(), end, kl.team_size()):
         arcs += members.num_arcs[c]
     arcs = kl.team_sum(arcs)
     if kl.lane() == 0:
@@ -131,8 +130,8 @@ def survey_tile(tile, members: Members, rows: CoarseRows):
     arcs = kl.int64(0)
     max_degree = kl.int64(0)
     weight = kl.int64(0)
-    end = min((tile + 1) * TILE, members.clusters)
-    for c in range(tile * TILE + kl.lane(), end, kl.team_size()):
+    end = min((tile + 1) * SCAN_TILE, members.clusters)
+    for c in range(tile * SCAN_TILE + kl.lane(), end, kl.team_size()):
         arcs += rows.degrees[c]
         max_degree = max(max_degree, kl.int64(rows.degrees[c]))
         weight += rows.arc_sums[c]

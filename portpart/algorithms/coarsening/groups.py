@@ -31,7 +31,10 @@ from portpart.algorithms.coarsening.broken_groups import (
     split_groups,
 )
 from portpart.algorithms.coarsening.cluster_ratings import (
+    Proposals,
     Rating,
+    head_of,
+    may_join,
     propose_neighbour,
     rate_cluster,
     rate_slot,
@@ -48,19 +51,13 @@ from portpart.algorithms.coarsening.options import (
     MAX_SCORE,
     ClusteringOptions,
     GroupingOptions,
+    of_vertices,
+    sizes_of,
 )
-from portpart.algorithms.coarsening.proposals import Proposals, head_of, may_join
-from portpart.algorithms.coarsening.sizes import of_vertices, sizes_of
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.program import Program
-from portpart.backends.work import WorkRecord
-from portpart.graphs.graph import Graph
-from portpart.graphs.rows import Csr, degree_of
-from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import Choice, keep_best_score, smallest_id, tie_hash
-from portpart.primitives.team_winner import NO_VERTEX
+from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.graphs import Csr, Graph, degree_of, team_for
+from portpart.primitives import NO_VERTEX, Choice, keep_best_score, smallest_id, tie_hash
 
 TWO_ROUNDS = ClusteringOptions(join_rounds=2, max_left=0)
 """What is single then is grouped, however little it is."""

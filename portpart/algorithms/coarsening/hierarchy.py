@@ -11,10 +11,9 @@ import numpy as np
 from portpart.algorithms.coarsening.clusters import Clusters
 from portpart.algorithms.coarsening.contraction import Guess, contract, guess_of_clusters
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.primitives.basic import gather
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import Graph, Hypergraph
+from portpart.primitives import gather
 
 AnyGraph = TypeVar("AnyGraph", Graph, Hypergraph)
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from portpart.algorithms.coarsening.cluster_ratings import cluster_capacity, head_of, may_join
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
-from portpart.algorithms.coarsening.options import MatchingOptions
+from portpart.algorithms.coarsening.options import MatchingOptions, sizes_of
 from portpart.algorithms.coarsening.pairing import (
     NO_LAST_ROUND,
     UNMATCHED,
@@ -32,23 +33,18 @@ from portpart.algorithms.coarsening.pairing import (
     place_of,
     stay_active,
 )
-from portpart.algorithms.coarsening.proposals import cluster_capacity, head_of, may_join
-from portpart.algorithms.coarsening.sizes import sizes_of
 from portpart.algorithms.coarsening.two_hop import record_two_hop
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.program import Program
-from portpart.graphs.graph import Graph
-from portpart.graphs.rows import Csr
-from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import (
+from portpart.backends.programs import Array, Program
+from portpart.graphs import Csr, Graph, team_for
+from portpart.primitives import (
     Choice,
     any_candidate,
     best_candidate,
     directed_tie_hash,
+    hash_of,
     keep_best_score,
 )
-from portpart.primitives.hashing import hash_of
 
 
 class PairNumbering(Numbering):

@@ -25,18 +25,12 @@ from portpart.algorithms.coarsening.net_merging import (
     runs_of,
     slot_type,
 )
-from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.sizes import FineNetSizes
+from portpart.algorithms.coarsening.options import FineNetSizes, NetOptions
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Words
-from portpart.backends.program import Program
-from portpart.graphs.csr import unpacked
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.primitives.basic import iota
-from portpart.primitives.pair_sort import sorted_pairs
-from portpart.primitives.scan import TEAM, TILE, tiles_of
+from portpart.backends.language.records import Words
+from portpart.backends.programs import Array, Program
+from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
+from portpart.primitives import SCAN_TILE, TEAM, iota, sorted_pairs, tiles_of
 
 
 class NetTotals(Words):
@@ -199,7 +193,8 @@ def survey_nets(tile, work: CoarseNets, totals: NetTotals):
     """Add up and compare the coarse nets of a tile; atomic, independent of order."""
     weight = kl.int64(0)
     max_size = kl.int64(0)
-    for net in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, work.nets), kl.team_size()):
+    last = min((tile + 1) * SCAN_TILE, work.nets)
+    for net in range(tile * SCAN_TILE + kl.lane(), last, kl.team_size()):
         if work.stays[net] != 0:
             weight += work.weights[net]
             max_size = max(max_size, kl.int64(work.sizes[net]))

@@ -14,24 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
-from portpart.algorithms.coarsening.sizes import (
+from portpart.algorithms.coarsening.options import (
     FineNetSizes,
     index_type,
     of_nets,
     of_pins,
     sum_type,
 )
+from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.program import Program
-from portpart.backends.work import WorkRecord
-from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.limits import MAX_INT32
-from portpart.primitives.hashing import mixed
-from portpart.primitives.pair_sort import sort_rows
-from portpart.primitives.scan import record_scan, record_scans, tiles_of
+from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.graphs import MAX_INT32, Hypergraph, Nets
+from portpart.primitives import mixed, record_scan, record_scans, sort_rows, tiles_of
 
 RUN = 32
 """Pins of an item of work; consecutive ones are often of one net."""

@@ -23,6 +23,7 @@ from portpart.algorithms.coarsening.cluster_ratings import (
     ClusterRow,
     HashRows,
     cluster_at,
+    cluster_capacity,
     may_be_in,
     rate_slot,
 )
@@ -34,23 +35,24 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     list_single,
 )
 from portpart.algorithms.coarsening.clustering import NO_DEGREE, ClusteringInputs, ClusterRecording
-from portpart.algorithms.coarsening.options import NetOptions
-from portpart.algorithms.coarsening.proposals import cluster_capacity
-from portpart.algorithms.coarsening.sizes import FineSizes, of_vertices
+from portpart.algorithms.coarsening.options import FineSizes, NetOptions, of_vertices
 from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.language import Kernel, Record, Static
-from portpart.backends.program import Element
-from portpart.backends.work import WorkRecord
-from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.rows import Csr, degree_of
-from portpart.graphs.teams import team_for
-from portpart.primitives.best_candidate import Choice, best_candidate, keep_best_score
-from portpart.primitives.hash_rows import EMPTY, SLOTS, claim_slot_in_team
-from portpart.primitives.hashing import hash_of
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import Static
+from portpart.backends.programs import Array, Element, WorkRecord, work
+from portpart.graphs import Csr, Hypergraph, Nets, degree_of, team_for
+from portpart.primitives import (
+    EMPTY,
+    SLOTS,
+    Choice,
+    best_candidate,
+    claim_slot_in_team,
+    hash_of,
+    keep_best_score,
+    offsets_from_counts,
+)
 
 MAX_PINS = 200_000
 """A vertex examines no more pins of others."""

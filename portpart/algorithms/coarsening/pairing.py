@@ -19,17 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.proposals import Proposals, cluster_capacity, may_join
-from portpart.algorithms.coarsening.sizes import of_vertices
+from portpart.algorithms.coarsening.cluster_ratings import Proposals, cluster_capacity, may_join
+from portpart.algorithms.coarsening.options import of_vertices
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.language import DeviceFunction, StaticValue
-from portpart.backends.program import Program
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr
-from portpart.primitives.hashing import mixed
-from portpart.primitives.scan import tiles_of
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.graphs import Csr
+from portpart.primitives import mixed, tiles_of
 
 NO_LAST_ROUND = 2**62
 

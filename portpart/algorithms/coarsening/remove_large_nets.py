@@ -14,13 +14,9 @@ import numpy as np
 from portpart.algorithms.coarsening.net_contraction import merged_nets
 from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.teams import team_for_longest
-from portpart.primitives.basic import converted, gather
-from portpart.primitives.hashing import mixed
-from portpart.primitives.reduce import TILE, longest_row
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.programs import Array
+from portpart.graphs import Hypergraph, Nets, team_for_longest
+from portpart.primitives import TILE, converted, gather, longest_row, mixed, offsets_from_counts
 
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""

@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.algorithms.coarsening.contract_by_hashing import CoarseRows, copy_row
-from portpart.algorithms.coarsening.sizes import FineSizes
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graphs.limits import MAX_INT32_ARCS
-from portpart.graphs.teams import team_for_longest
-from portpart.primitives.basic import converted
-from portpart.primitives.scan import TILE
+from portpart.algorithms.coarsening.options import FineSizes
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import MAX_INT32_ARCS, team_for_longest
+from portpart.primitives import SCAN_TILE, converted
 
 MAX_SCRATCH = 2**30
 """Bytes of scratch up to which rows are one piece: a device is at work on such a piece for longer
@@ -60,13 +58,13 @@ def cut(sizes: FineSizes, arcs_of_tiles: list[int],
         The same for the clusters from a first one to the one before a last one.
     """
     arcs = np.array(arcs_of_tiles, np.int64)
-    clusters = np.full(len(arcs), TILE)
-    clusters[-1] = sizes.clusters - TILE * (len(arcs) - 1)
+    clusters = np.full(len(arcs), SCAN_TILE)
+    clusters[-1] = sizes.clusters - SCAN_TILE * (len(arcs) - 1)
     none, of_arc, of_tile = (CoarseRows.num_bytes(sizes._replace(arcs=a, clusters=c))
-                             for a, c in ((0, 0), (1, 0), (0, TILE)))
-    of_arc, of_cluster = of_arc - none, -(-(of_tile - none) // TILE)
+                             for a, c in ((0, 0), (1, 0), (0, SCAN_TILE)))
+    of_arc, of_cluster = of_arc - none, -(-(of_tile - none) // SCAN_TILE)
     for tile in np.flatnonzero(of_arc * arcs + of_cluster * clusters > MAX_SCRATCH)[::-1]:
-        count, first = int(clusters[tile]), TILE * int(tile)
+        count, first = int(clusters[tile]), SCAN_TILE * int(tile)
         inside = np.array(arcs_of_clusters(first, first + count), np.int64)
         arcs = np.concatenate([arcs[:tile], inside, arcs[tile + 1 :]])
         clusters = np.concatenate([clusters[:tile], np.ones(count, np.int64), clusters[tile + 1 :]])
@@ -99,8 +97,9 @@ def samples(sizes: FineSizes, arcs_of_tiles: list[int]) -> list[TileSample]:
     ends = np.cumsum(arcs_of_tiles)
     places = (2 * np.arange(SAMPLES) + 1) * int(ends[-1]) // (2 * SAMPLES)
     chosen = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
-    found = (TileSample(weight, TILE * tile, sizes._replace(
-                 arcs=arcs_of_tiles[tile], clusters=min(TILE, sizes.clusters - TILE * tile)))
+    found = (TileSample(weight, SCAN_TILE * tile, sizes._replace(
+                 arcs=arcs_of_tiles[tile],
+                 clusters=min(SCAN_TILE, sizes.clusters - SCAN_TILE * tile)))
              for tile, weight in zip(*map(np.ndarray.tolist, chosen), strict=True)
              if tile < len(arcs_of_tiles))  # else no tile has arcs
     return [sample for sample in found if is_one_piece(sample.sizes)]

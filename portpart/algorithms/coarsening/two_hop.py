@@ -20,11 +20,10 @@ from portpart.algorithms.coarsening.pairing import (
     record_pairing,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
-from portpart.backends.program import Program
-from portpart.graphs.rows import Csr, degree_of
-from portpart.primitives.hashing import hash_of, wrapped_sum
-from portpart.primitives.scan import TILE
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Program
+from portpart.graphs import Csr, degree_of
+from portpart.primitives import SCAN_TILE, hash_of, wrapped_sum
 
 MAX_TWIN_DEGREE = 128
 """Lists longer than this are not compared: no twins there."""
@@ -61,7 +60,7 @@ def _count_unmatched(program: Program, pairing: Any) -> None:
 def count_unmatched(tile, matching: Matching, active: ActiveVertices, pairing: Pairing):
     """Add the unmatched vertices of the tile to their number; atomic, independent of order."""
     count = kl.int64(0)
-    for v in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, active.vertices),
+    for v in range(tile * SCAN_TILE + kl.lane(), min((tile + 1) * SCAN_TILE, active.vertices),
                    kl.team_size()):
         if matching.mate[v] == UNMATCHED:
             count += 1

@@ -17,12 +17,9 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     of_keys,
 )
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr, global_id
-from portpart.primitives.hashing import hash_of, is_drawn, mixed
-from portpart.primitives.team_winner import NO_VERTEX
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr, global_id
+from portpart.primitives import NO_VERTEX, hash_of, is_drawn, mixed
 
 LAST = 2**31 - 1
 

@@ -17,13 +17,6 @@ rows that it touches; only a pool that is full is copied, and then it grows.  `E
 makes the opposite changes by the same kernels.
 """
 
-from portpart.algorithms.edits.batch import Batch, GraphBatch
-from portpart.algorithms.edits.editable import Editable, EditableGraph, Mark
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.algorithms.edits.edited import Edited
-from portpart.algorithms.edits.net_batch import NetBatch
-from portpart.algorithms.edits.update import Update
-from portpart.graphs.row_store import bucket_list
+import lazy_loader
 
-__all__ = ["Batch", "Editable", "EditableGraph", "EditableHypergraph", "Edited", "GraphBatch",
-           "Mark", "NetBatch", "Update", "bucket_list"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 from portpart.algorithms.edits.batch import Batch, retract_ids
 from portpart.algorithms.edits.counters import NONE, PROBLEMS, EditCounters, new_counters, read
-from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.id_table import delete_ids, restore_ids, unmark_deletions, weigh
-from portpart.algorithms.edits.operations import Changes, inverted
+from portpart.algorithms.edits.operations import Changes, Edited, inverted
 from portpart.algorithms.edits.plan import BatchPlan, PredictedOutcome
 from portpart.algorithms.edits.rewrite import apply_rows, planned, reserve
 from portpart.algorithms.edits.update import TotalChanges, Update
-from portpart.graphs.weights import exact_total
+from portpart.graphs import exact_total
 
 OF_IDS = {"vertices": "vertex weights", "nets": "net weights"}
 

@@ -13,17 +13,14 @@ import numpy as np
 
 from portpart.algorithms.edits.batch_names import BatchNames, NewNames, called
 from portpart.algorithms.edits.counters import MISSING_FIRST, MISSING_SECOND
-from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
-from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET
+from portpart.algorithms.edits.operations import DELETE, DELETE_IF_THERE, INSERT, SET, Edited
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_array, index_array, item_of, space_of
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.graphs.weights import total_of
+from portpart.graphs import MAX_TOTAL_WEIGHT, host_array, index_array, item_of, space_of, total_of
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 MISSING = {"raise": DELETE, "ignore": DELETE_IF_THERE}
 

@@ -16,9 +16,9 @@ from portpart.algorithms.edits.names import (
     elements,
     is_name,
 )
-from portpart.backends.interface import Array
+from portpart.backends.programs import Array
 from portpart.errors import InputError
-from portpart.graphs.arrays import host_array
+from portpart.graphs import host_array
 from portpart.options import shown
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from portpart.algorithms.edits.batch import BatchCall, times_of
-from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
+from portpart.algorithms.edits.counters import NARROW, WIDE, Column, Cutter, filled, together
 from portpart.algorithms.edits.id_table import DeletedIds, IdTable
 from portpart.algorithms.edits.operations import CLEAR, Operations, Side
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Slice
-from portpart.graphs.row_store import TEAM, EditableRows, extended
-from portpart.primitives.scan import offsets_from_counts
+from portpart.backends.language.records import Slice
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import TEAM, EditableRows, extended
+from portpart.primitives import offsets_from_counts
 
 
 def columns_of_deletions(calls: Sequence[BatchCall]) -> tuple[Array, Column]:

@@ -10,11 +10,10 @@ import numpy as np
 from portpart.algorithms.edits.counters import MISSING, MISSING_FIRST, EditCounters, refuse
 from portpart.algorithms.edits.names import IdNames
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record
-from portpart.graphs.row_store import SPARE_ROWS, extended, with_spare
-from portpart.primitives.select import positions_of
-from portpart.primitives.sort import sort_keys
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import SPARE_ROWS, extended, with_spare
+from portpart.primitives import positions_of, sort_keys
 
 ALIVE = 2**31 - 1
 """Deletion time of ids that stay; others hold the time in the current batch, deleted ids -1."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portpart.errors import InputError
-from portpart.graphs.nearest import did_you_mean
+from portpart.graphs import did_you_mean
 from portpart.options import shown
 
 SINGULAR = {"vertices": "vertex", "nets": "net"}

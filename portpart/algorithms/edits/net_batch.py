@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.edits.batch import Batch, integers, kind_of_deletion
-from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.id_table import IdTable
-from portpart.algorithms.edits.operations import INSERT
-from portpart.graphs.arrays import space_of
-from portpart.graphs.checks import RowTerms, check_offsets
-from portpart.graphs.csr import tails
+from portpart.algorithms.edits.operations import INSERT, Edited
+from portpart.graphs import RowTerms, check_offsets, space_of, tails
 
 WORDS = RowTerms("offsets", "pins", "pins", "insert_nets")
 

@@ -11,21 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.edits.columns import NARROW, WIDE, Cutter
 from portpart.algorithms.edits.counters import (
     MISSING,
     MISSING_FIRST,
     MISSING_SECOND,
+    NARROW,
+    WIDE,
+    Cutter,
     EditCounters,
     refuse,
 )
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Slice
-from portpart.graphs.row_store import EditableRows, RowStore
-from portpart.primitives.bisection import lower_bound
-from portpart.primitives.sort import sort_keys
+from portpart.backends.language.records import Record, Slice
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import EditableRows, RowStore
+from portpart.primitives import lower_bound, sort_keys
 
 INSERT, DELETE, DELETE_IF_THERE, SET, CLEAR = range(5)
 """Kinds of operation; CLEAR deletes each pair of a deleted row or element."""
@@ -337,3 +338,43 @@ def invert(i, changes: Changes, rows: EditableRows, back: Changes, counters: Edi
     key = kl.int64(changes.keys[i])
     back.ranks[i] = rank_of(key >> 32, key & LOW_HALF, rows)
     store_change(i, kl.int64(changes.will[i]), kl.int64(changes.was[i]), back, counters)
+
+
+# What is edited: kinds of ids, stores of pairs, and their sums ---------------------------------
+
+
+class Edited:
+    """What graphs and hypergraphs have in common that are edited.
+
+    Attributes
+    ----------
+    space : ExecutionSpace
+    tables : list of IdTable
+        The kinds of ids.
+    vertices : IdTable
+        The first of them.
+    num_pairs, pair_weight : int
+        Arcs or pins, and their total weight.
+    sides : list of Side
+        The stores, and what their rows are.
+    numbering : object
+        Another one after ids have been given again.
+    num_blocks : int
+        Of the partition that follows the edits; 0 if there is none.
+    """
+
+    sides: list[Side]
+
+    def __init__(self, space: ExecutionSpace, tables: list[IdTable], num_pairs: int,
+                 pair_weight: int) -> None:
+        self.space, self.tables, self.vertices = space, tables, tables[0]
+        self.num_pairs, self.pair_weight = num_pairs, pair_weight
+        self.numbering = object()
+        self.num_blocks = 0
+
+    def reserve_ids(self) -> None:
+        """Have rows for all ids that have been given out."""
+        for table in self.tables:
+            table.reserve(weighted=False)
+        for side in self.sides:
+            side.store.reserve_rows(side.table.count)

@@ -15,17 +15,16 @@ from portpart.algorithms.edits.batch import (
     insert_ids,
     times_of,
 )
-from portpart.algorithms.edits.columns import joined
 from portpart.algorithms.edits.counters import (
     BatchCounters,
     EditCounters,
     batch_counters,
     counted,
+    joined,
     new_counters,
     read,
 )
 from portpart.algorithms.edits.deletions import cleared_pairs, deleted_of
-from portpart.algorithms.edits.edited import Edited
 from portpart.algorithms.edits.fused import (
     StoreInputs,
     capacity_for_deletions,
@@ -40,14 +39,14 @@ from portpart.algorithms.edits.id_table import (
     mark_deletions,
     weight_changes,
 )
-from portpart.algorithms.edits.operations import Changes, Operations, combined_changes
+from portpart.algorithms.edits.operations import Changes, Edited, Operations, combined_changes
 from portpart.algorithms.edits.rewrite import RowRewrite, planned, reserve
 from portpart.algorithms.edits.update import TotalChanges, Update
 from portpart.algorithms.edits.upload import operations_of, upload, weights_of
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs import MAX_TOTAL_WEIGHT
 
 if TYPE_CHECKING:
-    from portpart.backends.interface import Array, ExecutionSpace
+    from portpart.backends.programs import Array, ExecutionSpace
 
 
 NO_INSERTION = InsertedIds(None, 0, 0, None)  # type: ignore[arg-type]  # of no kind

@@ -10,22 +10,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.edits.changed_rows import (
+from portpart.algorithms.edits.counters import EditCounters, new_counters, read
+from portpart.algorithms.edits.operations import LOW_HALF, Changes
+from portpart.algorithms.edits.wide_rows import (
     ChangedRowPlaces,
+    Wide,
     added,
     begins_row,
     end_of_row,
     is_wide,
+    move_wide,
     moving_from,
     removed,
+    wide_rows,
 )
-from portpart.algorithms.edits.counters import EditCounters, new_counters, read
-from portpart.algorithms.edits.operations import LOW_HALF, Changes
-from portpart.algorithms.edits.wide_rows import Wide, move_wide, wide_rows
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
-from portpart.graphs.limits import MAX_INT32
-from portpart.graphs.row_store import (
+from portpart.backends.language.statics import StaticValue
+from portpart.graphs import (
+    MAX_INT32,
     TEAM,
     EditableRows,
     RowGrowth,
@@ -36,8 +38,7 @@ from portpart.graphs.row_store import (
     set_capacity,
     set_weight,
 )
-from portpart.primitives.bisection import lower_bound
-from portpart.primitives.scan import offsets_from_counts
+from portpart.primitives import lower_bound, offsets_from_counts
 
 
 class RowRewrite(NamedTuple):

@@ -13,15 +13,10 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.edits.batch import MAX_IDS
-from portpart.algorithms.edits.editable import EditableGraph
-from portpart.algorithms.edits.editable_nets import EditableHypergraph
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.algorithms.edits.editable import EditableGraph, EditableHypergraph
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
-from portpart.graphs.from_arrays import csr_graph
-from portpart.graphs.from_nets import nets_hypergraph
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph
-from portpart.graphs.row_store import RowGrowth
+from portpart.graphs import EitherGraph, Graph, Hypergraph, RowGrowth, csr_graph, nets_hypergraph
 from portpart.options import shown
 
 OF_GRAPH = {"indptr": "offsets", "indices": "targets", "edge_weights": "weights",

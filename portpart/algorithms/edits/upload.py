@@ -10,13 +10,22 @@ from typing import NamedTuple
 import numpy as np
 
 from portpart.algorithms.edits.batch import BatchCall, times_of
-from portpart.algorithms.edits.columns import NARROW, WIDE, Column, Cutter, filled, together
-from portpart.algorithms.edits.counters import EditCounters, begun, split
+from portpart.algorithms.edits.counters import (
+    NARROW,
+    WIDE,
+    Column,
+    Cutter,
+    EditCounters,
+    begun,
+    filled,
+    split,
+    together,
+)
 from portpart.algorithms.edits.deletions import columns_of_deletions, slices_of_deletions
 from portpart.algorithms.edits.id_table import DeletedIds
 from portpart.algorithms.edits.operations import CLEAR, Changes, Operations, slices_of_changes
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Slice
+from portpart.backends.language.records import Slice
+from portpart.backends.programs import Array, ExecutionSpace
 
 NOWHERE = 2**31 - 1
 """No id: pairs of it come behind all others."""

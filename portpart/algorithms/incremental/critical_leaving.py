@@ -10,19 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.edits.operations import Changes
-from portpart.algorithms.edits.rewrite import begins_row
+from portpart.algorithms.edits import Changes, begins_row
 from portpart.algorithms.incremental.edits import EditCounts
 from portpart.algorithms.incremental.net_changes import NET_TEAM, NetEditCounts
 from portpart.algorithms.incremental.pseudo import BLOCKS_TEAM
 from portpart.algorithms.incremental.pseudo_rounds import lay_out_entry
-from portpart.algorithms.incremental.pseudo_state import (
-    WAITS,
-    Pseudo,
-    PseudoWords,
-    weigh_blocks,
-)
-from portpart.algorithms.objectives.pin_state import (
+from portpart.algorithms.incremental.pseudo_state import WAITS, Pseudo, PseudoWords, weigh_blocks
+from portpart.algorithms.objectives import (
     BITS,
     NetRows,
     has_words,
@@ -30,25 +24,17 @@ from portpart.algorithms.objectives.pin_state import (
     place_of_word,
     size_of_net,
 )
-from portpart.algorithms.refinement.blocks.block_weights import (
+from portpart.algorithms.refinement import Figures, Journal, Recording, count_activated
+from portpart.algorithms.refinement.blocks import (
+    Blocks,
     add_block_weight,
     find_overloaded,
     free_capacity,
 )
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.local.local import Journal, count_activated
-from portpart.algorithms.refinement.moves.list_moves import (
-    NEVER,
-    keep_moves,
-    lock_once,
-    propose_move,
-)
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Recording
-from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, weight_offered
-from portpart.algorithms.refinement.prefix.move_sequence import (
+from portpart.algorithms.refinement.gains import GainCache
+from portpart.algorithms.refinement.moves import NEVER, Moves, keep_moves, lock_once, propose_move
+from portpart.algorithms.refinement.prefix import (
+    WIDEST,
     MoveSequence,
     fill_key,
     note_gain,
@@ -56,6 +42,7 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     order_by_vertex,
     record_order,
     sequence_of,
+    weight_offered,
 )
 from portpart.backends import language as kl
 

@@ -18,23 +18,23 @@ from portpart.algorithms.incremental.nets import EditedNetSteps
 from portpart.algorithms.incremental.pseudo import PseudoBlock
 from portpart.algorithms.incremental.pseudo_rounds import comes_first, list_if_first
 from portpart.algorithms.incremental.pseudo_state import WAITS, Pseudo, PseudoWords
-from portpart.algorithms.objectives.net_connectivity import net_connection
-from portpart.algorithms.objectives.pin_state import MAX_SMALL, NetRows, size_of_net
-from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.dirty_list import empty_marked
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.local.local import LOCAL, forget_dirty
-from portpart.algorithms.refinement.moves.list_moves import NEVER, lock, mark_moved
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Piece, Recording, record_accounts, record_ends
-from portpart.algorithms.refinement.prefix.move_sequence import (
-    sequence_of,
-    set_top_gain,
+from portpart.algorithms.objectives import MAX_SMALL, NetRows, net_connection, size_of_net
+from portpart.algorithms.refinement import (
+    LOCAL,
+    Figures,
+    Piece,
+    Recording,
+    forget_dirty,
+    record_accounts,
+    record_ends,
 )
+from portpart.algorithms.refinement.blocks import Blocks, add_block_weight
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList, empty_marked
+from portpart.algorithms.refinement.moves import NEVER, Moves, lock, mark_moved
+from portpart.algorithms.refinement.prefix import sequence_of, set_top_gain
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, StaticValue
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.statics import StaticValue
 
 
 @kl.kernel

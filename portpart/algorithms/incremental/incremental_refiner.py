@@ -12,36 +12,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.edits.editable import Editable
-from portpart.algorithms.edits.plan import PredictedOutcome
-from portpart.algorithms.edits.update import Update
-from portpart.algorithms.incremental.edits import Nothing, NotReady, records_of, touched
-from portpart.algorithms.incremental.move_log import (
+from portpart.algorithms.edits import Editable, PredictedOutcome, Update
+from portpart.algorithms.incremental.edits import (
     LivePartition,
     MoveLog,
+    Nothing,
+    NotReady,
     RoundResult,
+    records_of,
+    touched,
     write_existing_block,
     write_left,
 )
-from portpart.algorithms.incremental.round import record_round
-from portpart.algorithms.incremental.updates import updates_of
-from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
-from portpart.algorithms.refinement.local.local import (
+from portpart.algorithms.incremental.round import record_round, updates_of
+from portpart.algorithms.objectives import Balance, Objective
+from portpart.algorithms.refinement import (
     SUM_TEAM,
     LocalRefinement,
     LocalReport,
+    Piece,
+    RefinementOptions,
+    Refiner,
     begin_report,
     journal_for,
     return_vertex,
     write_report,
 )
-from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.piece import Piece
-from portpart.algorithms.refinement.refiner import Refiner
-from portpart.backends.interface import Array
-from portpart.primitives.select import positions_of
+from portpart.algorithms.refinement.blocks import PreviousBlocks
+from portpart.backends.programs import Array
+from portpart.primitives import positions_of
 
 NONE = -1
 

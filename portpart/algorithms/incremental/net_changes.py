@@ -1,42 +1,54 @@
-"""How the state of nets follows the edits of a hypergraph.
-
-Only nets are examined that were edited.  The change of its cost is its cost now minus its cost by
-its known connectivity; its sets of blocks are rebuilt, from its pins or from its counters
-(`edited_nets.py`), and if they change its pins are activated.
-"""
+"""How the state of nets changes with the edits of a hypergraph, and back."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.edits.id_table import ALIVE, DeletedIds, WeightChanges
-from portpart.algorithms.edits.operations import LOW_HALF, Changes
-from portpart.algorithms.edits.rewrite import begins_row
-from portpart.algorithms.objectives.edited_nets import find_large, find_small
-from portpart.algorithms.objectives.net_sets import write_list
-from portpart.algorithms.objectives.pin_counts import add_pins
-from portpart.algorithms.objectives.pin_state import (
+from portpart.algorithms.edits import (
+    ALIVE,
+    LOW_HALF,
+    Changes,
+    DeletedIds,
+    WeightChanges,
+    begins_row,
+)
+from portpart.algorithms.objectives import (
     MAX_SMALL,
     SMALL_TEAM,
     NetRows,
     PinCounts,
+    add_pins,
+    find_large,
+    find_small,
     is_alone,
+    move_pin,
     size_of_net,
+    write_list,
 )
-from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.moves.list_moves import add_cost
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.net_update import (
+from portpart.algorithms.refinement import Recording
+from portpart.algorithms.refinement.gains import GainCache, mark_dirty
+from portpart.algorithms.refinement.moves import Moves, add_cost
+from portpart.algorithms.refinement.nets import (
+    NetLists,
     NetUpdate,
     concerns_few,
+    list_net,
     ties_pins,
+    unlist,
     update_net,
 )
-from portpart.algorithms.refinement.piece import Recording
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record, StaticValue, Words
+from portpart.backends.language.records import Record, Words
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array
+
+# How the state of nets follows the edits of a hypergraph ---------------------------------------
+#
+# Only nets are examined that were edited.  The change of its cost is its cost now minus its cost
+# by
+# its known connectivity; its sets of blocks are rebuilt, from its pins or from its counters
+# (`net_sets.py`), and if they change its pins are activated.
+
 
 NONE = -1
 
@@ -174,3 +186,55 @@ def find_newly_large(i, pins: Changes, graph: NetRows, found):
         net = kl.int64(pins.keys[i] >> 32)
         if size_of_net(net, graph.nets) > MAX_SMALL and graph.sets.row[net] == NONE:
             kl.atomic_add(found, 0, 1)
+
+
+# How the state of nets goes back with edits that are undone, and with vertices that move back
+#
+# First vertices move back, then edits are undone: counters of nets follow pin by pin, and nets are
+# listed; in the end the sets of listed nets are rebuilt.
+
+
+@kl.kernel
+def return_pins(i, listed, left, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
+                moves: Moves):
+    """Count vertex i of the list where it goes back to, and list its nets; atomic, independent of
+    order.
+    """
+    here = kl.int64(moves.part[listed[i]])
+    there = kl.int64(left[i])
+    if there >= 0 and there != here:
+        for place in range(graph.begin[listed[i]] + kl.lane(), graph.end[listed[i]],
+                           kl.team_size()):
+            net = graph.targets[place]
+            row = kl.int64(graph.sets.row[net])
+            list_net(net, NetLists.small_touched, NetLists.large_touched, graph.sets, lists)
+            move_pin(row, here, there, graph.sets, pin_counts)
+
+
+@kl.kernel
+def revert_pin(i, pins: Changes, graph: NetRows, pin_counts: PinCounts, lists: NetLists,
+               moves: Moves):
+    """Count a vertex that is a pin again, or no longer, and list the net; atomic, independent of
+    order.
+    """
+    if pins.was[i] != pins.will[i]:
+        net = kl.int32(pins.keys[i] >> 32)
+        row = kl.int64(graph.sets.row[net])
+        list_net(net, NetLists.small_touched, NetLists.large_touched, graph.sets, lists)
+        block = kl.int64(moves.part[pins.keys[i] & LOW_HALF])
+        add_pins(row, block, 1 if pins.was[i] >= 0 else -1, graph.sets, pin_counts)
+
+
+@kl.kernel
+def find_listed(i, listed, graph: NetRows, pin_counts: PinCounts, lists: NetLists, moves: Moves):
+    """Make the sets of net i of a list again."""
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
+    net = listed[i]
+    size = size_of_net(net, graph.nets)
+    kl.team_sync()
+    if kl.lane() == 0:
+        unlist(net, lists)
+    if size <= MAX_SMALL:
+        find_small(net, size, blocks, graph, moves.part)
+    else:
+        find_large(net, graph, pin_counts, moves.part)

@@ -9,47 +9,131 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from portpart.algorithms.edits.operations import Changes
-from portpart.algorithms.edits.update import Update
-from portpart.algorithms.incremental.edits import Nothing, NotReady, edits_of
-from portpart.algorithms.incremental.move_log import MoveLog
-from portpart.algorithms.incremental.neighbours import TEAM, flag_pins
+from portpart.algorithms.edits import Changes, Update
+from portpart.algorithms.incremental.edits import MoveLog, Nothing, NotReady, edits_of
 from portpart.algorithms.incremental.net_changes import (
     NET_TEAM,
     NetDeletions,
     NetEditCounts,
+    find_listed,
     find_newly_large,
     relist_net,
+    return_pins,
+    revert_pin,
 )
-from portpart.algorithms.incremental.net_returns import find_listed, return_pins, revert_pin
-from portpart.algorithms.incremental.rows import EditedRows
-from portpart.algorithms.objectives.pin_state import (
+from portpart.algorithms.incremental.widening import NEIGHBOUR_TEAM, flag_pins
+from portpart.algorithms.objectives import (
     MAX_SMALL,
     SMALL_TEAM,
     NetWords,
     PinSets,
     PinStateSizes,
+    find_sets,
     net_words,
     words_for,
 )
-from portpart.algorithms.objectives.total import find_sets
 from portpart.algorithms.refinement.moves import state
-from portpart.algorithms.refinement.nets.lists import empty_lists
-from portpart.algorithms.refinement.nets.net_update import concerns_few
-from portpart.algorithms.refinement.nets.state import (
+from portpart.algorithms.refinement.nets import (
     NET_PIECES,
     ListWords,
+    NetSteps,
     RefinedNets,
+    concerns_few,
+    empty_lists,
     list_words,
     refined,
 )
-from portpart.algorithms.refinement.nets.steps import NetSteps
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import DeviceFunction
-from portpart.backends.work import WorkRecord
-from portpart.graphs.hypergraph import Nets
-from portpart.graphs.row_store import extended
-from portpart.graphs.rows import Csr
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord
+from portpart.graphs import Csr, Nets, extended
+
+# Rows of a graph that is edited, as refinement sees them; nothing is recounted -----------------
+
+
+MAX_DEGREE = 2**31 - 1
+"""What may be the highest degree: to know it would take a examine all vertices."""
+
+
+class EditedRows:
+    """The vertices of an edited graph; deleted ones have neither arcs nor weight.
+
+    Parameters
+    ----------
+    graph : EditableGraph
+        Or an EditableHypergraph, of whose nets another class knows; with weights of its vertices.
+    room : int, optional
+        Work arrays are made for this many vertices; by default for the existing ones.
+
+    Attributes
+    ----------
+    mean_degree : float
+        Arcs for each existing vertex.
+    total_vertex_weight : int
+        Of the existing vertices.
+    """
+
+    max_degree = MAX_DEGREE
+    weight_sum_dtype = np.dtype(np.int64)
+
+    def __init__(self, graph: Any, room: int | None = None) -> None:
+        self.graph, self.room = graph, room
+        self.look()
+
+    def look(self) -> None:
+        """Read the figures of the graph that runs use until the next call."""
+        graph = self.graph
+        self.mean_degree: float = graph.num_pairs / max(1, graph.vertices.num_alive)
+        self.total_vertex_weight: int = graph.vertices.total_weight
+        self._joints = self._all_joints()
+
+    def _all_joints(self) -> tuple[int, int]:
+        """Total weight of what joins vertices, and its number: arcs."""
+        return self.graph.pair_weight, self.graph.num_pairs
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """Where the rows are."""
+        return self.graph.space
+
+    @property
+    def num_vertices(self) -> int:
+        """Ids that have been given out, or for which memory is reserved."""
+        return self.room or self.graph.vertices.count
+
+    @property
+    def whole(self) -> EditedRows:
+        """What has the sizes of the whole graph: itself."""
+        return self
+
+    @property
+    def num_entries(self) -> int:
+        """Arcs."""
+        return self.graph.num_pairs
+
+    @property
+    def vertex_weights(self) -> Array | None:
+        """Weights of all ids, 0 for deleted ones."""
+        return self.graph.vertices.weights_of_all()
+
+    @property
+    def type_key(self) -> tuple[Any, ...]:
+        """The types of the arrays."""
+        rows = self.graph.arcs.rows
+        return ("edited", rows.begin.dtype, None if rows.weights is None else rows.weights.dtype)
+
+    @property
+    def csr(self) -> Csr:
+        """The rows as kernels take them."""
+        return self.graph.csr
+
+    def mean_joint_weight(self, factor: int) -> int:
+        """Mean weight of an arc or a net, times a factor."""
+        weight, number = self._joints
+        return weight * factor // max(1, number)
+
+
+# The nets of an edited hypergraph as refinement sees them; their state follows edits -----------
+
 
 NONE = -1
 
@@ -191,7 +275,7 @@ class NetsFollowed:
                     where: state.Moves) -> None:
         """Flag vertices, and the pins of their nets whose gains follow from them."""
         self.space.parallel_for(len(chosen), flag_pins, chosen, self(edited), where, near,
-                                team=TEAM)
+                                team=NEIGHBOUR_TEAM)
 
     def _pins_have_moved(self) -> bool:
         """Whether nets that list blocks are to do so in other places."""

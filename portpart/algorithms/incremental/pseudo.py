@@ -33,37 +33,36 @@ from portpart.algorithms.incremental.pseudo_rounds import (
     strongest_tie,
 )
 from portpart.algorithms.incremental.pseudo_state import Pseudo, pseudo_for
-from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.accounting import AccountingSteps
-from portpart.algorithms.refinement.blocks.block_weights import find_overloaded
-from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.evaluation import allow_no_iteration
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
-from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.gains.steps import launch_by_degree
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
-from portpart.algorithms.refinement.level import Run
-from portpart.algorithms.refinement.local.local import LOCAL
-from portpart.algorithms.refinement.moves.list_moves import add_cost, shift_weight
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Piece, Recording
-from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, apply_all
-from portpart.algorithms.refinement.prefix.move_sequence import (
+from portpart.algorithms.objectives import Rules, Tables
+from portpart.algorithms.refinement import (
+    LOCAL,
+    UNRATED,
+    AccountingSteps,
+    ByDegree,
+    Figures,
+    Piece,
+    Recording,
+    RefinementSizes,
+    Run,
+    allow_no_iteration,
+)
+from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, migration_gain
+from portpart.algorithms.refinement.gains import GainCache, launch_by_degree, mark_dirty
+from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved
+from portpart.algorithms.refinement.moves import Moves, add_cost, shift_weight
+from portpart.algorithms.refinement.prefix import (
+    WIDEST,
+    apply_all,
     fill_key,
     order_by_gain_next,
     record_order,
     sequence_of,
 )
-from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import Kernel, Scope
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.records import Scope
+from portpart.backends.programs import ExecutionSpace, WorkRecord
+from portpart.graphs import Csr
 
 BLOCKS_TEAM = 32
 """Lanes that go through the blocks."""

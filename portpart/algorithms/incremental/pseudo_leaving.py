@@ -8,16 +8,12 @@ any of them leaves.  Then neighbours of those in the pseudo block are asked in t
 from __future__ import annotations
 
 from portpart.algorithms.incremental.pseudo_state import PASSES, Pseudo, PseudoWords, weigh_blocks
-from portpart.algorithms.refinement.blocks.block_weights import add_block_weight
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.dirty_list import empty_marked, mark_dirty, unmark
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.local.local import Journal, count_activated
-from portpart.algorithms.refinement.moves.list_moves import join_block
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement import Figures, Journal, count_activated
+from portpart.algorithms.refinement.blocks import Blocks, add_block_weight
+from portpart.algorithms.refinement.gains import GainCache, empty_marked, mark_dirty, unmark
+from portpart.algorithms.refinement.moves import Moves, join_block
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr
+from portpart.graphs import Csr
 
 NONE = -1
 

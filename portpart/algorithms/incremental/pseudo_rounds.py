@@ -18,23 +18,36 @@ from portpart.algorithms.incremental.pseudo_state import (
     PseudoWords,
     find_most_capacity,
 )
-from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
-from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
-from portpart.algorithms.refinement.blocks.block_weights import add_block_weight, free_capacity
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import list_movable_at
-from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
-from portpart.algorithms.refinement.gains.unrated_list import add_unrated, empty_unrated
-from portpart.algorithms.refinement.moves.list_moves import join_target, keep_moves, propose_move
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.moves.weight_copies import copy_for
-from portpart.algorithms.refinement.prefix.best_prefix import exceeds, weight_offered
-from portpart.algorithms.refinement.prefix.move_sequence import note_gain, set_top_gain
+from portpart.algorithms.objectives import (
+    BlockScore,
+    Connectivity,
+    ConnectivityTable,
+    Found,
+    Rules,
+    Tables,
+)
+from portpart.algorithms.refinement import Figures
+from portpart.algorithms.refinement.blocks import Blocks, add_block_weight, free_capacity
+from portpart.algorithms.refinement.gains import (
+    ActiveSets,
+    UnratedList,
+    add_unrated,
+    empty_unrated,
+    list_movable_at,
+)
+from portpart.algorithms.refinement.moves import (
+    Moves,
+    copy_for,
+    join_target,
+    keep_moves,
+    propose_move,
+)
+from portpart.algorithms.refinement.prefix import exceeds, note_gain, set_top_gain, weight_offered
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope
-from portpart.graphs.rows import Csr
-from portpart.primitives.hashing import hash_of
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Scope
+from portpart.graphs import Csr
+from portpart.primitives import hash_of
 
 NONE = -1
 

@@ -6,19 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.blocks.block_weights import free_capacity
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.level import Run
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.moves.weight_copies import sum_copies
-from portpart.algorithms.refinement.prefix.move_sequence import MoveSequence, PrefixWords
-from portpart.algorithms.refinement.sizes import RefinementSizes
+from portpart.algorithms.refinement import Figures, RefinementSizes, Run
+from portpart.algorithms.refinement.blocks import Blocks, free_capacity
+from portpart.algorithms.refinement.moves import Moves, sum_copies
+from portpart.algorithms.refinement.prefix import MoveSequence, PrefixWords
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Words
-from portpart.primitives.recorded_sort import sort_arrays
+from portpart.backends.language.records import Words
+from portpart.backends.programs import Array, ExecutionSpace, work
+from portpart.primitives import sort_arrays
 
 PASSES = 2
 """Active vertices leave their blocks, then neighbours of these."""

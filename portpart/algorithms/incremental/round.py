@@ -1,26 +1,235 @@
-"""The program of a round: new vertices, accounts, activation, and refinement around edits."""
+"""The program of a round: changed edges or pins, accounts, and refinement around them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from portpart.algorithms.incremental.accounts import (
-    account_deletion,
-    account_inserted,
-    account_weight_change,
-    activate_inserted,
-    limit_block,
+from portpart.algorithms.edits import (
+    ALIVE,
+    Changes,
+    DeletedIds,
+    Editable,
+    EditableHypergraph,
+    Update,
+    WeightChanges,
 )
-from portpart.algorithms.incremental.edits import learn_outcome
+from portpart.algorithms.incremental.edits import (
+    EditCounts,
+    MoveLog,
+    NewLimits,
+    NewVertices,
+    learn_outcome,
+    new_vertex,
+)
+from portpart.algorithms.incremental.net_changes import record_nets, record_pins
+from portpart.algorithms.incremental.nets import EditedNets, EditedNetSteps, EditedRows
 from portpart.algorithms.incremental.placing import (
     begin_inserted,
     connect_inserted,
     finish_inserted,
+    most_connected_block,
+    most_connected_by_nets,
     record_placing,
 )
-from portpart.algorithms.incremental.updates import GraphUpdates
-from portpart.algorithms.refinement.local.local import record_begin, record_end, record_local
-from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.incremental.widening import (
+    NEIGHBOUR_TEAM,
+    Widening,
+    activate_neighbours,
+    activate_pins_around,
+    flag_neighbours,
+)
+from portpart.algorithms.refinement import (
+    LOCAL,
+    AccountingSteps,
+    Journal,
+    Piece,
+    PropagationSteps,
+    Recording,
+    Refiner,
+    record_begin,
+    record_end,
+    record_local,
+)
+from portpart.algorithms.refinement.blocks import Blocks, set_limits
+from portpart.algorithms.refinement.gains import GainCache, mark_dirty
+from portpart.algorithms.refinement.incumbent import Incumbent, set_best
+from portpart.algorithms.refinement.moves import Moves, add_cost, change_weight
+from portpart.algorithms.refinement.nets import NetPropagation
+from portpart.backends import language as kl
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.programs import Array
+from portpart.graphs import Csr
+
+# Cost and weights of the blocks after a batch, by what the edits themselves contribute ---------
+
+
+@kl.kernel
+def account_pair(i, changes: Changes, moves: Moves):
+    """Add what a changed pair costs more: both directions are there, sums are twice the cost."""
+    will = max(kl.int64(0), kl.int64(changes.will[i]))
+    was = max(kl.int64(0), kl.int64(changes.was[i]))
+    if will != was:
+        u = changes.keys[i] >> 32
+        v = changes.keys[i] & 0xFFFFFFFF
+        if moves.part[u] != moves.part[v]:
+            add_cost(i, will - was, moves)
+
+
+@kl.kernel
+def activate_end(i, changes: Changes, cache: GainCache):
+    """Activate the end of a changed pair; each pair is stored at both ends."""
+    if changes.will[i] != changes.was[i]:
+        mark_dirty(kl.int32(changes.keys[i] >> 32), cache)
+
+
+@kl.kernel
+def limit_block(b, new_limits: NewLimits, blocks: Blocks):
+    """Block b gets the limits that all have."""
+    set_limits(b, new_limits.limit, new_limits.mean, new_limits.open_below, blocks)
+
+
+@kl.kernel
+def account_inserted(i, inserted: NewVertices, counts: EditCounts, graph: Csr, moves: Moves,
+                     incumbent: Incumbent):
+    """Count a new vertex in its block, with what it weighs after the batch."""
+    v = new_vertex(i, inserted, counts)
+    set_best(v, moves.part[v], incumbent)
+    change_weight(moves.part[v], kl.value_or(graph.vertex_weights, v, 1), moves)
+
+
+@kl.kernel
+def activate_inserted(i, inserted: NewVertices, counts: EditCounts, cache: GainCache):
+    """Activate a new vertex."""
+    mark_dirty(kl.int32(new_vertex(i, inserted, counts)), cache)
+
+
+@kl.kernel
+def account_deletion(j, deleted: DeletedIds, moves: Moves, journal: Journal):
+    """Take a deleted vertex out of its block, unless it is new."""
+    v = kl.int64(deleted.effective[j])
+    if v >= 0:
+        if journal.previous[v] >= 0:
+            change_weight(moves.part[v], -kl.int64(deleted.weights[j]), moves)
+
+
+@kl.kernel
+def account_weight_change(i, weighed: WeightChanges, inserted: NewVertices, moves: Moves,
+                          journal: Journal):
+    """Count the new weight of a vertex that stays and is not new."""
+    v = kl.int64(weighed.ids[i])
+    if weighed.will[i] >= 0 and inserted.deletions[v] == ALIVE and journal.previous[v] >= 0:
+        change_weight(moves.part[v], kl.int64(weighed.will[i]) - kl.int64(weighed.was[i]), moves)
+
+
+def record_pairs(this: Recording) -> None:
+    """Record the accounts of changed edges, and that their ends are activated."""
+    counts: Any = this.program.records["counts"]
+    this.program.launch(counts.changed, account_pair)
+    this.program.launch(counts.active_pairs, activate_end)
+
+
+# What rounds do about the edges or pins that a batch has changed -------------------------------
+
+
+class GraphUpdates:
+    """Edits of graphs, of which nothing is known but cost and weights.
+
+    Attributes
+    ----------
+    pieces : tuple of Piece
+        Refinement around edits.
+    rows : type of EditedRows
+        The vertices as refinement sees them.
+    most_connected : DeviceFunction
+        ``most_connected(v, graph, moves, blocks, figures)``: the block that a new vertex is tied to
+        most.
+    """
+
+    pieces: ClassVar[tuple[Piece, ...]] = (
+        *LOCAL, PropagationSteps(), Widening(activate_neighbours), AccountingSteps())
+    rows: ClassVar[type[EditedRows]] = EditedRows
+    most_connected: ClassVar[DeviceFunction] = most_connected_block
+
+    def prepare(self, refiner: Refiner, rows: Any, update: Update, refine: bool,
+                early: bool) -> dict[str, Any]:
+        """Have room for what a batch has changed, and return the records of it.
+
+        `early` says that the batch is on its way.
+        """
+        return {}
+
+    def account(self, this: Recording) -> None:
+        """Record, side by side with the accounts of vertices, those of what has changed."""
+        record_pairs(this)
+
+    def activate(self, this: Recording) -> None:
+        """Record which vertices are examined when all of that is known."""
+
+    def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
+        """Prepare for vertices that move back as edits are undone."""
+
+    def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
+        """Follow batches that have been undone; vertices have moved back before."""
+
+    def recount(self, refiner: Refiner, rows: Any) -> None:
+        """Recompute what is known besides cost and weights."""
+
+    def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
+        """Flag vertices that have been put into other blocks, and their neighbours."""
+        rows.space.parallel_for(len(chosen), flag_neighbours, chosen, rows.csr, near,
+                                team=NEIGHBOUR_TEAM)
+
+
+class NetUpdates(GraphUpdates):
+    """Edits of hypergraphs, whose nets count their pins in each block."""
+
+    pieces = (*LOCAL, NetPropagation(), Widening(activate_pins_around), EditedNetSteps())
+    rows = EditedNets
+    most_connected = most_connected_by_nets
+
+    def prepare(self, refiner: Refiner, rows: Any, update: Update, refine: bool,
+                early: bool) -> dict[str, Any]:
+        """Have room for what a batch has changed of nets, and return the records of it."""
+        records: dict[str, Any] = _nets(refiner).prepare(rows, update, refine, early)
+        return records
+
+    def account(self, this: Recording) -> None:
+        """Record the accounts of pins that have changed."""
+        record_pins(this)
+
+    def activate(self, this: Recording) -> None:
+        """Record which vertices nets ask to examine."""
+        record_nets(this)
+
+    def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
+        """Let nets know of vertices that are about to move back."""
+        _nets(refiner).undo(rows, moves, refiner.run.moves)
+
+    def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
+        """Let nets follow batches that have been undone."""
+        _nets(refiner).follow_back(rows, updates, refiner.run.moves)
+
+    def recount(self, refiner: Refiner, rows: Any) -> None:
+        """Find the state of all nets again."""
+        _nets(refiner).recount(rows, refiner.run.moves.part)
+
+    def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
+        """Flag vertices that have been put into other blocks, and pins around them."""
+        _nets(refiner).flag_around(rows, chosen, near, refiner.run.moves)
+
+
+def _nets(refiner: Refiner) -> Any:
+    """What a refiner knows of nets."""
+    return refiner.rows
+
+
+def updates_of(graph: Editable) -> GraphUpdates:
+    """What rounds do about edits of a graph or hypergraph."""
+    return NetUpdates() if isinstance(graph, EditableHypergraph) else GraphUpdates()
+
+
+# The program of a round: new vertices, accounts, activation, and refinement around edits -------
 
 
 def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:

@@ -9,18 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.incremental.pseudo_state import weigh_blocks
-from portpart.algorithms.objectives.pin_state import NetRows, size_of_net
-from portpart.algorithms.refinement.blocks.block_weights import find_overloaded, free_capacity
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.local.local import Journal, count_activated
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.objectives import NetRows, is_alone, size_of_net
+from portpart.algorithms.refinement import Figures, Journal, Piece, Recording, count_activated
+from portpart.algorithms.refinement.blocks import Blocks, find_overloaded, free_capacity
+from portpart.algorithms.refinement.gains import GainCache, mark_dirty
+from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel, Words
-from portpart.graphs.rows import Csr
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.records import Words
+from portpart.graphs import Csr
 
 BLOCKS_TEAM, TEAM = 32, 8
 
@@ -124,3 +121,42 @@ def plan_hop(_, cache: GainCache, hops: Hops):
     if ends or activated > hops.enough:
         activated = kl.int64(0)
     hops.looking = activated
+
+
+# Vertices around some that were put into other blocks: they gain or lose by moves now ----------
+
+
+NEIGHBOUR_TEAM = 32
+
+NEAR = -1
+"""The flag of vertices around the chosen ones, which are among them; others have 0."""
+
+
+@kl.kernel
+def flag_neighbours(i, chosen, graph: Csr, near):
+    """Flag a vertex and its neighbours; atomic, independent of order."""
+    v = chosen[i]
+    if kl.lane() == 0:
+        kl.atomic_min(near, v, NEAR)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        kl.atomic_min(near, graph.targets[arc], NEAR)
+
+
+@kl.kernel
+def flag_pins(i, chosen, graph: NetRows, moves: Moves, near):
+    """Flag a vertex and the pins of its nets; atomic, independent of order.
+
+    Of a net of many pins the ones that are alone in their block.
+    """
+    v = chosen[i]
+    if kl.lane() == 0:
+        kl.atomic_min(near, v, NEAR)
+    for at in range(graph.begin[v], graph.end[v]):
+        net = graph.targets[at]
+        for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
+            u = graph.nets.pins[place]
+            concerned = graph.sets.row[net] < 0
+            if not concerned:
+                concerned = is_alone(net, moves.part[u], graph)
+            if concerned:
+                kl.atomic_min(near, u, NEAR)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import (
-    Candidates,
-    Keyed,
+from portpart.algorithms.initial.bisection_state import Candidates, Keyed
+from portpart.algorithms.initial.fm_gains import (
+    Attempts,
+    AttemptScratch,
+    Bisection,
+    GainRule,
+    keep_best,
 )
-from portpart.algorithms.initial.fm_gains import Attempts, AttemptScratch, Bisection, keep_best
-from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.project_bisection import keep_first_key, side_at
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr
+from portpart.graphs import Csr
 
 TAKEN_BACK = 4
 """Added to the side of a position whose move was undone."""

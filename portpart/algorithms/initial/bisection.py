@@ -25,17 +25,18 @@ from portpart.algorithms.initial.fm_gains import (
     NUM_TOTALS,
     Attempts,
     BisectionTotals,
+    GainRule,
     Stage,
     work_on_attempt,
 )
-from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.growing import begin_growing, grow_attempt
 from portpart.algorithms.initial.project_bisection import choose_side, project_side
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Record, Words
-from portpart.backends.program import Program
-from portpart.primitives.hashing import hash_of
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Record, Words
+from portpart.backends.programs import Program
+from portpart.primitives import hash_of
 
 MIN_WIDE = 512
 """A step that examines this many keys is work for a block; less is done sooner by a warp."""

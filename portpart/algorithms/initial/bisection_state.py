@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record, Scope, Words
-from portpart.backends.work import WorkRecord
+from portpart.backends.language.records import Record, Scope, Words
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 
 
 class BisectionSizes(Words):

@@ -24,15 +24,12 @@ from portpart.algorithms.initial.bisection_state import (
 )
 from portpart.algorithms.initial.fm_gains import Attempts, group_words
 from portpart.algorithms.initial.net_gains import NETS
-from portpart.algorithms.initial.net_keys import GROUP_OF_NETS
-from portpart.algorithms.initial.net_prices import PRICE, incidence_of
+from portpart.algorithms.initial.net_keys import GROUP_OF_NETS, PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.initial.order_by_section import order_by_section
-from portpart.backends.interface import Array
-from portpart.backends.language import Record, Words
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.teams import team_for
+from portpart.algorithms.initial.project_bisection import order_by_section
+from portpart.backends.language.records import Record, Words
+from portpart.backends.programs import Array
+from portpart.graphs import Graph, Hypergraph, team_for
 
 Graphs = Sequence[Graph | Hypergraph]
 

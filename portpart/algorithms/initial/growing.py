@@ -10,12 +10,7 @@ nothing is next to the side, as in graphs of several components, it goes on from
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import (
-    Attempting,
-    Candidates,
-    Recursion,
-    Splits,
-)
+from portpart.algorithms.initial.bisection_state import Attempting, Candidates, Recursion, Splits
 from portpart.algorithms.initial.fm_gains import (
     BARRED,
     LOWEST,
@@ -23,6 +18,7 @@ from portpart.algorithms.initial.fm_gains import (
     AttemptScratch,
     Bisection,
     BisectionTotals,
+    GainRule,
     best_of_side,
     find_best_of_groups,
     key_of,
@@ -31,12 +27,11 @@ from portpart.algorithms.initial.fm_gains import (
     position_in,
     store_totals,
 )
-from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import min_vertices, target_side_weight
 from portpart.backends import language as kl
-from portpart.backends.language import Record
-from portpart.graphs.rows import Csr
-from portpart.primitives.hashing import hash_of
+from portpart.backends.language.records import Record
+from portpart.graphs import Csr
+from portpart.primitives import hash_of
 
 UNTOUCHED = 1 + BARRED
 """On side 1 and next to nothing of side 0."""

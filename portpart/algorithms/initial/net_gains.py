@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import (
-    BisectionSizes,
-    Candidates,
-    Keyed,
+from portpart.algorithms.initial.bisection_state import BisectionSizes, Candidates, Keyed
+from portpart.algorithms.initial.fm_gains import (
+    Attempts,
+    AttemptScratch,
+    Bisection,
+    GainRule,
+    turned,
 )
-from portpart.algorithms.initial.fm_gains import Attempts, AttemptScratch, Bisection, turned
-from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.net_keys import (
+    VertexNets,
     add_gains_of_large_nets,
     add_gains_of_small_net,
     begin_net_key,
+    cost_of,
+    gain_of,
 )
 from portpart.algorithms.initial.net_moves import update_keys_of_nets
-from portpart.algorithms.initial.net_prices import VertexNets, cost_of, gain_of
 from portpart.backends import language as kl
 
 

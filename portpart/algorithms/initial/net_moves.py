@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from portpart.algorithms.initial.bisection_state import Candidates
 from portpart.algorithms.initial.fm_gains import AttemptScratch, Bisection, keep_best
-from portpart.algorithms.initial.net_prices import VertexNets, scaled_cost, size_of
+from portpart.algorithms.initial.net_keys import VertexNets, scaled_cost, size_of
 from portpart.backends import language as kl
-from portpart.backends.language import Record
+from portpart.backends.language.records import Record
 
 NOWHERE = -1
 

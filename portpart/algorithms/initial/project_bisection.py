@@ -1,9 +1,8 @@
-"""Bisections taken over from a coarser graph: a vertex starts on the side of its cluster.
-
-Two vertices are in the same bisection if they are in the same block so far.
-"""
+"""Bisections that begin with a given partition or that of a coarser graph."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from portpart.algorithms.initial.bisection_state import (
     Candidates,
@@ -11,17 +10,25 @@ from portpart.algorithms.initial.bisection_state import (
     ProjectedState,
     Splits,
     Splitting,
+    StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import (
     NUM_TOTALS,
     Attempts,
     BisectionTotals,
+    GainRule,
     key_of,
     mask_of,
 )
-from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.graphs import Csr
+from portpart.primitives import hash_of, histogram, offsets_from_counts, sorted_words
+
+# Bisections taken over from a coarser graph: a vertex starts on the side of its cluster --------
+#
+# Two vertices are in the same bisection if they are in the same block so far.
+
 
 NO_SIDE = 4
 """The side of a vertex whose cluster is in neither half: refinement has moved the vertex here."""
@@ -92,3 +99,76 @@ def keep_first_key(i, here, gain, cut, candidates: Candidates, attempts: Attempt
             begin = NUM_TOTALS * (c * state.sizes.blocks + candidates.part[i])
             kl.atomic_add(attempts.totals, begin + BisectionTotals.cut, cut)
     return 0
+
+
+# Where bisection begins if vertices are in several blocks already: an order by these blocks ----
+
+
+RANDOM_BITS = 31
+"""Bits of a number by chance, if that leaves enough for block and vertex."""
+
+KEY_BITS = 63
+
+
+class SectionKeys(WorkRecord):
+    """What the vertices of all candidates are sorted by, and how many there are of each label."""
+
+    keys: Array = work(np.int64, lambda sizes: sizes.vertices)
+    spare: Array = work(np.int64, lambda sizes: sizes.vertices)
+    counts: Array = work(np.int64, lambda sizes: sizes.blocks)
+    begin: Array = work(np.int64, lambda sizes: sizes.blocks + 1)
+
+
+def ordering_bytes(sizes: StartSizes) -> int:
+    """Bytes that are used while vertices are ordered."""
+    return SectionKeys.num_bytes(sizes)
+
+
+def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,
+                     seed: int, partitions: Candidates) -> None:
+    """Order the vertices of each candidate separately, by label and then at random.
+
+    Parameters
+    ----------
+    label : array of int32, shape (n,)
+        The block that a vertex is in, the first of its possible final blocks.
+    partitions : Candidates
+        Whose ``order``, ``next_order``, ``place``, ``part`` and ``segment`` are filled.
+    """
+    n = len(label)
+    begin = offsets_from_counts(space, histogram(space, label, num_blocks))
+    place_bits = (candidates * n).bit_length()
+    block_bits = (candidates * num_blocks).bit_length()
+    drawn_bits = min(RANDOM_BITS, KEY_BITS - block_bits - place_bits)
+    keys = space.empty(candidates * n, np.int64)
+    space.parallel_for(candidates * n, draw_key, label, n, num_blocks, seed, place_bits,
+                       drawn_bits, keys)
+    keys = sorted_words(space, keys, [(place_bits, drawn_bits + block_bits)])
+    space.parallel_for(candidates * n, place_vertex, keys, place_bits, label, n, partitions)
+    space.parallel_for(candidates * (num_blocks + 1), begin_segment, begin, num_blocks,
+                       partitions.segment)
+
+
+@kl.kernel
+def draw_key(i, label, n, num_blocks, seed, place_bits, drawn_bits, keys):
+    """Key of vertex i of all candidates: its candidate, its label, a number by chance, and i."""
+    block = i // n * num_blocks + label[i % n]
+    drawn = hash_of(i, seed) & ((kl.int64(1) << drawn_bits) - 1)
+    keys[i] = (((block << drawn_bits) | drawn) << place_bits) | i
+
+
+@kl.kernel
+def place_vertex(q, keys, place_bits, label, n, candidates: Candidates):
+    """Put the q-th vertex of all candidates to its place."""
+    v = (keys[q] & ((kl.int64(1) << place_bits) - 1)) % n
+    first = q // n * n
+    candidates.order[q] = kl.int32(v)
+    candidates.next_order[q] = kl.int32(v)
+    candidates.place[first + v] = kl.int32(q - first)
+    candidates.part[first + v] = label[v]
+
+
+@kl.kernel
+def begin_segment(i, begin, num_blocks, segment):
+    """Where the vertices of a block begin in the order of a candidate."""
+    segment[i] = begin[i % (num_blocks + 1)]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import (
-    Candidates,
-    Recursion,
-    Splits,
-)
+from portpart.algorithms.initial.bisection_state import Candidates, Recursion, Splits
 from portpart.algorithms.initial.fm_gains import (
     AttemptScratch,
     Bisection,
@@ -14,8 +10,8 @@ from portpart.algorithms.initial.fm_gains import (
     store_totals,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import Record
-from portpart.graphs.rows import Csr
+from portpart.backends.language.records import Record
+from portpart.graphs import Csr
 
 NO_LIMIT = 4.0e18
 

@@ -6,25 +6,20 @@ of largest gain that the limits of the sides allow, and ends when moves do not p
 
 from __future__ import annotations
 
-from portpart.algorithms.initial.bisection_state import (
-    Attempting,
-    Candidates,
-    Passes,
-    Splits,
-)
+from portpart.algorithms.initial.bisection_state import Attempting, Candidates, Passes, Splits
 from portpart.algorithms.initial.fm_gains import (
     LOWEST,
     NUM_TOTALS,
     AttemptScratch,
     Bisection,
     BisectionTotals,
+    GainRule,
     best_of_side,
     find_best_of_groups,
     move,
     position_in,
     store_totals,
 )
-from portpart.algorithms.initial.gain_rule import GainRule
 from portpart.algorithms.initial.side_weights import (
     SideLimits,
     excess,
@@ -37,7 +32,7 @@ from portpart.algorithms.initial.side_weights import (
     weight_at,
 )
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr
+from portpart.graphs import Csr
 
 MIN_STALL = 8
 """Fewer moves than this never end a pass."""

@@ -6,27 +6,38 @@ several copies of the graph, side by side, in which each copy has its clusters a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.clustering import cluster
-from portpart.algorithms.coarsening.clusters import Clusters
-from portpart.algorithms.coarsening.hierarchy import AnyGraph, Level, coarsen, contraction_by
-from portpart.algorithms.coarsening.net_contraction import contract_nets, merged_nets
-from portpart.algorithms.coarsening.options import ClusteringOptions, NetOptions
-from portpart.algorithms.initial.bisection import splits_of, splits_side_by_side
-from portpart.algorithms.initial.deep_multilevel import grown_partitions, seen_by_vertex
-from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.objectives.candidates import CandidateParts
+from portpart.algorithms.coarsening import (
+    AnyGraph,
+    ClusteringOptions,
+    Clusters,
+    Level,
+    NetOptions,
+    cluster,
+    coarsen,
+    contract_nets,
+    contraction_by,
+    merged_nets,
+)
+from portpart.algorithms.final_balance import host_vertex_weights
+from portpart.algorithms.initial import (
+    FreeCapacity,
+    GrowingOptions,
+    grown_partition,
+    grown_partitions,
+    seen_by_vertex,
+    splits_of,
+    splits_side_by_side,
+)
+from portpart.algorithms.multilevel.problem import FREE
+from portpart.algorithms.objectives import NO_PARTS, Balance, CandidateParts, balance_of
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graphs.clique_graph import plain_graph
-from portpart.graphs.copies import copies_of, repeated
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import Graph, Hypergraph, copies_of, induced, plain_graph, repeated
 
 MAX_GROWN = 2**17
 """Larger graphs, on which coarsening has stalled, are left to METIS: growing goes step by step."""
@@ -185,3 +196,58 @@ def _guess(graph: Graph) -> list[int]:
 def number_from_zero(i, parts, n, count, num_blocks, result):
     """result[i] = the block of entry i, of which each of `count` copies in turn has its own."""
     result[i] = kl.int32(parts[i] - i // n % count * num_blocks)
+
+
+# Partitions that are grown where vertices are fixed: the others are divided by themselves ------
+#
+# Blocks get the shares that fixed vertices leave, and are numbered by what ties them to these.
+
+
+def greedy_start_in_groups(coarsest: AnyGraph, balance: Balance, options: GrowingOptions, seed: int,
+                           fixed: Array, plain: Callable[[], Graph]) -> CandidateParts:
+    """Partitions with the fixed vertices where they have to be; none for blocks without room.
+
+    Parameters
+    ----------
+    plain : callable
+        Gives the coarsest graph, or the clique graph of the coarsest hypergraph.
+    """
+    space = coarsest.space
+    if space.is_dry_run:
+        return grown_parts(coarsest, balance, options, seed)
+    anchors = space.to_host(fixed)
+    left = FreeCapacity.of(anchors, host_vertex_weights(coarsest), balance.limits)
+    if len(left.wide) < 2:
+        return NO_PARTS
+    inner, free = induced(coarsest, fixed, FREE)
+    found = grown_parts(inner, balance_of(left.wanted[left.wide], inner.total_vertex_weight),
+                        options, seed)
+    matrix = plain().to_scipy() if left.have_neighbours else None
+    wide = left.wide.astype(np.int32)
+    names, parts = space.asarray(wide), list[Array]()
+    for blocks in found:
+        if matrix is not None:
+            names = space.asarray(left.names(matrix, wide[space.to_host(blocks)])[wide])
+        part = space.copy(fixed)
+        space.parallel_for(len(free), name_blocks, free, blocks, names, part)
+        parts.append(part)
+    return CandidateParts.of(space, parts)
+
+
+def grown_from(space: ExecutionSpace, limits: np.ndarray, fixed: Array | None,
+               plain: Callable[[], Graph]) -> list[Array]:
+    """One partition whose blocks grow from fixed vertices, if all have some."""
+    if fixed is None or space.is_dry_run:
+        return []
+    anchors = space.to_host(fixed)
+    if len(np.unique(anchors[anchors >= 0])) < len(limits):
+        return []
+    graph = plain()
+    part = grown_partition(graph.to_scipy(), anchors, host_vertex_weights(graph), limits)
+    return [] if part is None else [space.asarray(part)]
+
+
+@kl.kernel
+def name_blocks(i, vertices, blocks, names, part):
+    """part[v] = the number of the block of vertex i of the list."""
+    part[vertices[i]] = names[blocks[i]]

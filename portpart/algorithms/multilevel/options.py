@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portpart.algorithms.coarsening.clustering import is_skewed
-from portpart.algorithms.initial.options import MANY_BLOCKS
-from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.graphs.hypergraph import EitherGraph
+from portpart.algorithms.coarsening import is_skewed
+from portpart.algorithms.initial import MANY_BLOCKS
+from portpart.algorithms.refinement import RefinementOptions
+from portpart.graphs import EitherGraph
 from portpart.options import check_options, described, option
 
 

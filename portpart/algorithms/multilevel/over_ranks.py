@@ -11,22 +11,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.hierarchy import Level
-from portpart.algorithms.coarsening.rank_hierarchy import fold_coarsest, projected
+from portpart.algorithms.coarsening import Level
+from portpart.algorithms.coarsening.ranks import fold_coarsest, projected
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import LevelRefiner
-from portpart.algorithms.multilevel.walk import Recipe, Start, refine_upwards, refined_from
+from portpart.algorithms.multilevel.walk import (
+    LevelRefiner,
+    Recipe,
+    Start,
+    refine_upwards,
+    refined_from,
+)
+from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import refiner as of_one_device
-from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
-from portpart.algorithms.refinement.ranks.refiner import RankRefiner
-from portpart.backends.communication.alike import once
-from portpart.backends.communication.plan import planned
-from portpart.backends.interface import Array
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.graph import Graph
-from portpart.primitives.basic import gather
+from portpart.algorithms.refinement.incumbent import RefinementOutcome
+from portpart.algorithms.refinement.ranks import RankRefiner
+from portpart.backends.communication import once, planned
+from portpart.backends.programs import Array
+from portpart.graphs import Graph
+from portpart.graphs.ranks import DistributedGraph
+from portpart.primitives import gather
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import numpy as np
 from portpart.algorithms.multilevel.options import SearchOptions
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
+from portpart.backends.programs import Array, ExecutionSpace
 
 MAX_COMBINED_BLOCKS = 46340
 """Pairs of blocks of more than this many have no int32 number."""

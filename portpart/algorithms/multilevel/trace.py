@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import EitherGraph, Hypergraph
 
 WALK = ("coarsening", "initial", "refinement")
 """Phases of one walk through the levels."""

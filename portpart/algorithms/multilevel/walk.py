@@ -6,32 +6,82 @@ clusters, the source of starts, and the refiner.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from portpart.algorithms.coarsening.hierarchy import (
+from portpart.algorithms.coarsening import (
     BY_HASHING,
     ClusterRule,
+    CoarseningOptions,
     Contraction,
     Level,
     coarsen,
     value_of_clusters,
 )
-from portpart.algorithms.coarsening.options import CoarseningOptions
-from portpart.algorithms.initial.trivial import trivial_partition
-from portpart.algorithms.multilevel.constraints import Constraints
-from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
-from portpart.algorithms.multilevel.problem import Problem
-from portpart.algorithms.multilevel.refiner import LevelRefiner
+from portpart.algorithms.initial import trivial_partition
+from portpart.algorithms.multilevel.options import ONE_WALK, ScheduleOptions, SearchOptions
+from portpart.algorithms.multilevel.problem import Constraints, Problem
 from portpart.algorithms.multilevel.search import Partition, Walk, search
-from portpart.algorithms.objectives.total import total_cost
-from portpart.algorithms.placement.traffic import well_placed
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks, previous_blocks_on
-from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
-from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
+from portpart.algorithms.objectives import Objective, total_cost
+from portpart.algorithms.placement import well_placed
+from portpart.algorithms.refinement import JET, Piece, refiner
+from portpart.algorithms.refinement.blocks import PreviousBlocks, previous_blocks_on
+from portpart.algorithms.refinement.incumbent import RefinementOutcome
+from portpart.backends.programs import Array
+from portpart.graphs import Graph
+
+# What the walk asks of a refiner, and the refiner that most recipes have -----------------------
+
+
+class LevelRefiner(Protocol):
+    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine."""
+
+    @property
+    def best(self) -> Array:
+        """The best partition found, as long as the finest graph."""
+
+    def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int, /) -> None:
+        """Set the previous blocks of vertices of all levels, the finest first."""
+
+    def start(self, graph: Graph, part: Array, /) -> None:
+        """Begin with a partition of `graph`, which counts as the best so far."""
+
+    def project(self, graph: Graph, cluster: Array, /) -> None:
+        """Carry the best partition of the coarser graph over to `graph`."""
+
+    def restart(self, graph: Graph, /) -> None:
+        """Go back to the best partition of `graph`."""
+
+    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> RefinementOutcome:
+        """Refine the current partition of `graph` in place; fixed vertices stay."""
+
+
+def jet_refiner(problem: Problem, options: ScheduleOptions,
+                order: str = "id") -> Callable[[int], LevelRefiner]:
+    """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
+    return lambda seed: refiner.Refiner(
+        problem.space, problem.graph, problem.balance, options.coarse, seed,
+        options.of_finest(problem.graph), objective=problem.objective,
+        pieces=pieces_for(problem.objective, order))
+
+
+def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
+    """Jet's refinement for an objective of graphs or of hypergraphs."""
+    if objective.rules.price is None:
+        return JET
+    from portpart.algorithms.refinement.nets import jet_on_nets
+
+    return jet_on_nets(order)
+
+
+# The multilevel method: coarsen, start on the coarsest graph, refine upwards -------------------
+#
+# There is one walk, for partitions, mappings and sections.  A recipe gives it its parts: the rule
+# for
+# clusters, the source of starts, and the refiner.
+
 
 MAX_KEPT_IN_BRIEF = 0.75
 """A brief walk coarsens no more where a level keeps more than this share of its vertices."""

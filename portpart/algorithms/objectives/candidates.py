@@ -11,12 +11,10 @@ from portpart.algorithms.objectives.objective import Objective
 from portpart.algorithms.objectives.pin_state import BITS, MAX_SMALL, bit_of, size_of_net
 from portpart.algorithms.objectives.total import add_costs
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import StaticValue
-from portpart.graphs.hypergraph import EitherGraph, Hypergraph, Nets
-from portpart.graphs.structure import NetStructure
-from portpart.graphs.teams import team_for_all
-from portpart.primitives.reduce import STRIPES
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import EitherGraph, Hypergraph, Nets, NetStructure, team_for_all
+from portpart.primitives import STRIPES
 
 TEAM_OF_LARGE = 32
 """Lanes for a net of many pins; few nets have many, and all others get as many for nothing."""

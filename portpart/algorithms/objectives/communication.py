@@ -11,27 +11,23 @@ from __future__ import annotations
 
 from portpart.algorithms.objectives.connectivity import ConnectivityTable, summed_up
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM, MAX_IN_TABLE
-from portpart.algorithms.objectives.distance_values import (
-    MAX_ALONG,
-    FewByDistance,
-    far_from_all,
-    many_by_distance,
-)
 from portpart.algorithms.objectives.distances import (
     DISTANCE,
+    MAX_ALONG,
     MAX_COUNTED,
     Distances,
+    FewByDistance,
     MatrixDistances,
     TreeDistances,
+    far_from_all,
+    many_by_distance,
 )
 from portpart.algorithms.objectives.objective import BlockScore, Objective, Rules, Shape
 from portpart.algorithms.objectives.total import total_cost
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
+from portpart.backends.programs import Array
 from portpart.errors import InputError
-from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
-from portpart.graphs.rows import Csr
+from portpart.graphs import MAX_TOTAL_WEIGHT, Csr, Graph
 
 FEW_COUNTED = 512
 """Elements that a warp counts in scratch memory; up to `MAX_COUNTED` a block of threads does, and

@@ -1,14 +1,4 @@
-"""Distances of a topology inside kernels, without k x k memory for hierarchies.
-
-An element of a hierarchy has a code: the digits of its place on each level, innermost lowest, each
-in separate bits.  The highest bit in which two codes differ gives the level that both share.
-
-    4:8:6    element 0   000 000 00     the highest bit that differs is   0 or 1: level 1 is shared
-             element 5   000 001 01                                       2 to 4: level 2
-                         |   |   bits of level 1                          5 to 7: level 3
-                         |   bits of level 2
-                         bits of level 3
-"""
+"""Distances of a topology inside kernels, and values of blocks by them."""
 
 from __future__ import annotations
 
@@ -16,10 +6,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portpart.algorithms.objectives.objective import Tables
+from portpart.algorithms.objectives.connectivity import (
+    ALONG_ARCS,
+    SLOTS,
+    ConnectivityTable,
+    in_table,
+    one_by_one,
+)
+from portpart.algorithms.objectives.objective import BlockScore, Found, Tables
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.graphs.topology import Topology
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import Csr, Topology
+
+# Distances of a topology inside kernels, without k x k memory for hierarchies ------------------
+#
+# An element of a hierarchy has a code: the digits of its place on each level, innermost lowest,
+# each
+# in separate bits.  The highest bit in which two codes differ gives the level that both share.
+#
+#     4:8:6    element 0   000 000 00     the highest bit that differs is   0 or 1: level 1 is
+# shared
+#              element 5   000 001 01                                       2 to 4: level 2
+#                          |   |   bits of level 1                          5 to 7: level 3
+#                          |   bits of level 2
+#                          bits of level 3
+
 
 MAX_COUNTED = 4096
 """With more elements, weights into all of them are not counted, and bounds are not needed."""
@@ -127,3 +140,76 @@ def matrix_distance(a, b, tables: MatrixDistances):
 
 
 DISTANCE = {"tree": tree_distance, "matrix": matrix_distance}
+
+
+# Values of blocks by any distance: less the cost of a vertex there -----------------------------
+#
+# With very few arcs each candidate visits these; with few, the blocks that they lead
+# to, from a hash table; else the arcs again, where nothing better is known of the distance.
+
+
+MAX_ALONG = 8
+"""Most arcs that each candidate visits."""
+
+FEW_SLOTS = 16
+"""Slots for this many arcs at most."""
+
+
+@kl.device
+def far_from_all(found: Found, tables: Tables):
+    """The value of a block that is as far from all neighbours as blocks can be."""
+    return -(tables.max_distance * found.total)
+
+
+@kl.device
+def value_by_heads(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                   tables: Tables,
+                   distance: StaticValue):
+    """Less the cost of v in a block."""
+    cost = kl.int64(0)
+    for j in range(count):
+        cost += connections.weights[j] * distance(block, connections.blocks[j], tables)
+    return -cost
+
+
+@kl.device
+def value_by_table(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                   tables: Tables,
+                   distance: StaticValue):
+    """Less the cost of v in a block."""
+    cost = kl.int64(0)
+    for other in range(count):
+        slot = kl.int64(connections.order[other])
+        cost += connections.weights[slot] * distance(block, connections.blocks[slot], tables)
+    return -cost
+
+
+@kl.device
+def value_along_arcs(block, count, v, graph: Csr, part, connections: ConnectivityTable,
+                     tables: Tables,
+                     distance: StaticValue):
+    """Less the cost of v in a block."""
+    cost = kl.int64(0)
+    for arc in range(graph.begin[v], graph.end[v]):
+        there = part[graph.targets[arc]]
+        cost += kl.value_or(graph.weights, arc, 1) * distance(block, there, tables)
+    return -cost
+
+
+@dataclass(frozen=True)
+class FewByDistance:
+    """From the most neighbours, how the blocks of such a vertex are valued."""
+
+    distance: DeviceFunction
+
+    def __call__(self, max_degree: int) -> BlockScore:
+        if max_degree > MAX_ALONG:
+            slots = SLOTS if max_degree > FEW_SLOTS else FEW_SLOTS
+            return BlockScore(in_table(slots), value_by_table.bound(distance=self.distance))
+        return BlockScore(one_by_one(max(1, max_degree)),
+                          value_by_heads.bound(distance=self.distance))
+
+
+def many_by_distance(distance: DeviceFunction) -> BlockScore:
+    """For vertices with any number of neighbours."""
+    return BlockScore(ALONG_ARCS, value_along_arcs.bound(distance=distance))

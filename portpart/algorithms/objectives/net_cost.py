@@ -14,11 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at, weight_at
-from portpart.algorithms.objectives.cut import (
-    COUNTING_TEAM,
-    mean_of_admitted,
-    one_distance,
-)
+from portpart.algorithms.objectives.cut import COUNTING_TEAM, mean_of_admitted, one_distance
 from portpart.algorithms.objectives.hub_connectivity import (
     SUMMED_TIES,
     is_split_by_sums,
@@ -41,10 +37,10 @@ from portpart.algorithms.objectives.pin_state import (
     is_present,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, StaticValue
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import StaticValue
 from portpart.errors import InputError
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.limits import MAX_TOTAL_WEIGHT
+from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
 
 MAX_FEW = 256
 """Most nets of a vertex that is no hub, with the fewest lanes."""

@@ -14,11 +14,8 @@ from dataclasses import astuple, dataclass
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.work import WorkRecord
-from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.rows import Csr
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.graphs import Csr, Hypergraph, Nets
 
 MAX_SMALL = 64
 """Pins of a net without counters, at most."""

@@ -17,21 +17,13 @@ from portpart.algorithms.objectives.net_sets import (
 )
 from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_counts import PIECE, count_piece
-from portpart.algorithms.objectives.pin_state import (
-    LARGE_TEAM,
-    SMALL_TEAM,
-    NetRows,
-    net_rows,
-)
+from portpart.algorithms.objectives.pin_state import LARGE_TEAM, SMALL_TEAM, NetRows, net_rows
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import DeviceFunction, StaticValue
-from portpart.graphs.graph import Graph
-from portpart.graphs.hypergraph import Hypergraph
-from portpart.graphs.rows import Csr
-from portpart.graphs.structure import NetStructure, Structure
-from portpart.graphs.teams import team_for_all
-from portpart.primitives.reduce import STRIPES, sum_of
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array
+from portpart.graphs import Csr, Graph, Hypergraph, NetStructure, Structure, team_for_all
+from portpart.primitives import STRIPES, sum_of
 
 
 def cut_of(graph: Graph, part: Array) -> int:

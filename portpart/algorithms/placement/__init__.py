@@ -1,1 +1,5 @@
-"""Places of blocks on a machine: traffic, swaps, sections of a hierarchy."""
+"""Places of blocks on a machine: traffic between blocks, and swaps that lower its cost."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

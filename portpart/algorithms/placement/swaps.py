@@ -1,33 +1,245 @@
-"""Places of blocks: pairwise swaps that lower the cost of traffic between them (a QAP search).
-
-A table holds what each block would cost on each element, so a swap's gain is a few loads; a swap
-changes the rows of the blocks that the two talk to.  In each round every block proposes its best
-swap.  Of proposals for the same or for talking blocks the best one is applied, so the gains of
-a round add up and the cost falls until no swap of two gains or many rounds are over
-(C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, with one swap at a time).
-"""
+"""Places of blocks: pairwise swaps that lower the cost of traffic (a QAP search)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.objectives.objective import Objective, Rules
-from portpart.algorithms.placement.swap_rounds import (
-    BlockPlaces,
-    Proposals,
-    SwapRounds,
-    apply_swap,
-    choose_swap,
-    claim_both,
-    end_round,
-    fill_table,
-    propose_swap,
-    update_table,
-)
-from portpart.backends.interface import Array
-from portpart.backends.language import Record, Words
-from portpart.backends.program import Program
-from portpart.graphs.graph import Graph
+from portpart.algorithms.objectives import Objective, Rules, Tables
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record, Words
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array, Program, WorkRecord, work
+from portpart.graphs import Csr, Graph
+from portpart.primitives import LOWEST, pair_hash, team_winner
+
+# Rounds of swaps: the table of costs, proposals, and the choice among them ---------------------
+
+
+NONE = -1
+
+
+class SwapRounds(Words):
+    """What rounds of swaps count.
+
+    Attributes
+    ----------
+    blocks, pairs : int
+        Numbers of them.
+    left, swaps : int
+        Rounds still to come, and swaps of this round.
+    running : int
+        Whether there is another round.
+    seed : int
+    shift : int
+        Gains lose this many bits, so that they fit a priority.
+    """
+
+    blocks: int
+    pairs: int
+    left: int
+    running: int
+    swaps: int
+    seed: int
+    shift: int
+
+
+def of_blocks(k: int) -> int:
+    """An element for each block."""
+    return k
+
+
+class BlockPlaces(WorkRecord):
+    """Places of k blocks, and what they would cost elsewhere.
+
+    Attributes
+    ----------
+    place : array of int32, shape (k,)
+        The element for each block.
+    table : array of int64, shape (k * k,)
+        What block a would cost on element p, at a * k + p.
+    group : array of int32, shape (k,), or None
+        Blocks change places within groups of elements only.
+    """
+
+    place: Array
+    group: Array | None
+    table: Array = work(np.int64, lambda k: k * k)
+
+
+class Proposals(WorkRecord):
+    """What the blocks propose in a round.
+
+    Attributes
+    ----------
+    gain : array of int64, shape (k,)
+        Of the best swap of each block.
+    partner : array of int32, shape (k,)
+        The other block of that swap, or -1.
+    lead : array of int64, shape (k,)
+        Highest priority of the proposals that would move a block.
+    winner : array of int32, shape (k,)
+        The partner of a block whose swap is applied, or -1.
+    """
+
+    gain: Array = work(np.int64, of_blocks)
+    partner: Array = work(np.int32, of_blocks)
+    lead: Array = work(np.int64, of_blocks)
+    winner: Array = work(np.int32, of_blocks)
+
+
+@kl.kernel
+def fill_table(i, graph: Csr, tables: Tables, places: BlockPlaces, rounds: SwapRounds,
+               distance: StaticValue):
+    """table[a * k + p] = what block a would cost on element p."""
+    a = i // rounds.blocks
+    p = i % rounds.blocks
+    cost = kl.int64(0)
+    for arc in range(graph.begin[a], graph.end[a]):
+        there = places.place[graph.targets[arc]]
+        cost += kl.value_or(graph.weights, arc, 1) * distance(p, there, tables)
+    places.table[i] = cost
+
+
+@kl.device
+def weight_between(a, b, graph: Csr):
+    """Weight of the arc from a to b, 0 if there is none; the row is sorted."""
+    low = kl.int64(graph.begin[a])
+    high = kl.int64(graph.end[a])
+    while low < high:
+        middle = (low + high) >> 1
+        if graph.targets[middle] < b:
+            low = middle + 1
+        else:
+            high = middle
+    found = kl.int64(0)
+    if low < graph.end[a]:
+        if graph.targets[low] == b:
+            found = kl.int64(kl.value_or(graph.weights, low, 1))
+    return found
+
+
+@kl.device
+def may_swap(here, there, places: BlockPlaces):
+    """Whether blocks on the two elements may change places."""
+    return kl.value_or(places.group, here, 0) == kl.value_or(places.group, there, 0)
+
+
+@kl.kernel
+def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
+                 rounds: SwapRounds, distance: StaticValue):
+    """Find the block whose place block a should best take in exchange for its own.
+
+    By the table the arc between the two would vanish: it counts too much in both rows.
+    """
+    k = rounds.blocks
+    here = kl.int64(places.place[a])
+    best = kl.int64(0)
+    best_hash = kl.int64(LOWEST)
+    best_block = kl.int32(NONE)
+    for b in range(kl.lane(), k, kl.team_size()):
+        there = kl.int64(places.place[b])
+        saved = places.table[a * k + here] - places.table[a * k + there]
+        saved += places.table[b * k + there] - places.table[b * k + here]
+        if saved > 0 and saved >= best and b != a and may_swap(here, there, places):
+            saved -= 2 * weight_between(a, b, graph) * distance(here, there, tables)
+            hashed = pair_hash(a, b, rounds.seed)
+            if saved > best or (saved == best and saved > 0 and hashed > best_hash):
+                best = saved
+                best_hash = hashed
+                best_block = kl.int32(b)
+    top = kl.team_max(best)
+    best_block = team_winner(best, best_hash, best_block)
+    if kl.lane() == 0:
+        proposals.gain[a] = top
+        proposals.partner[a] = best_block
+        proposals.lead[a] = kl.int64(NONE)
+        proposals.winner[a] = kl.int32(NONE)
+
+
+@kl.device
+def priority_of(a, proposals: Proposals, rounds: SwapRounds):
+    """Proposals of larger gains go first; no two have the same priority."""
+    return ((proposals.gain[a] >> rounds.shift) << 32) | kl.int64(a)
+
+
+@kl.kernel
+def claim_both(a, proposals: Proposals, rounds: SwapRounds):
+    """lead[b] = highest priority of the proposals that would move block b; atomic, independent of
+    order.
+    """
+    if proposals.partner[a] != NONE:
+        kl.atomic_max(proposals.lead, a, priority_of(a, proposals, rounds))
+        kl.atomic_max(proposals.lead, proposals.partner[a], priority_of(a, proposals, rounds))
+
+
+@kl.device
+def leads_around(b, priority, graph: Csr, lead):
+    """Whether no proposal for b or a block that it talks to goes before this one."""
+    goes_first = lead[b] <= priority
+    for arc in range(graph.begin[b], graph.end[b]):
+        goes_first = goes_first and lead[graph.targets[arc]] <= priority
+    return goes_first
+
+
+@kl.kernel
+def choose_swap(a, graph: Csr, proposals: Proposals, rounds: SwapRounds):
+    """winner[a] = partner of a if their swap is applied; atomic, independent of order."""
+    b = proposals.partner[a]
+    if b != NONE:
+        priority = priority_of(a, proposals, rounds)
+        if leads_around(a, priority, graph, proposals.lead):
+            if leads_around(b, priority, graph, proposals.lead):
+                proposals.winner[a] = b
+                kl.atomic_add(rounds, SwapRounds.swaps, 1)
+
+
+@kl.kernel
+def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
+                 rounds: SwapRounds, distance: StaticValue):
+    """Update the rows of all blocks that communicate with a swapped pair; independent of order."""
+    k = rounds.blocks
+    if proposals.winner[a] != NONE:
+        here = places.place[a]
+        there = places.place[proposals.winner[a]]
+        for p in range(kl.lane(), k, kl.team_size()):
+            change = distance(p, there, tables)
+            change -= distance(p, here, tables)
+            if change != 0:
+                for arc in range(graph.begin[a], graph.end[a]):
+                    weight = kl.int64(kl.value_or(graph.weights, arc, 1))
+                    kl.atomic_add(places.table, graph.targets[arc] * k + p, weight * change)
+                b = kl.int64(proposals.winner[a])
+                for arc in range(graph.begin[b], graph.end[b]):
+                    weight = kl.int64(kl.value_or(graph.weights, arc, 1))
+                    kl.atomic_add(places.table, graph.targets[arc] * k + p, -weight * change)
+
+
+@kl.kernel
+def apply_swap(a, proposals: Proposals, places: BlockPlaces):
+    """Swap the places of a and its partner; no other swap touches either."""
+    b = proposals.winner[a]
+    if b != NONE:
+        here = places.place[a]
+        places.place[a] = places.place[b]
+        places.place[b] = here
+
+
+@kl.kernel
+def end_round(_, rounds: SwapRounds):
+    """Go on while blocks swap."""
+    rounds.left -= 1
+    rounds.running = kl.int64(rounds.swaps > 0 and rounds.left > 0)
+    rounds.swaps = 0
+
+
+# Places of blocks: pairwise swaps that lower the cost of traffic between them (a QAP search) ----
+#
+# A table holds what each block would cost on each element, so a swap's gain is a few loads; a swap
+# changes the rows of the blocks that the two talk to.  In each round every block proposes its best
+# swap.  Of proposals for the same or for talking blocks the best one is applied, so the gains of
+# a round add up and the cost falls until no swap of two gains or many rounds are over
+# (C. Heider 1972; B. Brandfass, T. Alrutz, T. Gerhold 2013, with one swap at a time).
+
 
 MAX_SWAPPED = 4096
 """Blocks for which there is a table: 8 bytes for each pair."""

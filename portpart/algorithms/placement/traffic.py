@@ -7,19 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.coarsening.clusters import Clusters
-from portpart.algorithms.coarsening.contraction import contract
-from portpart.algorithms.objectives.objective import Objective
+from portpart.algorithms.coarsening import Clusters, contract
+from portpart.algorithms.objectives import Balance, Objective
 from portpart.algorithms.placement.swaps import MAX_SWAPPED, swapped_places
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.graphs.graph import Graph
-from portpart.graphs.limits import MAX_INT32
-from portpart.graphs.rows import Csr
-from portpart.graphs.teams import team_for_all
-from portpart.primitives.basic import gather
-from portpart.primitives.select import positions_of
+from portpart.backends.programs import Array
+from portpart.graphs import MAX_INT32, Csr, Graph, team_for_all
+from portpart.primitives import gather, positions_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.objective import Rules, Tables
-from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import list_on_boundary, uses_lanes
-from portpart.algorithms.refinement.gains.dirty_list import mark_dirty
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.incumbent.unsaved_list import list_unsaved
-from portpart.algorithms.refinement.moves.list_moves import add_cost, move_vertex, shift_weight
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.objectives import Rules, Tables
+from portpart.algorithms.refinement.blocks import Blocks, migration_gain
+from portpart.algorithms.refinement.gains import (
+    ActiveSets,
+    GainCache,
+    list_on_boundary,
+    mark_dirty,
+    uses_lanes,
+)
+from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved
+from portpart.algorithms.refinement.moves import Moves, add_cost, move_vertex, shift_weight
+from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
 from portpart.backends import language as kl
-from portpart.backends.language import Scope
-from portpart.graphs.rows import Csr, degree_of
+from portpart.backends.language.records import Scope
+from portpart.graphs import Csr, degree_of
 
 
 class Accounting(Scope):

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import (
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import (
+    ActiveSets,
+    GainCache,
+    UnratedList,
     is_idle,
+    plan_refreshing,
     plan_tidying,
     swap_movable,
 )
-from portpart.algorithms.refinement.gains.dirty_list import plan_refreshing
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.incumbent.best import (
+from portpart.algorithms.refinement.incumbent import (
     MUCH_BETTER,
+    Incumbent,
     compare_with_best,
     keep_if_better,
     plan_saving,
+    set_touched,
 )
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.incumbent.unsaved_list import set_touched
 from portpart.algorithms.refinement.level import SIZE, LevelWords
-from portpart.algorithms.refinement.moves.list_moves import (
+from portpart.algorithms.refinement.moves import (
+    Moves,
     add_weight,
     join_block,
     note_propagation,
+    sum_copies,
     thin_out,
+    twice_the_cost,
 )
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
-from portpart.algorithms.refinement.rebalancing.plan import (
+from portpart.algorithms.refinement.options import Figures
+from portpart.algorithms.refinement.rebalancing import (
+    Rebalancing,
+    RebalancingRule,
     ask_for_strong,
     end_rebalancing,
     forget_rebalancings,
@@ -36,12 +41,10 @@ from portpart.algorithms.refinement.rebalancing.plan import (
     plan_leaving,
     plan_strength,
 )
-from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record
-from portpart.graphs.rows import Csr
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
+from portpart.graphs import Csr
 
 LOWEST = -(2**63)
 

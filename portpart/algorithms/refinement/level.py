@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.rebalancing.state import Rebalancing
-from portpart.backends.work import WorkRecord
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList
+from portpart.algorithms.refinement.incumbent import Incumbent
+from portpart.algorithms.refinement.moves import Moves
+from portpart.algorithms.refinement.options import Figures
+from portpart.algorithms.refinement.rebalancing import Rebalancing
+from portpart.backends.programs import WorkRecord
 
 
 class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_words,

@@ -1,10 +1,15 @@
-"""Parameters of refinement."""
+"""Parameters of refinement, and the sizes and figures of a level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from portpart.backends.language.records import Words
+from portpart.backends.programs import roomy
 from portpart.options import check_options, described, option
+
+# Parameters of refinement ----------------------------------------------------------------------
 
 
 @described
@@ -125,3 +130,96 @@ class SequenceOptions:
         """What all refinement has."""
         return RefinementOptions(tolerance=self.tolerance, stall_limit=self.stall_limit,
                                  iteration_limit=self.round_limit, slack=self.slack)
+
+
+# Sizes of refinement, which the lengths of its work arrays follow from -------------------------
+
+
+MAX_WEIGHT_COPIES = 256
+"""Block weights are distributed over at most this many words."""
+
+BUCKETS = 50
+"""Buckets of losses, for each block."""
+
+
+@dataclass(frozen=True)
+class RefinementSizes:
+    """Sizes of a graph that is refined, and of what follows from them.
+
+    `finest` are the vertices of the finest graph, if that is a larger one.
+    """
+
+    vertices: int
+    arcs: int
+    blocks: int
+    finest: int = 0
+
+    @property
+    def stripes(self) -> int:
+        """Copies of the block weights that moves are added to."""
+        return max(1, MAX_WEIGHT_COPIES // self.blocks)
+
+    @property
+    def hubs(self) -> int:
+        """Most hubs, with the fewest lanes for other vertices, and one."""
+        return 1 + self.arcs // max_arcs(1)
+
+    @property
+    def sub_buckets(self) -> int:
+        """Sub-buckets of each bucket."""
+        return sub_buckets_for(self.blocks, max(self.vertices, self.finest))
+
+    def with_room_for(self, vertices: int) -> RefinementSizes:
+        """Of the finest graph: the sizes of work arrays for a graph of this many vertices.
+
+        What follows from the numbers of arcs and blocks is as large as that of the finest graph.
+        """
+        return replace(self, vertices=roomy(vertices, self.vertices),
+                       finest=max(self.vertices, self.finest))
+
+
+def max_arcs(team: int) -> int:
+    """Most arcs of a vertex that is not a hub, where `team` lanes work on others."""
+    return max(256, 32 * team)
+
+
+def sub_buckets_for(num_blocks: int, num_vertices: int) -> int:
+    """Sub-buckets per bucket, a power of two, about one for 8 vertices of a block.
+
+    No more than keep the histogram small.
+    """
+    share = min(2**20 // (BUCKETS * num_blocks), num_vertices // (8 * num_blocks))
+    return 1 << max(0, min(8, share.bit_length() - 1))
+
+
+def of_vertices(size: RefinementSizes) -> int:
+    """Length of an array with an entry for each vertex."""
+    return size.vertices
+
+
+def of_blocks(size: RefinementSizes) -> int:
+    """Length of an array with an entry for each block."""
+    return size.blocks
+
+
+# Figures of a level: its sizes, the limits of the pass, and where the pass stands --------------
+
+
+class Figures(Words):
+    """Figures of a level, which the host writes, and where its refinement stands."""
+
+    vertices: Any
+    blocks: Any
+    mean_degree: Any
+    few_arcs: Any  # vertices of higher degree have many neighbours
+    hub_degree: Any  # vertices of higher degree are hubs
+    long: Any  # lists of more vertices are work for single lanes
+    slack: Any  # what blocks may weigh above their limits on a coarse level
+    seed: Any
+    stall_limit: Any
+    iteration_limit: Any
+    iteration: Any
+    running: Any
+    balanced: Any  # no block is too heavy: label propagation is next
+    overloaded: Any  # the opposite: rebalancing is next
+    stalled: Any  # iterations since the best partition improved enough

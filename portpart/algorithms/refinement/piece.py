@@ -10,16 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from portpart.algorithms.objectives.cut import HUB_TEAM
-from portpart.algorithms.objectives.objective import Rules
+from portpart.algorithms.objectives import HUB_TEAM, Rules
 from portpart.algorithms.refinement.level import Run
-from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.sizes import RefinementSizes
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import Kernel, Word
-from portpart.backends.program import Element, Program
-from portpart.backends.work import WorkRecord
-from portpart.graphs.rows import Csr
+from portpart.algorithms.refinement.options import RefinementOptions, RefinementSizes
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.words import Word
+from portpart.backends.programs import Element, ExecutionSpace, Program, WorkRecord
+from portpart.graphs import Csr
 
 
 class Widths(NamedTuple):

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.accounting import AccountingSteps
 from portpart.algorithms.refinement.evaluation import evaluate
-from portpart.algorithms.refinement.gains.steps import GainSteps
-from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
+from portpart.algorithms.refinement.gains import GainSteps
+from portpart.algorithms.refinement.incumbent import IncumbentSteps
+from portpart.algorithms.refinement.label_propagation import PropagationSteps, ThinningSteps
 from portpart.algorithms.refinement.piece import (
     Piece,
     Recording,
@@ -18,11 +19,7 @@ from portpart.algorithms.refinement.piece import (
     record_ends,
     record_sums,
 )
-from portpart.algorithms.refinement.propagation.label_propagation import (
-    PropagationSteps,
-    ThinningSteps,
-)
-from portpart.algorithms.refinement.rebalancing.steps import RebalancingSteps
+from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 
 SHARED: tuple[Piece, ...] = (
     IncumbentSteps(), GainSteps(), RebalancingSteps(), ThinningSteps())

@@ -10,29 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.objectives.total import cost_sums
+from portpart.algorithms.objectives import CUT, Balance, Objective, cost_sums
 from portpart.algorithms.refinement import work_arrays
-from portpart.algorithms.refinement.blocks.heavy_vertices import has_heavy, with_heavy
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy, with_heavy
 from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best, start_from
-from portpart.algorithms.refinement.incumbent.outcomes import Outcomes, RefinementOutcome
-from portpart.algorithms.refinement.lanes import Lanes
+from portpart.algorithms.refinement.incumbent import Outcomes, RefinementOutcome
 from portpart.algorithms.refinement.level import LevelWords, Run
-from portpart.algorithms.refinement.local.local import Journal, LocalRefinement, reset_each_vertex
-from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement.local import Journal, LocalRefinement, reset_each_vertex
+from portpart.algorithms.refinement.options import (
+    RefinementOptions,
+    RefinementSizes,
+    sub_buckets_for,
+)
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
-from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule, rebalancing_rule
-from portpart.algorithms.refinement.sizes import RefinementSizes, sub_buckets_for
-from portpart.backends.interface import Array, Executable, ExecutionSpace
-from portpart.backends.language import int32, int64
-from portpart.backends.program import Program
-from portpart.graphs.structure import Structure
-from portpart.primitives.reduce import STRIPES, sum_of
-from portpart.primitives.scan import tiles_of
+from portpart.algorithms.refinement.rebalancing import RebalancingRule, rebalancing_rule
+from portpart.algorithms.refinement.work_arrays import Lanes
+from portpart.backends.language.words import int32, int64
+from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
+from portpart.graphs import Structure
+from portpart.primitives import STRIPES, sum_of, tiles_of
 
 ARCS_OF_AN_ITEM = 4
 """This many arcs are as much work as a vertex."""

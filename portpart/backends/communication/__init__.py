@@ -1,10 +1,5 @@
 """Communication between ranks: the protocol, one rank, and ranks that take turns in one process."""
 
-from __future__ import annotations
+import lazy_loader
 
-from portpart.backends.communication.errors import CommunicationError, RankFailed
-from portpart.backends.communication.local import Local
-from portpart.backends.communication.one import One
-from portpart.backends.communication.protocol import Communicator
-
-__all__ = ["CommunicationError", "Communicator", "Local", "One", "RankFailed"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

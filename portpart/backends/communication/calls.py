@@ -1,20 +1,26 @@
-"""Calls that ranks make together, and the messages of their hosts."""
+"""Calls that ranks make together: what their hosts exchange, share, and know of their machine."""
 
 from __future__ import annotations
 
 import json
+import os
+import platform
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from portpart.backends.communication.errors import CommunicationError
-from portpart.backends.communication.plan import planned
+from portpart.backends.communication.protocol import CommunicationError, Communicator, planned
 from portpart.errors import DeviceUnavailable, InputError
 
 if TYPE_CHECKING:
     from portpart.backends.communication.protocol import Communicator
+
+# Calls that ranks make together, and the messages of their hosts -------------------------------
+
 
 Result = TypeVar("Result")
 
@@ -138,3 +144,103 @@ def agree(comm: Communicator, given: Mapping[str, str]) -> None:
                                  "given the same")
 
     planned(comm, check)
+
+
+# What is alike on all ranks: those whose arrays are in the same memory have it once ------------
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """A communicator some of whose ranks may use the same memory."""
+
+    def keepers(self, where: Hashable) -> list[int]:
+        """For each rank the first one that is where it is.  All ranks call it."""
+
+    def once(self, where: Hashable, make: Callable[[], Result]) -> Result:
+        """The result of the first rank among the ones in the same place.  All ranks call it."""
+
+
+def keepers(comm: Communicator, where: Hashable) -> list[int]:
+    """For each rank the one that keeps what is alike for it.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    comm : Communicator
+    where : hashable
+        The memory of this rank.
+    """
+    return comm.keepers(where) if isinstance(comm, Sharing) else list(range(comm.size))
+
+
+def once(comm: Communicator, where: Hashable, make: Callable[[], Result]) -> Result:
+    """What a function returns that returns the same on all ranks.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    comm : Communicator
+    where : hashable
+        The memory of this rank.
+    make : callable
+        Does not communicate.  What it returns may be shared with other ranks: it must not be
+        changed.
+
+    Raises
+    ------
+    Exception
+        On all ranks, if the function has raised one on any of them.
+    """
+    return comm.once(where, make) if isinstance(comm, Sharing) else planned(comm, make)
+
+
+# What a rank has of its host: its number among the ranks there, and how many cores it may use
+
+
+WORD_BITS = 62
+"""Cores of a word, one bit each."""
+
+BOOT = "/proc/sys/kernel/random/boot_id"
+"""Distinguishes hosts of one name, as containers may have it."""
+
+
+def number_on_host(comm: Communicator) -> int:
+    """How many ranks before this one are on its host.  All ranks call it."""
+    hosts = each_of_ranks(comm, _host())
+    return int((hosts[: comm.rank] == hosts[comm.rank]).sum())
+
+
+def cores_of_rank(comm: Communicator) -> int:
+    """The cores of the host over the ranks there, or the cores that the launcher has left this
+    rank.
+
+    All ranks call it.
+    """
+    mine = _usable_cores()
+    width = np.array([max(mine) // WORD_BITS + 1], np.int64)
+    comm.all_reduce(width, 0, 1, "max")
+    words = np.zeros((comm.size, 1 + int(width[0])), np.int64)
+    words[comm.rank, 0] = _host()
+    for core in mine:
+        words[comm.rank, 1 + core // WORD_BITS] |= 1 << core % WORD_BITS
+    every = sum_over_ranks(comm, words)
+    here = every[every[:, 0] == every[comm.rank, 0], 1:]
+    together = sum(bin(word).count("1") for word in np.bitwise_or.reduce(here).tolist())
+    return max(1, min(len(mine), together // len(here)))
+
+
+def _usable_cores() -> set[int]:
+    """The cores that the launcher has left this process."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
+
+
+def _host() -> int:
+    """A number of this host."""
+    name = platform.node()
+    with suppress(OSError), open(BOOT) as file:
+        name += file.read()
+    return int.from_bytes(sha256(name.encode()).digest()[:7], "little")

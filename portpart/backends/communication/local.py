@@ -1,9 +1,4 @@
-"""Ranks of one process: threads that take turns.
-
-One rank runs until it reaches a step of communication; then the next one runs.  The last one that
-reaches the step carries it out for all.  So ranks never run at the same time, and what many ranks
-run can be tested, and debugged, in one process without races.
-"""
+"""Ranks of one process: one rank alone, and threads that take turns."""
 
 from __future__ import annotations
 
@@ -13,11 +8,11 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import Prepared, ProgramRun
-from portpart.backends.communication.errors import restated
 from portpart.backends.communication.exchange import (
     ALL,
     Posting,
+    Prepared,
+    ProgramRun,
     ReducedWords,
     Refused,
     described,
@@ -27,11 +22,27 @@ from portpart.backends.communication.exchange import (
     require_right,
     require_same,
 )
-from portpart.backends.communication.protocol import MAX_COUNT, Communicator
-from portpart.backends.interface import Array
-from portpart.backends.steps import Parcel
-from portpart.backends.transfer import publish
+from portpart.backends.communication.protocol import (
+    MAX_COUNT,
+    Communicator,
+    require_numbers,
+    require_parcel,
+    require_parts,
+    require_space,
+    require_words,
+    restated,
+)
+from portpart.backends.programs import Array, Parcel, publish, read, transfer_of
 from portpart.errors import memory_errors
+
+# Ranks of one process: threads that take turns -------------------------------------------------
+#
+# One rank runs until it reaches a step of communication; then the next one runs.  The last one
+# that
+# reaches the step carries it out for all.  So ranks never run at the same time, and what many
+# ranks
+# run can be tested, and debugged, in one process without races.
+
 
 Result = TypeVar("Result")
 
@@ -299,3 +310,46 @@ def _share(places: list[_Place]) -> None:
     for each in places:
         each.keepers = [every.index(where) for where in every]
         each.made = places[every.index(each.where)].made
+
+
+# The communicator of a rank that is alone ------------------------------------------------------
+
+
+class One:
+    """One rank: it carries out each step, and is its own peer.
+
+    Examples
+    --------
+    >>> comm = One()
+    >>> comm.rank, comm.size
+    (0, 1)
+    """
+
+    rank = 0
+    size = 1
+
+    def all_reduce(self, words: Array, first: int, count: int, op: str) -> None:
+        """Leave the words as they are."""
+        require_words(words, first, count)
+
+    def all_to_all(self, parcel: Parcel) -> None:
+        """Copy what is sent to what arrives."""
+        require_parcel(parcel, self.size)
+        if len(parcel.send):  # else there is no number to wait for
+            counts, = read([parcel.send_counts])
+            require_parts(counts, parcel)
+            count = int(counts[0])
+            require_space(count, parcel)
+            transfer_of(parcel.recv).copy(parcel.recv[:count], parcel.send[:count])
+        transfer_of(parcel.recv_counts).copy(parcel.recv_counts, parcel.send_counts)
+
+    def post(self, send: Array, numbers: np.ndarray,
+             room: Callable[[int], Array]) -> tuple[Array, np.ndarray]:
+        """Return what is sent."""
+        require_numbers(send, numbers, self.size)
+        return send[: int(numbers[0, 0])], numbers
+
+    def vote(self, problem: Exception | None) -> None:
+        """Raise the problem if there is one."""
+        if problem is not None:
+            raise problem

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.errors import CommunicationError, CommunicatorLost
 from portpart.backends.communication.processes import (
     PATIENCE,
     FailureCheck,
@@ -24,8 +23,13 @@ from portpart.backends.communication.processes import (
     packed,
     unpacked,
 )
-from portpart.backends.communication.protocol import MAX_COUNT, rounds_of
-from portpart.backends.steps import MAX, MIN, SUM
+from portpart.backends.communication.protocol import (
+    MAX_COUNT,
+    CommunicationError,
+    CommunicatorLost,
+    rounds_of,
+)
+from portpart.backends.programs import MAX, MIN, SUM
 
 __all__ = ["Mpi"]
 

@@ -13,24 +13,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from portpart.backends.communication.errors import (
+from portpart.backends.communication.protocol import (
+    Communicator,
     CommunicatorLost,
     RankFailed,
     has_ended_block,
-    restated,
-)
-from portpart.backends.communication.protocol import (
-    Communicator,
     require_numbers,
     require_parcel,
     require_parts,
     require_space,
     require_words,
+    restated,
 )
-from portpart.backends.interface import Array
-from portpart.backends.interrupts import late_interrupts
-from portpart.backends.steps import MIN, Parcel
-from portpart.backends.transfer import read, transfer_of
+from portpart.backends.programs import MIN, Array, Parcel, read, transfer_of
+from portpart.interrupts import late_interrupts
 
 Result = TypeVar("Result")
 

@@ -1,15 +1,80 @@
-"""What a communicator does, and what all communicators check."""
+"""What a communicator does, its errors, and what a rank prepares before all communicate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from portpart.backends.communication.errors import CommunicationError
-from portpart.backends.interface import Array
-from portpart.backends.steps import Parcel
+from portpart.backends.programs import Array, Parcel
+from portpart.errors import PortpartError, memory_errors
+
+# Errors of ranks, and how the error of one rank is raised on all of them -----------------------
+
+
+class CommunicationError(PortpartError, RuntimeError):
+    """Ranks cannot exchange data: they are at different steps, or sizes do not fit."""
+
+
+class RankFailed(CommunicationError):
+    """A rank has raised an exception that is no error of portpart, or makes no further call.
+
+    The message quotes the exception.
+    """
+
+
+class CommunicatorLost(CommunicationError):
+    """No rank has gone on for a long time: one may have been killed."""
+
+
+def restated(problem: BaseException, rank: int) -> BaseException:
+    """The error that all ranks raise where one has failed.
+
+    Parameters
+    ----------
+    problem : BaseException
+    rank : int
+        The rank that has raised it.
+
+    Returns
+    -------
+    BaseException
+        Of the same class if that is an error of portpart, with the rank in front of the message;
+        another interrupt for an interrupt; else `RankFailed`.
+    """
+    if isinstance(problem, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    text = f"rank {rank}: {problem}"
+    if not isinstance(problem, PortpartError):
+        return RankFailed(f"rank {rank}: {type(problem).__name__}: {problem}")
+    error = type(problem)(text)
+    vars(error).update(vars(problem))
+    return error
+
+
+def has_ended_block(problem: BaseException, rank: int) -> BaseException:
+    """The error that other ranks raise in calls to which a rank does not come.
+
+    Parameters
+    ----------
+    problem : BaseException
+        What has ended the ``with`` block of a graph on the rank.
+    rank : int
+
+    Returns
+    -------
+    BaseException
+        An interrupt for an interrupt, else `RankFailed`.
+    """
+    if isinstance(problem, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    return RankFailed(f"rank {rank} has left the block of the graph by "
+                      f"{type(problem).__name__}: {problem}")
+
+
+# What a communicator does, and what all communicators check ------------------------------------
+
 
 MAX_COUNT = 2**31 - 1
 """Elements that two ranks exchange at once: MPI counts them with 32 bits."""
@@ -141,3 +206,33 @@ def rounds_of(count: int, limit: int) -> Iterator[slice]:
     """Slices of at most ``limit`` elements that together are ``count``."""
     for begin in range(0, count, limit):
         yield slice(begin, min(begin + limit, count))
+
+
+# What each rank does by itself before all of them communicate ----------------------------------
+
+
+Result = TypeVar("Result")
+
+
+def planned(comm: Communicator, plan: Callable[[], Result]) -> Result:
+    """What a function returns, if it raises nothing on any rank.
+
+    Parameters
+    ----------
+    comm : Communicator
+    plan : callable
+        Checks, compiles and allocates, and does not communicate.
+
+    Raises
+    ------
+    Exception
+        On all ranks, if it has raised one on any of them.
+    """
+    result, problem = None, None
+    try:
+        with memory_errors():
+            result = plan()
+    except Exception as error:
+        problem = error
+    comm.vote(problem)
+    return cast(Result, result)

@@ -20,7 +20,6 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from portpart.backends.communication.errors import CommunicationError, CommunicatorLost
 from portpart.backends.communication.exchange import UFUNCS
 from portpart.backends.communication.processes import (
     PATIENCE,
@@ -31,8 +30,13 @@ from portpart.backends.communication.processes import (
     packed,
     unpacked,
 )
-from portpart.backends.communication.protocol import MAX_COUNT, rounds_of
-from portpart.backends.steps import MAX, MIN, SUM
+from portpart.backends.communication.protocol import (
+    MAX_COUNT,
+    CommunicationError,
+    CommunicatorLost,
+    rounds_of,
+)
+from portpart.backends.programs import MAX, MIN, SUM
 
 __all__ = ["TorchCalls"]
 

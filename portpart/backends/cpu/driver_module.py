@@ -2,29 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from llvmlite import ir
 
-from portpart.backends.cpu.instructions import (
-    CHUNK_WORK,
-    COMPILE,
-    DATA,
-    DONE,
-    DRIVE,
-    FAILED,
-    FIELDS,
-    FUNCTION,
-    JUMP,
-    LAUNCH,
-    LEAVE,
-    LOAD,
-    MAX_ARGUMENTS,
-    PARALLEL_WORK,
-    WORK,
-    WORK_BEFORE_THREADS,
-)
 from portpart.backends.cpu.values import BIT, WORD
+from portpart.backends.programs import DATA_POINTER
+
+# What the driver and its callers agree on: instructions of programs, and when threads pay ------
+
+
+LAUNCH, JUMP, JUMP_IF_ZERO, LEAVE = 0, 1, 2, 3
+FUNCTION, FIELDS = 1, 6
+"""Words of one instruction: operation, function, row, weight of an item, flag, target.
+
+The function is an address, or a negative number until it is compiled.
+Rows and flags are positions in a table of packed words; the first word of a row is the address of
+its work size, the word of a flag is the flag's address.  LEAVE returns to the caller, which goes on
+behind it when the ranks have communicated.
+"""
+
+DONE, FAILED = 0, 1
+"""What the driver's functions return.  A walk that has met LEAVE returns where to go on, which is
+behind an instruction, and so more than either."""
+
+MAX_ARGUMENTS = 63
+
+ITEM_WEIGHT = {1: 1, 8: 8, 32: 32, 256: 2048}
+"""Rough work of one item by the width of its team, in units of a light item."""
+
+PARALLEL_WORK = 30_000
+"""Work (items times their weight) below which a launch stays on the calling thread."""
+
+CHUNK_WORK = 8_192
+"""Work of one chunk: what a thread takes at a time."""
+
+WORK_BEFORE_THREADS = 100_000_000
+"""Work of larger launches that a process does on one thread before Numba is loaded.
+
+It takes about half a second, as loading Numba does, so that no process takes much longer than twice
+what the better choice takes.  It is counted, not timed: the same calls always go the same way.
+"""
+
+DRIVE, WORK, LOAD, COMPILE, DATA = 0, 1, 2, 3, 4
+"""Words of the state: address of the parallel loop (0: not loaded), the work done without it,
+addresses of the callbacks that load it and that compile a kernel, and how far behind its id an
+ndarray object has the address of its data.
+"""
+
+
+# The driver as an LLVM module: what runs one kernel, and what walks a program's instructions ----
+
 
 _DONE, _FAILED = ir.Constant(WORD, DONE), ir.Constant(WORD, FAILED)
 
@@ -194,3 +225,46 @@ def _compiled(write: _WordWriter, fields: Any, function: Any, count: Any, state:
         write.write(made, fields, FUNCTION)
         write.store(made, address)
     return write.load(address)
+
+
+# What the driver and Python share: a few words, among them addresses of functions to call back
+
+
+state = (ctypes.c_int64 * 5)()
+"""What the driver reads and counts."""
+
+state[DATA] = DATA_POINTER
+
+STATE = ctypes.addressof(state)
+
+_kept: list[Any] = []
+"""The functions that C calls, which have to live as long as the driver."""
+
+_failure = threading.local()
+"""What a callback has raised: ctypes would drop it."""
+
+
+def call_back(word: int, function: Callable[[int], int]) -> None:
+    """Let the driver call a function, whose address becomes that word of the state.
+
+    It gets and returns a number.  If it raises an exception it returns 0, upon which the driver
+    ends; `raise_failure` raises it then.
+    """
+    def guarded(number: int) -> int:
+        try:
+            return function(number)
+        except BaseException as problem:
+            _failure.problem = problem
+            return 0
+
+    made = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(guarded)
+    _kept.append(made)
+    state[word] = ctypes.cast(made, ctypes.c_void_p).value or 0
+
+
+def raise_failure() -> NoReturn:
+    """Raise what a callback has raised inside the driver.
+
+    Only Ctrl-C comes between a callback and what catches its exceptions.
+    """
+    raise _failure.__dict__.pop("problem", None) or KeyboardInterrupt

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.packing import address_of
+from portpart.backends.programs import address_of
 
 LEAST_BLOCK = 1 << 17
 """Bytes from which an array gets a block; the C library reuses smaller ones itself."""

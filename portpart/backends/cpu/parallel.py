@@ -12,9 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from portpart.backends.cpu.callbacks import call_back, state
-from portpart.backends.cpu.instructions import DRIVE, LOAD
-from portpart.backends.interrupts import late_signals
+from portpart.backends.cpu.driver_module import DRIVE, LOAD, call_back, state
+from portpart.interrupts import late_signals
 
 Result = TypeVar("Result")
 

@@ -1,18 +1,123 @@
-"""The one parallel loop of the CPU space, compiled by Numba, whose threads it has.
-
-`drive` runs any kernel on all threads by its address.  Importing this module takes as long as
-importing Numba.
-"""
+"""The one parallel loop of the CPU space, compiled by Numba: the loop, its words, and its cache."""
 
 from __future__ import annotations
 
 import os
+import pickle
+from typing import Any
 
 import numba
-from numba import prange
+from llvmlite import ir
+from numba import prange, types
+from numba.core import cgutils
+from numba.core.caching import NullCache
+from numba.core.ccallback import CFunc
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+from numba.extending import intrinsic
 
-from portpart.backends.cpu.numba_cache import parallel_function
-from portpart.backends.cpu.words import call_chunk, fetch_add_word, new_word, store_word
+from portpart import cache_folder
+from portpart.backends.cpu.compile import compiler
+
+# Words of the parallel loop for Numba: memory at an address, and calls of kernels --------------
+
+
+# mypy: ignore-errors
+# (Numba's extension decorators give every function another signature than the one written.)
+
+
+_INT64 = ir.IntType(64)
+
+
+@intrinsic
+def call_chunk(typingctx, function, start, stop, row):
+    """A call of the C function ``void(int64, int64, int64)`` at address `function`."""
+
+    def codegen(context, builder, signature, args):
+        kind = ir.FunctionType(ir.VoidType(), [_INT64] * 3)
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), codegen
+
+
+@intrinsic
+def store_word(typingctx, address, value):
+    """Write the int64 at `address`."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(args[1], builder.inttoptr(args[0], _INT64.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def new_word(typingctx):
+    """Address of an int64 in the frame of the calling function, not initialised."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ptrtoint(cgutils.alloca_once(builder, _INT64), _INT64)
+
+    return types.int64(), codegen
+
+
+@intrinsic
+def fetch_add_word(typingctx, address, amount):
+    """Atomically add to the int64 at `address`; returns the value before."""
+
+    def codegen(context, builder, signature, args):
+        place = builder.inttoptr(args[0], _INT64.as_pointer())
+        return builder.atomic_rmw("add", place, args[1], "seq_cst")
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+# C functions that Numba compiles, kept in our folder, next to the kernels ----------------------
+#
+# Numba's own cache does not check what it reads, ends with an error where it cannot write, and
+# lies
+# next to the source, where an installation may not be written.
+
+
+def parallel_function(function: Any, signature: str) -> Any:
+    """Compile a C function with a parallel loop for the types of `signature`, or load it."""
+    made: Any = CFunc(function, normalize_signature(signature), {}, {"parallel": True})
+    made._cache = _CheckedCache(function.__name__)
+    made.compile()
+    return made
+
+
+class _CheckedCache(NullCache):
+    """The cache that Numba asks before it compiles a function, and updates afterwards."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        code = cache_folder.read(self._file(sig, target_context))
+        if code is None:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(code))
+        except Exception:  # whatever it is: the function can be compiled again
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        cache_folder.write(self._file(sig, data.target_context), dumps(data._reduce()))
+
+    def _file(self, signature: Any, target_context: Any) -> str:
+        processor = target_context.codegen().magic_tuple()
+        words = f"{numba.__version__} {compiler()} {signature} {processor}"
+        return cache_folder.file_of(self.name, words)
+
+
+# The one parallel loop of the CPU space, compiled by Numba, whose threads it has ---------------
+#
+# `drive` runs any kernel on all threads by its address.  Importing this module takes as long as
+# importing Numba.
 
 
 def _start_threads() -> None:

@@ -1,16 +1,15 @@
-"""Programs on the CPU: a list of instructions that a compiled loop walks."""
+"""Programs on the CPU: a list of instructions that a compiled loop walks, and that loop."""
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from typing import Any
 
 import numpy as np
 
-from portpart.backends.cpu.callbacks import STATE, raise_failure
-from portpart.backends.cpu.compile import prepared
-from portpart.backends.cpu.driver import walk
-from portpart.backends.cpu.instructions import (
+from portpart.backends.cpu.compile import loaded, prepared
+from portpart.backends.cpu.driver_module import (
     DONE,
     FAILED,
     FIELDS,
@@ -19,21 +18,52 @@ from portpart.backends.cpu.instructions import (
     JUMP_IF_ZERO,
     LAUNCH,
     LEAVE,
+    STATE,
+    raise_failure,
 )
 from portpart.backends.cpu.parallel import run_with_threads
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.packing import address_of, tag_of
-from portpart.backends.program import Program
-from portpart.backends.steps import (
+from portpart.backends.programs import (
     Branch,
     Communication,
     Element,
+    ExecutionSpace,
     Launch,
+    Program,
+    ProgramTable,
     Step,
     While,
+    address_of,
     slots_of,
+    tag_of,
 )
-from portpart.backends.table import ProgramTable
+
+# What runs kernels: two functions that LLVM compiles and that are kept like a kernel -----------
+#
+# Kernels are compiled serially, as callbacks over a range of work items.  The driver calls them by
+# address: on the calling thread, or where there is much to do through the loop of `parallel`.
+#
+# Both functions take packed words and return 0, or 1 if a callback has failed (`raise_failure`).
+# The
+# walk of a program that communicates returns where it goes on.
+
+
+def _text(name: str) -> str:
+    from portpart.backends.cpu.driver_module import driver_text
+
+    return driver_text(name)
+
+
+def _functions() -> tuple[Any, Any]:
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
+    launch, walk = loaded("driver", _text, ("_launch", "_walk"))
+    return kind(launch), kind(walk)
+
+
+launch_objects, walk = _functions()
+
+
+# Programs on the CPU: a list of instructions that a compiled loop walks ------------------------
+
 
 TARGET = 5
 """Field of an instruction that holds a jump's target."""
@@ -65,7 +95,7 @@ class CpuExecutable:
         if position == DONE:
             return
         # Few programs communicate, and every process would import this.
-        from portpart.backends.communication.carry_out import communicator_of, perform
+        from portpart.backends.communication import communicator_of, perform
 
         comm = communicator_of(self.program.name, bindings)
         arrays = {**self.table.bindings.named(bindings), **self._own(table, scratch, sizes)}

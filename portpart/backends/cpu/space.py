@@ -11,18 +11,28 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from portpart.backends.cpu.callbacks import STATE, raise_failure
 from portpart.backends.cpu.compile import compiled
 from portpart.backends.cpu.cores import available_threads
-from portpart.backends.cpu.driver import launch_objects
-from portpart.backends.cpu.instructions import ITEM_WEIGHT, MAX_ARGUMENTS, PARALLEL_WORK
+from portpart.backends.cpu.driver_module import (
+    ITEM_WEIGHT,
+    MAX_ARGUMENTS,
+    PARALLEL_WORK,
+    STATE,
+    raise_failure,
+)
 from portpart.backends.cpu.memory import allocate, main_memory
 from portpart.backends.cpu.parallel import run_with_threads
-from portpart.backends.cpu.program import CpuExecutable
-from portpart.backends.interface import Array, Executable, ExecutionSpace
-from portpart.backends.language import Kernel
-from portpart.backends.packing import DATA_POINTER, tag_of, word_of
-from portpart.backends.program import Program
+from portpart.backends.cpu.program import CpuExecutable, launch_objects
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.programs import (
+    DATA_POINTER,
+    Array,
+    Executable,
+    ExecutionSpace,
+    Program,
+    tag_of,
+    word_of,
+)
 from portpart.errors import InputError, OutOfMemory
 
 

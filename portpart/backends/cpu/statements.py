@@ -14,7 +14,7 @@ from llvmlite import ir
 
 from portpart.backends.cpu.expressions import LlvmExpressionWriter
 from portpart.backends.cpu.values import literal, memory_type, value_type
-from portpart.backends.language.typed import TypedFunction
+from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.types import ABSENT, INT32, INT64
 
 

@@ -9,16 +9,15 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from portpart.backends.cuda.declarations import NameTable
 from portpart.backends.cuda.modules import Code, Modules
-from portpart.backends.cuda.names import NameTable
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.translate import DIRECT, PACKED, Translation, packed_name, translate
 from portpart.backends.cuda.words import CUDA_PRELUDE
-from portpart.backends.language import Kernel
+from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.language.types import type_of
-from portpart.backends.packing import tag_of
-from portpart.backends.program import Program
+from portpart.backends.programs import Program, tag_of
 
 WORTH_RESIDENT = 1 << 15
 """Launches from Python of a program from which its resident kernel pays: a quarter of a second."""

@@ -15,19 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends import cache_folder
+from portpart import cache_folder
 from portpart.backends.cuda.compile import Key, ask_resident, ask_together, keys_of
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.cuda.segments import segments_of
 from portpart.backends.cuda.translate import DIRECT, PACKED
 from portpart.backends.cuda.workers import NOW, WRITING
-from portpart.backends.interface import Array, Executable, ExecutionSpace
-from portpart.backends.language import Kernel
 from portpart.backends.language.fingerprint import compilers_fingerprint
+from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.packing import tag_of
-from portpart.backends.program import Program
+from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, tag_of
 
 
 class DryRunSpace(ExecutionSpace):

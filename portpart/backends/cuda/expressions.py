@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.language import CASTS, Word
-from portpart.backends.language.typed import TypedFunction
+from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.types import (
     ABSENT,
     BOOL,
@@ -27,6 +26,7 @@ from portpart.backends.language.types import (
     binary_type,
     compared_type,
 )
+from portpart.backends.language.words import CASTS, Word
 
 NameOf = Callable[[str], str]
 DeviceName = Callable[[TypedFunction], str]

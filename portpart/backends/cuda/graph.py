@@ -17,11 +17,66 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from portpart.backends.cuda.compile import KernelCache
 from portpart.backends.cuda.cpp_words import TYPES
-from portpart.backends.cuda.modes import Device
 from portpart.backends.cuda.words import SET_CONDITION
-from portpart.backends.program import Branch, Element, Launch, Program, Step, While
+from portpart.backends.programs import (
+    Array,
+    Branch,
+    Counters,
+    Element,
+    Launch,
+    Program,
+    Step,
+    While,
+)
 from portpart.errors import InternalError
+
+# Ways to run a program on CUDA, and what a program needs of its device -------------------------
+
+
+RESIDENT, GRAPH, WALK = "resident", "graph", "walk"
+
+
+class Device(Protocol):
+    """The part of the CUDA space that programs use."""
+
+    cupy: ModuleType
+    device_id: int
+    multiprocessors: int
+    kernels: KernelCache
+    counters: Counters
+    program_mode: str
+    profiling: bool
+
+    def active(self) -> Any:
+        """Context in which this device is CuPy's current one."""
+
+    def current_stream(self) -> Any:
+        """CuPy's current stream of the calling thread."""
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        """Uninitialised array of `n` elements."""
+
+    def zeros(self, n: int, dtype: Any) -> Array:
+        """Array of `n` zeros."""
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        """`values` as a contiguous array of this device."""
+
+    def address_of(self, array: Any) -> int:
+        """Where an array begins that a kernel on this device can read; any other is refused."""
+
+
+# Capture of a program into a CUDA graph with conditional nodes ---------------------------------
+#
+# Runs of launches are captured from CuPy's calls on a private stream; loops and branches are added
+# between them by hand as conditional nodes of the graph being built:
+#
+#     launches, test -> WHILE { launches, test } -> launches, test -> IF { } -> IF { } -> launches
+#
+# where ``test`` is a kernel that sets the node's condition from the program's flag.
+
 
 OLDEST_DRIVER = 12040
 """Conditional nodes with both kinds of body came with CUDA 12.4."""

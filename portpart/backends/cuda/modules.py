@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from portpart.backends import cache_folder
+from portpart import cache_folder
 from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, target_for
 from portpart.backends.cuda.workers import LATER, NOW, WRITING, Task
 from portpart.backends.language.fingerprint import compilers_fingerprint

@@ -5,29 +5,33 @@ Ranks find each other, vote, and report errors by MPI.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
 
-from portpart.backends.communication.carry_out import Operation, ProgramRun
-from portpart.backends.communication.errors import CommunicationError
-from portpart.backends.communication.exchange import ReducedWords
-from portpart.backends.communication.mpi import Mpi
-from portpart.backends.communication.plan import planned
-from portpart.backends.communication.processes import PATIENCE, FailureCheck, nothing_new
-from portpart.backends.communication.protocol import (
+from portpart.backends.communication import (
+    PATIENCE,
+    CommunicationError,
     Communicator,
+    FailureCheck,
+    Mpi,
+    Operation,
+    ProgramRun,
+    ReducedWords,
+    nothing_new,
+    planned,
     require_parcel,
     require_parts,
     require_space,
     require_words,
     rounds_of,
 )
-from portpart.backends.cuda.links import NcclLinks, nccl_of, place_of, require_own_devices
 from portpart.backends.cuda.slots import (
     LARGEST,
     SlotKernels,
@@ -38,9 +42,79 @@ from portpart.backends.cuda.slots import (
 )
 from portpart.backends.cuda.space import import_cupy
 from portpart.backends.cuda.transfer import device_transfer
-from portpart.backends.interface import Array
-from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import transfer_of
+from portpart.backends.programs import MAX, MIN, SUM, Array, Parcel, transfer_of
+from portpart.errors import DeviceUnavailable
+
+# Connections of NCCL between GPUs, and what they need: NCCL, and a GPU for each rank -----------
+
+
+INSTEAD = f"{Mpi.__module__}.{Mpi.__name__}"
+"""What exchanges arrays of GPUs through the host."""
+
+
+class NcclLinks:
+    """Connections of NCCL between ranks, which outlive the calls that use them.
+
+    Attributes
+    ----------
+    ranks : cupy.cuda.nccl.NcclCommunicator or None
+        None before they are made, and where they have been broken off.
+    """
+
+    def __init__(self) -> None:
+        self.ranks: Any = None
+
+    def abort(self) -> None:
+        """Break them off, and with them what is going on; waits for no other rank."""
+        ranks, self.ranks = self.ranks, None
+        if ranks is not None:
+            ranks.abort()
+
+    def close(self) -> None:
+        """Give them back.  All ranks call it."""
+        ranks, self.ranks = self.ranks, None
+        if ranks is not None:
+            ranks.destroy()
+
+    __del__ = abort  # unclosed links must not wait for others
+
+
+def nccl_of(cupy: ModuleType) -> Any:
+    """CuPy's NCCL.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If there is none.
+    """
+    from cupy.cuda import nccl
+
+    if not nccl.available:
+        raise DeviceUnavailable(f"CuPy {cupy.__version__} finds no NCCL: install the extra nccl13 "
+                                f"(nvidia-nccl-cu13), or use {INSTEAD}")
+    return nccl
+
+
+def place_of(cupy: ModuleType) -> tuple[str, str]:
+    """The machine, and the place of its current GPU."""
+    return platform.node(), str(cupy.cuda.Device().pci_bus_id)
+
+
+def require_own_devices(places: list[tuple[str, str]], rank: int) -> None:
+    """Raise CommunicationError if a rank has the GPU of one before it."""
+    first = places.index(places[rank])
+    if first < rank:
+        machine, device = places[rank]
+        raise CommunicationError(
+            f"GPU {device} of {machine} is rank {first}'s already, and NCCL takes one rank a GPU: "
+            "start no more ranks than there are GPUs and give each its own "
+            f"(CUDA_VISIBLE_DEVICES), or use {INSTEAD}")
+
+
+# Ranks of MPI that have a GPU each: arrays travel from GPU to GPU by NCCL, through CuPy --------
+#
+# Ranks find each other, vote, and report errors by MPI.
+
 
 __all__ = ["Nccl"]
 

@@ -7,14 +7,10 @@ from hashlib import sha256
 from types import ModuleType
 from typing import TypeVar
 
-from portpart.backends.communication.calls import each_of_ranks
-from portpart.backends.communication.mpi import Mpi, MpiCalls
-from portpart.backends.communication.processes import ProcessCalls
-from portpart.backends.communication.protocol import Communicator
-from portpart.backends.cuda.links import NcclLinks, nccl_of, place_of
-from portpart.backends.cuda.nccl import Nccl
+from portpart.backends.communication import Communicator, Mpi, MpiCalls, ProcessCalls, each_of_ranks
+from portpart.backends.cuda.nccl import Nccl, NcclLinks, nccl_of, place_of
 from portpart.backends.cuda.space import import_cupy
-from portpart.backends.interface import ExecutionSpace
+from portpart.backends.programs import ExecutionSpace
 from portpart.errors import DeviceUnavailable
 
 Result = TypeVar("Result")

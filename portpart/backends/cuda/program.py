@@ -19,14 +19,20 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.compile import ResidentKernel, Walked, blocks_for
-from portpart.backends.cuda.cooperative import Given, Resident
-from portpart.backends.cuda.graph import capture
-from portpart.backends.cuda.modes import GRAPH, RESIDENT, Device
+from portpart.backends.cuda.graph import GRAPH, RESIDENT, Device, capture
+from portpart.backends.cuda.launch import Given, Resident
 from portpart.backends.cuda.program_text import ProgramText
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.packing import address_of
-from portpart.backends.program import Branch, Element, Launch, Program, Step, While
-from portpart.backends.steps import all_steps
+from portpart.backends.programs import (
+    Branch,
+    Element,
+    Launch,
+    Program,
+    Step,
+    While,
+    address_of,
+    all_steps,
+)
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""

@@ -7,14 +7,24 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+from portpart.backends.cuda.requirements import check_program
 from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
-from portpart.backends.cuda.shared_memory import check_program
 from portpart.backends.cuda.translate import STEP, translate
 from portpart.backends.language.types import type_of
-from portpart.backends.packing import address_of, tag_of
-from portpart.backends.program import Program
-from portpart.backends.steps import Branch, Element, Launch, Slot, Step, While, all_steps, sides_of
-from portpart.backends.table import ProgramTable
+from portpart.backends.programs import (
+    Branch,
+    Element,
+    Launch,
+    Program,
+    ProgramTable,
+    Slot,
+    Step,
+    While,
+    address_of,
+    all_steps,
+    sides_of,
+    tag_of,
+)
 
 
 class ProgramText:

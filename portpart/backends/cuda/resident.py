@@ -13,10 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from portpart.backends.cuda.effects import may_set
+from portpart.backends.cuda.requirements import may_set
 from portpart.backends.cuda.translate import Translation
-from portpart.backends.steps import Branch, Element, Launch, Step, While
-from portpart.backends.table import TableSizes
+from portpart.backends.programs import Branch, Element, Launch, Step, TableSizes, While
 
 BLOCKS, SWEEPING_BLOCKS = 3, 4
 """Blocks per multiprocessor that the compiler must leave room for, the latter for programs that

@@ -13,23 +13,31 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from portpart.backends.bound import Bindings, add_numbers
-from portpart.backends.communication.carry_out import (
+from portpart.backends.communication import (
     Operation,
     Prepared,
+    Refused,
     communicator_of,
+    described,
     follow,
     operation_of,
     wait_of,
 )
-from portpart.backends.communication.exchange import Refused, described
 from portpart.backends.cuda.segments import Exchange, Jump, Segment, Segments
 from portpart.backends.cuda.side_by_side import Known, SideBySide
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.program import Program
-from portpart.backends.steps import AllReduce, Element, Slot, slots_of
-from portpart.backends.table import LINE
-from portpart.backends.transfer import DeviceTransfers
+from portpart.backends.programs import (
+    LINE,
+    AllReduce,
+    Array,
+    Bindings,
+    DeviceTransfers,
+    Element,
+    ExecutionSpace,
+    Program,
+    Slot,
+    add_numbers,
+    slots_of,
+)
 
 
 class Repeatable(Protocol):

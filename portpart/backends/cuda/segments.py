@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from portpart.backends.cuda.effects import may_set
-from portpart.backends.program import Program
-from portpart.backends.steps import (
+from portpart.backends.cuda.requirements import may_set
+from portpart.backends.programs import (
     AllReduce,
     AllToAll,
     Branch,
     Communication,
     Element,
     Launch,
+    Program,
     Slot,
     Step,
     While,

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from portpart.backends.communication.carry_out import Operation, Prepared
-from portpart.backends.communication.errors import CommunicationError
-from portpart.backends.communication.exchange import (
+from portpart.backends.communication import (
     ALL,
+    CommunicationError,
+    Operation,
+    Prepared,
     Refused,
     described,
     refuse,
     require_same,
 )
 from portpart.backends.cuda.segments import Exchange, Instruction, Jump, Segment
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.transfer import Read, together, transfer_of
+from portpart.backends.programs import Array, ExecutionSpace, Read, together, transfer_of
 
 Known = tuple[int | None, ...]
 """What the host knows of the elements that it reads, in their order."""

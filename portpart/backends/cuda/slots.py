@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.communication.errors import CommunicationError
-from portpart.backends.communication.protocol import too_little_space, wrong_parts
+from portpart.backends.communication import CommunicationError, too_little_space, wrong_parts
 from portpart.backends.cuda.cpp_words import TYPES
-from portpart.backends.interface import Array
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.steps import Parcel
-from portpart.backends.transfer import transfer_of
+from portpart.backends.programs import Array, Parcel, transfer_of
 
 LARGEST = 1 << 24
 """Bytes at most that a rank sends so in one step: with more it pays to ask for lengths before.

@@ -19,25 +19,29 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cuda.cache import do_without_folder
 from portpart.backends.cuda.compile import KernelCache, Walked, blocks_for
-from portpart.backends.cuda.cooperative import missing_for_cooperation
-from portpart.backends.cuda.direct import Direct
 from portpart.backends.cuda.dry_run import CudaDryRuns
-from portpart.backends.cuda.graph import missing_for_graphs
-from portpart.backends.cuda.memory import HeldMemory
-from portpart.backends.cuda.modes import GRAPH, RESIDENT, WALK
+from portpart.backends.cuda.graph import GRAPH, RESIDENT, WALK, missing_for_graphs
+from portpart.backends.cuda.launch import Direct, missing_for_cooperation
+from portpart.backends.cuda.nvrtc import do_without_folder
 from portpart.backends.cuda.program import CudaExecutable
 from portpart.backends.cuda.segmented import SegmentedExecutable
-from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, device_transfer
-from portpart.backends.fill import fill
-from portpart.backends.interface import Array, Executable, ExecutionSpace
-from portpart.backends.interrupts import late_signals
-from portpart.backends.language import Kernel
+from portpart.backends.cuda.transfer import LARGEST_TRAVELLER, HeldMemory, device_transfer
+from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.packing import ABSENT, address_of, bits_of, tag_of
-from portpart.backends.program import Program
+from portpart.backends.programs import (
+    ABSENT,
+    Array,
+    Executable,
+    ExecutionSpace,
+    Program,
+    address_of,
+    bits_of,
+    fill,
+    tag_of,
+)
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+from portpart.interrupts import late_signals
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""

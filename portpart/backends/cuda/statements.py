@@ -6,9 +6,8 @@ import ast
 
 import numpy as np
 
-from portpart.backends.cuda.declarations import Places, assigns
+from portpart.backends.cuda.declarations import NameTable, Places, assigns
 from portpart.backends.cuda.expressions import CudaExpressionWriter, Value, binary, type_name
-from portpart.backends.cuda.names import NameTable
 from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import INT32, INT64, UINT64
 

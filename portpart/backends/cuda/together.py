@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from portpart.backends.cuda.cpp_words import TYPES
-from portpart.backends.interface import Array
 from portpart.backends.language.team_arrays import BLOCK
-from portpart.backends.steps import MAX, MIN, SUM, Parcel
-from portpart.backends.transfer import Read, Wrong
+from portpart.backends.programs import MAX, MIN, SUM, Array, Parcel, Read, Wrong
 
 MAX_RANKS = 16
 
@@ -204,7 +202,7 @@ class CudaTransfers:
         self._problem = cupy.zeros(HEAD + MAX_RANKS, np.int64)
 
     def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
-        """See `portpart.backends.transfer.DeviceTransfers`."""
+        """See `portpart.backends.programs.arrays.DeviceTransfers`."""
         words = [[*(each.data.ptr for each in (parcel.send, parcel.send_counts, parcel.recv,
                                                parcel.recv_counts)),
                   len(parcel.send), len(parcel.recv)] for parcel in parcels]
@@ -215,7 +213,7 @@ class CudaTransfers:
                               np.uint64(self._problem.data.ptr))
 
     def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
-        """See `portpart.backends.transfer.DeviceTransfers`."""
+        """See `portpart.backends.programs.arrays.DeviceTransfers`."""
         return self._prepared(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
                               np.int64(len(parts)), np.int64(len(parts[0])),
                               np.int64(CODES[op]))
@@ -234,7 +232,7 @@ class CudaTransfers:
         return launch
 
     def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
-        """See `portpart.backends.transfer.DeviceTransfers`."""
+        """See `portpart.backends.programs.arrays.DeviceTransfers`."""
         head = len(self._problem)
         ends = np.cumsum([head, *map(len, arrays)])
         with self._turns.first():

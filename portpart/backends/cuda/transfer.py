@@ -1,4 +1,4 @@
-"""Copies of arrays of GPUs, for the space and for communicators."""
+"""Copies of arrays of GPUs, and the memory that CuPy's pool holds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,46 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.cuda.landing import Landing
 from portpart.backends.cuda.together import MAX_RANKS, CudaTransfers, DeviceOrder
-from portpart.backends.interface import Array
-from portpart.backends.packing import address_of
-from portpart.backends.transfer import register
+from portpart.backends.programs import Array, address_of, register
+
+# Copies to the host that go on while more is launched ------------------------------------------
+
+
+LEAST_SIZE = 4096
+
+
+class Landing:
+    """Where copies to the host arrive, one at a time: memory that is pinned.
+
+    To pageable memory the call that copies would return when all is there.  What is kept for the
+    next copy saves a third of the time of one.
+
+    Parameters
+    ----------
+    cupy : module
+    size : int
+        Bytes of the largest copy.
+    """
+
+    def __init__(self, cupy: ModuleType, size: int) -> None:
+        self.size = max(size, LEAST_SIZE)
+        self._memory = cupy.cuda.alloc_pinned_memory(self.size)
+        self._copied = cupy.cuda.Event(disable_timing=True)
+
+    def begin(self, array: Any, stream: Any) -> None:
+        """Copy a contiguous array, behind what was launched on the stream before."""
+        array.data.copy_to_host_async(self._memory.ptr, array.nbytes, stream)
+        self._copied.record(stream)
+
+    def arrived(self, dtype: np.dtype, length: int) -> np.ndarray:
+        """The elements of the array, when they are there."""
+        self._copied.synchronize()
+        return np.frombuffer(self._memory, dtype, length).copy()
+
+
+# Copies of arrays of GPUs, for the space and for communicators ---------------------------------
+
 
 LARGEST_TRAVELLER = 1 << 16
 """Bytes of a host array up to which the driver takes a copy at once: CuPy's way takes 40 us."""
@@ -159,3 +194,57 @@ def device_transfer(cupy: ModuleType) -> DeviceTransfer:
     transfer = DeviceTransfer(cupy)
     register(cupy.ndarray, transfer)
     return transfer
+
+
+# What CuPy's pool holds of a device's memory, and when it returns what is not in use -----------
+#
+# The pool keeps the memory of freed arrays, and divides it among new ones that are smaller.  It
+# cannot join pieces that the device gave it one by one, and returns only those of which no part is
+# in
+# use.  So when nearly all memory is held, much may be free and no large array fit anywhere.  What
+# is
+# returned before that is not divided, and joined in what the device gives next.
+
+
+MUCH = 16
+"""What the pool holds without use is much from this share of the device's memory on, 1 / MUCH."""
+
+LARGE = 8192
+"""An array is large from 1 / LARGE as many elements on as the device has bytes."""
+
+
+class HeldMemory:
+    """Memory of a device that a pool holds.
+
+    Parameters
+    ----------
+    pool : callable
+        Gives CuPy's pool, which a process may exchange for another.
+    total : int
+        Bytes that the device has.
+
+    Attributes
+    ----------
+    much : int
+        Bytes without use from which on they are returned.
+    large : int
+        Elements of an array from which on it is large.
+    """
+
+    def __init__(self, pool: Callable[[], Any], total: int) -> None:
+        self._pool, self._half = pool, total // 2
+        self.much, self.large = total // MUCH, total // LARGE
+
+    def give_back(self) -> int:
+        """Return to the device what is held without use, if that is much; how many bytes."""
+        pool = self._pool()
+        held = int(pool.total_bytes())
+        # what is in use need not be known in most cases
+        if held > self.much and pool.free_bytes() > self.much:
+            pool.free_all_blocks()
+        return held - int(pool.total_bytes())
+
+    def make_place(self, size: int) -> None:
+        """Do that before a large array is made with which more than half of the device is held."""
+        if self._pool().total_bytes() + size > self._half:
+            self.give_back()

@@ -14,16 +14,16 @@ import functools
 import hashlib
 import os
 from dataclasses import dataclass
+from typing import Any
 
+from portpart.backends.cuda.declarations import NameTable
 from portpart.backends.cuda.expressions import CudaExpressionWriter, type_name
-from portpart.backends.cuda.names import NameTable
-from portpart.backends.cuda.shared_memory import check_width
+from portpart.backends.cuda.requirements import check_width
 from portpart.backends.cuda.statements import CudaStatementWriter
-from portpart.backends.language import Kernel
 from portpart.backends.language.infer import infer
+from portpart.backends.language.kernels import Kernel, TypedFunction
 from portpart.backends.language.team_arrays import shared_arrays
-from portpart.backends.language.typed import TypedFunction
-from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType
+from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType, type_of
 
 _SYMBOL = "@symbol@"
 DIRECT, PACKED, STEP = "direct", "packed", "step"
@@ -152,3 +152,23 @@ def _items(typed: TypedFunction, names: NameTable, own: int) -> str:
         f"        {_SYMBOL}_::body({passed});\n{barrier}"
         "    }"
     )
+
+
+def source(kernel: Kernel, *arguments: Any, team: int = 1) -> str:
+    """CUDA C++ of a kernel for arguments (or argument types) like the given ones.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    *arguments
+        Arrays, scalars, records or None as a launch would pass them, without the work index.
+    team : {1, 8, 32, 256}
+        Lanes per work item.
+
+    Returns
+    -------
+    str
+        Source of the translation unit without the prelude of words, with both entry points.
+    """
+    types = tuple(map(type_of, kernel.flattened(arguments)))
+    return translate(kernel, types, team, (DIRECT, PACKED)).text

@@ -16,8 +16,7 @@ from typing import Any
 
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, Scope, StaticArray, Words, word
-from portpart.backends.language.slices import Slice
+from portpart.backends.language.records import Record, Scope, Slice, StaticArray, Words, word
 from portpart.backends.language.statics import Static, StaticValue, static_range
 from portpart.backends.language.words import (
     CASTS,

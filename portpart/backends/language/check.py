@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from portpart.backends.language import team_arrays
-from portpart.backends.language.definite_assignment import DefiniteAssignment
 from portpart.backends.language.flatten import flatten
 from portpart.backends.language.kernels import CheckedFunction, DeviceFunction, Findings
+from portpart.backends.language.order_checks import DefiniteAssignment
 from portpart.backends.language.source import parsed, refuse, version_of
 from portpart.backends.language.statics import Specialiser
 from portpart.backends.language.team_arrays import BLOCK, TeamArray

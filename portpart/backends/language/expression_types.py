@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.typed import TypedFunction, refuse
+from portpart.backends.language.kernels import DeviceFunction, TypedFunction, refuse
 from portpart.backends.language.types import (
     ABSENT,
     BOOL,

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from portpart.backends.language.definite_assignment import Refuse
 from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.order_checks import Refuse
 from portpart.backends.language.parameters import (
     KernelParameter,
     Path,
@@ -23,7 +23,7 @@ from portpart.backends.language.parameters import (
     flat_parameters,
 )
 from portpart.backends.language.records import Kind, Record, StaticArray, Words
-from portpart.backends.language.trees import Rewriter
+from portpart.backends.language.source import Rewriter
 from portpart.backends.language.words import Word, lane_array, team_array
 
 PASSED_ON = "read a field of it, or pass it to a device function that takes such a record"

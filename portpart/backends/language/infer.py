@@ -15,10 +15,9 @@ import functools
 
 import numpy as np
 
-from portpart.backends.language import evaluation_order
+from portpart.backends.language import order_checks as evaluation_order
 from portpart.backends.language.expression_types import ExpressionTyper
-from portpart.backends.language.kernels import CheckedFunction
-from portpart.backends.language.typed import TypedFunction, refuse
+from portpart.backends.language.kernels import CheckedFunction, TypedFunction, refuse
 from portpart.backends.language.types import (
     ABSENT,
     INT64,

@@ -25,8 +25,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from portpart.backends.language.definite_assignment import Refuse
-from portpart.backends.language.trees import Rewriter, copied
+from portpart.backends.language.order_checks import Refuse
+from portpart.backends.language.source import Rewriter, copied
 
 MISSING = object()
 """What is not static; None is a static value like any other."""

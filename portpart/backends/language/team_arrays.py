@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from portpart.backends.language.definite_assignment import Refuse
-from portpart.backends.language.words import CASTS, Word
-from portpart.backends.language.words import team_array as team_word
+from portpart.backends.language.order_checks import Refuse
+from portpart.backends.language.words import CASTS, Word, team_array as team_word
 
 BLOCK = 256
 """Lanes of the widest team, which is a whole block on CUDA."""

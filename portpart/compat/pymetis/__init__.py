@@ -31,8 +31,7 @@ from pymetis import (
     zero_copy_dtype,
 )
 
-from portpart.compat.pymetis.graphs import part_graph
-from portpart.compat.pymetis.meshes import part_mesh
+from portpart.compat.pymetis.graphs import part_graph, part_mesh
 from portpart.errors import InputError
 
 __all__ = [

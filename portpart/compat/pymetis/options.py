@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from pymetis import ObjType, Options
+from pymetis import ObjType, Options, zero_copy_dtype
 
-from portpart.api.call_options import MAX_SEED
+from portpart.api import MAX_SEED
 from portpart.errors import InputError
+from portpart.graphs import Graph, host_array
+from portpart.metrics import components_per_block
 
 UNSET = -1
 
@@ -95,3 +98,53 @@ def _at_least_one(options: Options, name: str) -> int:
     if value < 1:
         raise InputError(f"option {name}={value}; it must be at least 1")
     return value
+
+
+# The warnings of PyMETIS about arguments that METIS cannot use where they are ------------------
+
+
+INTEGER_CODES = "ilq"
+"""Types of C that METIS's integers may have, as the buffer protocol calls them."""
+
+
+def warn_of_copies(**arguments: Any) -> None:
+    """Warn of each argument, None excepted, that PyMETIS would copy."""
+    for name, values in arguments.items():
+        reason = None if values is None else _reason(values)
+        if reason is not None:
+            warnings.warn(f"For {name}: {reason}", BytesWarning, stacklevel=3)
+
+
+def _reason(values: Any) -> str | None:
+    """Why METIS cannot use `values` without a copy."""
+    try:
+        buffer = memoryview(values)
+    except (TypeError, ValueError) as problem:
+        return f"GetBuffer failed: {problem}"
+    if not buffer.c_contiguous:
+        return "GetBuffer failed: the array is not contiguous"
+    if buffer.itemsize != zero_copy_dtype().itemsize:
+        return "unexpected itemsize"
+    if buffer.format not in tuple(INTEGER_CODES):
+        return f"unexpected dtype, needed one of {INTEGER_CODES!r}, got {buffer.format!r}"
+    return None
+
+
+# Results in the form of PyMETIS ----------------------------------------------------------------
+
+
+def part_as_there(part: Any, nparts: int) -> Any:
+    """Blocks as an array of METIS's integers, or as a list if there is one block only."""
+    blocks = host_array(part).astype(zero_copy_dtype(), copy=False)
+    if nparts == 1:
+        return blocks.tolist()
+    return array("q" if blocks.itemsize == 8 else "i", blocks.tobytes())
+
+
+def refuse_pieces(graph: Graph, part: Any, nparts: int) -> None:
+    """Raise unless the vertices of every block are connected."""
+    pieces = components_per_block(graph, part, nparts)
+    if (pieces > 1).any():
+        block = int((pieces > 1).argmax())
+        raise InputError(f"contig=1: block {block} has {pieces[block]} components; portpart does "
+                         "not connect blocks: try another seed, fewer blocks or more imbalance")

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening.hierarchy import Level, label_of_clusters
+from portpart.algorithms.coarsening import Level, label_of_clusters
 from portpart.algorithms.refinement.blocks.state import Blocks
 from portpart.backends import language as kl
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.primitives.histogram import histogram
-from portpart.primitives.reduce import STRIPES, sum_of
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.primitives import STRIPES, histogram, sum_of
 
 NONE = -1
 

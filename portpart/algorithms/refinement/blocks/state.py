@@ -1,14 +1,21 @@
-"""Weights, limits and capacities of the blocks."""
+"""Weights and limits of blocks, blocks that accept vertices, and vertices too heavy to move."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from portpart.algorithms.refinement.sizes import of_blocks
+from portpart.algorithms.objectives import Balance
+from portpart.algorithms.refinement import Figures, of_blocks
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.work import WorkRecord
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import Static, StaticValue
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr, Structure
+from portpart.primitives import max_of
+
+# Weights, limits and capacities of the blocks --------------------------------------------------
 
 
 class Blocks(WorkRecord):
@@ -21,7 +28,7 @@ class Blocks(WorkRecord):
         Most that a block may weigh; what it weighs if all weigh their share; and the weight below
         which it takes vertices of others.
     opening : array of int64, shape (k,)
-        The same where blocks that were too heavy take none (`target_capacity.py`).
+        The same where blocks that were too heavy take none (`state.py`).
     destination : array of int32
         Blocks with room,
     room : array of int64
@@ -46,3 +53,259 @@ class Blocks(WorkRecord):
     room: Array = work(np.int64, lambda size: size.blocks + 1)
 
     destinations: int = kl.word()  # blocks with room
+
+
+# What blocks weigh and may weigh: how other modules change it ----------------------------------
+
+
+@kl.device
+def free_capacity(b, blocks: Blocks, figures: Figures):
+    """How much more block b may weigh."""
+    return blocks.limits[b] + figures.slack - blocks.weight[b]
+
+
+@kl.device
+def find_overloaded(blocks: Blocks, figures: Figures):
+    """1 if a block is too heavy, else 0.  All lanes of a team together."""
+    found = kl.int64(0)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if free_capacity(b, blocks, figures) < 0:
+            found = kl.int64(1)
+    return kl.team_max(found)
+
+
+@kl.device
+def add_block_weight(block, weight, blocks: Blocks):
+    """Add to what a block weighs; atomic, independent of order."""
+    kl.atomic_add(blocks.weight, kl.int64(block), weight)
+    return weight
+
+
+@kl.device
+def set_move_cost(v, price, blocks: Blocks):
+    """Set the migration cost of v; the array must exist."""
+    blocks.move_cost[v] = price  # type: ignore[index]
+    return price
+
+
+@kl.device
+def set_limit(b, limit, blocks: Blocks):
+    """Set what block b may weigh."""
+    blocks.limits[b] = kl.int64(limit)
+    return limit
+
+
+@kl.device
+def set_limits(b, limit, mean, open_below, blocks: Blocks):
+    """Set what block b may weigh, its share of all weight, and when it takes vertices of others."""
+    blocks.limits[b] = limit
+    blocks.means[b] = mean
+    blocks.open_below[b] = open_below
+    return limit
+
+
+# Which blocks accept vertices of overloaded ones, and up to which weight -----------------------
+#
+# In Jet any block below its limit does.  A block that has just lost its overload has a little
+# capacity, for which many vertices lose least; they come back, and weak rebalancing alternates
+# between few blocks, as on hypergraphs of large nets with many small blocks.  There a block that
+# was
+# too heavy accepts no vertex until all are within their limits.
+
+
+@dataclass(frozen=True)
+class TargetCapacity(Static):
+    """The weight that blocks within their limits accept from others, as device functions.
+
+    Attributes
+    ----------
+    free_capacity : DeviceFunction
+        ``free_capacity(b, blocks, figures)``: what block b still accepts.
+    note_weight : DeviceFunction
+        ``note_weight(b, weight, blocks, figures)``: takes the weight of each block now.
+    find : DeviceFunction
+        ``find(blocks, now, figures)``: lists the blocks with free capacity, and says whether all
+        had to be opened again; all lanes of a team together.  The words of `now` and `figures` may
+        be copies.
+    """
+
+    free_capacity: DeviceFunction
+    note_weight: DeviceFunction
+    find: DeviceFunction
+
+
+@kl.device
+def free_below_limit(b, blocks: Blocks, figures: Figures):
+    """What block b is short of the weight below which it takes vertices."""
+    return blocks.open_below[b] + figures.slack - blocks.weight[b]
+
+
+@kl.device
+def free_if_open(b, blocks: Blocks, figures: Figures):
+    """The same if block b was never too heavy since vertices last moved for gains."""
+    return blocks.opening[b] - blocks.weight[b]
+
+
+@kl.device
+def ignore_weight(b, weight, blocks: Blocks, figures: Figures):
+    """The weight of a block is not needed later."""
+    return weight
+
+
+@kl.device
+def open_block(b, blocks: Blocks, figures: Figures):
+    """Block b takes vertices."""
+    blocks.opening[b] = blocks.open_below[b] + figures.slack
+    return b
+
+
+@kl.device
+def close_if_heavy(b, weight, blocks: Blocks, figures: Figures):
+    """Close block b if it is overloaded; after moves for gains all blocks are open again."""
+    if figures.iteration < 0 or figures.balanced != 0:
+        open_block(b, blocks, figures)
+    if weight > blocks.limits[b] + figures.slack:
+        blocks.opening[b] = 0
+    return weight
+
+
+@kl.device
+def list_destinations(blocks: Blocks, now: Blocks, figures: Figures, free_capacity: StaticValue):
+    """List the blocks with room in their order, and where the room of each one starts.
+
+    All lanes of one team together; returns the number of blocks listed.
+    """
+    listed = kl.int64(0)
+    total = kl.int64(0)
+    base = kl.int64(0)
+    num_blocks = figures.blocks
+    while base < num_blocks:
+        b = base + kl.lane()
+        free = kl.int64(0)
+        if b < num_blocks:
+            free = max(kl.int64(0), free_capacity(b, blocks, figures))
+        opens = kl.int64(0)
+        if free > 0:
+            opens = kl.int64(1)
+        place = kl.team_scan(opens)
+        until = kl.team_scan(free)
+        if free > 0:
+            blocks.destination[listed + place - 1] = kl.int32(b)
+            blocks.room[listed + place - 1] = total + until - free
+        listed += kl.team_last(place)
+        total += kl.team_last(until)
+        base += kl.team_size()
+    if kl.lane() == 0:
+        blocks.room[listed] = total
+        now.destinations = listed
+    return listed
+
+
+@kl.device
+def find_open(blocks: Blocks, now: Blocks, figures: Figures):
+    """List the blocks with room, which are always open."""
+    list_destinations(blocks, now, figures, free_below_limit)
+    return False
+
+
+@kl.device
+def find_or_open(blocks: Blocks, now: Blocks, figures: Figures):
+    """List the blocks with capacity; if none is left, open all again, and return True."""
+    found = list_destinations(blocks, now, figures, free_if_open)
+    if found == 0:
+        for b in range(kl.lane(), figures.blocks, kl.team_size()):
+            open_block(b, blocks, figures)
+        kl.team_sync()
+        list_destinations(blocks, now, figures, free_if_open)
+    return found == 0
+
+
+OPEN = TargetCapacity(free_below_limit, ignore_weight, find_open)
+CLOSING = TargetCapacity(free_if_open, close_if_heavy, find_or_open)
+
+
+# Vertices that are heavy for a block stay while others move around them ------------------------
+#
+# A block has barely ever room for such a vertex, a macro among the cells of a circuit, say.  Where
+# it
+# gains, propagation would move it all the same, and rebalancing would move it on: of the
+# partitions
+# in between none is balanced.  Other vertices are placed around it instead.
+
+
+SHARE = 16
+"""A heavy vertex weighs more than 1 / SHARE of what a block may weigh,"""
+
+MANY_MEANS = 2
+"""and more than this many mean vertices."""
+
+NONE = -1
+
+
+def has_heavy(graph: Structure, balance: Balance) -> bool:
+    """Whether a vertex may be heavy for some block.  Waits for the device."""
+    if graph.vertex_weights is None:
+        return False
+    return SHARE * max_of(graph.space, graph.vertex_weights) > int(balance.limits.min())
+
+
+def heavy_weights(graph: Structure, min_limit: int) -> Array:
+    """The weight of each vertex that is heavy for a block of this limit; 0 for others."""
+    heavy = graph.space.empty(graph.num_vertices, np.int64)
+    graph.space.parallel_for(graph.num_vertices, weigh_heavy, graph.csr,
+                             max_light(graph, min_limit), heavy)
+    return heavy
+
+
+def max_light(graph: Structure, min_limit: int) -> int:
+    """Most that a vertex weighs which is not heavy for a block of this limit."""
+    whole = graph.whole
+    mean = MANY_MEANS * whole.total_vertex_weight // max(1, whole.num_vertices)
+    return max(mean, min_limit // SHARE)
+
+
+def with_heavy(graph: Structure, part: Array, limits: Array, min_limit: int,
+               fixed: Array | None) -> Array:
+    """The block of each vertex that is fixed, or heavy if those of its block fit there; else -1.
+
+    Parameters
+    ----------
+    part : array of int32
+    limits : array of int64, shape (k,)
+    min_limit : int
+        The lowest of them.
+    fixed : array of int32, shape (n,), optional
+        Vertices with an entry of 0 or more are fixed.
+    """
+    space, n = graph.space, graph.num_vertices
+    light, weights = max_light(graph, min_limit), space.zeros(len(limits), np.int64)
+    space.parallel_for(n, add_heavy, graph.csr, light, part, weights)
+    held = space.empty(n, np.int32)
+    space.parallel_for(n, hold_vertex, graph.csr, light, part, weights, limits, fixed, held)
+    return held
+
+
+@kl.kernel
+def weigh_heavy(v, graph: Csr, light, heavy):
+    """heavy[v] = the weight of v, if it is more than that of a light vertex."""
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    heavy[v] = weight if weight > light else kl.int64(0)
+
+
+@kl.kernel
+def add_heavy(v, graph: Csr, light, part, block_weights):
+    """Add a heavy vertex, of which there are few, to what its block has of those; independent of
+    order.
+    """
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    if weight > light:
+        kl.atomic_add(block_weights, part[v], weight)
+
+
+@kl.kernel
+def hold_vertex(v, graph: Csr, light, part, block_weights, limits, fixed, held):
+    """held[v] = the block in which v stays, if it does."""
+    block = part[v]
+    heavy = kl.value_or(graph.vertex_weights, v, 1) > light
+    stays = heavy and block_weights[block] <= limits[block]
+    held[v] = block if stays or kl.value_or(fixed, v, NONE) != NONE else kl.int32(NONE)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.connectivity import Connectivity, ConnectivityTable
-from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
-from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.objectives import (
+    BlockScore,
+    Connectivity,
+    ConnectivityTable,
+    Found,
+    Rules,
+    Tables,
+)
+from portpart.algorithms.refinement import Figures
+from portpart.algorithms.refinement.blocks import Blocks, migration_gain
+from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static
-from portpart.graphs.rows import Csr, global_id
-from portpart.primitives.hashing import pair_hash
-from portpart.primitives.team_winner import team_winner
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Scope
+from portpart.backends.language.statics import Static
+from portpart.graphs import Csr, global_id
+from portpart.primitives import pair_hash, team_winner
 
 NONE = -1
 LOWEST = -(2**63)

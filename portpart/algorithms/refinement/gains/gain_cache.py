@@ -1,36 +1,46 @@
-"""The gain cache: each vertex's best target block and the gain of going there (Jet, section 4.1).
-
-A target that fails Jet's filter is kept as a number below zero; the cache holds until a neighbour
-moves.  The paper keeps a row of connectivity for every vertex up to date; counting the neighbours
-of the few neighbours of a move again takes no memory and fewer dependent accesses.
-"""
+"""The gain cache: each vertex's best target block and its gain (Jet, section 4.1)."""
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.connectivity import ConnectivityTable
-from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
-from portpart.algorithms.refinement.blocks.previous_blocks import has_moved
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import (
+from portpart.algorithms.objectives import (
+    COUNTING_TEAM,
+    HUB_TEAM,
+    BlockScore,
+    ConnectivityTable,
+    Found,
+    Rules,
+    Tables,
+)
+from portpart.algorithms.refinement import DIRTY, ByDegree, Figures, More, Piece, Recording
+from portpart.algorithms.refinement.blocks import Blocks, has_moved
+from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
+from portpart.algorithms.refinement.gains.state import (
     ON_BOUNDARY,
+    ActiveSets,
+    GainCache,
     has_low_degree,
     is_movable,
     list_movable,
     list_on_boundary,
     reset_flags,
+    reset_gain,
 )
-from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
-from portpart.algorithms.refinement.gains.dirty_list import reset_gain
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.incumbent.unsaved_list import reset_saved, set_best
-from portpart.algorithms.refinement.level import More
-from portpart.algorithms.refinement.moves.list_moves import reset_move
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.incumbent import Incumbent, reset_saved, set_best
+from portpart.algorithms.refinement.moves import Moves, reset_move
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope
-from portpart.graphs.rows import Csr, degree_of
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Scope
+from portpart.backends.programs import Element
+from portpart.graphs import Csr, degree_of
+
+# The gain cache: each vertex's best target block and the gain of going there (Jet, section 4.1)
+#
+# A target that fails Jet's filter is kept as a number below zero; the cache holds until a
+# neighbour
+# moves.  The paper keeps a row of connectivity for every vertex up to date; counting the
+# neighbours
+# of the few neighbours of a move again takes no memory and fewer dependent accesses.
+
 
 NONE = -1
 
@@ -132,3 +142,65 @@ def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTab
 def refreshed(rules: Rules, valuation: BlockScore) -> DeviceFunction:
     """`refresh_gain` for an objective and a way to value blocks."""
     return refresh_gain.bound(search=BlockSearch(rules, valuation, any_block))
+
+
+# What refinement does about gains: bring those up to date that moves have changed --------------
+
+
+class GainSteps(Piece):
+    """The gain cache, and the lists of vertices that iterations touch."""
+
+    def begin(self, this: Recording) -> None:
+        """Nothing is known of any vertex."""
+        this.program.launch(this.run.level.vertices, begin_vertex)
+
+    def refresh(self, this: Recording) -> None:
+        """Bring the gains of neighbours of moves up to date."""
+        program, level, widths = this.program, this.run.level, this.widths
+        kernels = ByDegree(refreshed, DIRTY, this.rules)
+        for team, one_lane in widths.of_list(widths.team):
+            max_degree = widths.one_lane if one_lane else widths.few
+            if max_degree >= 0:
+                program.launch(level.dirty, kernels.few(widths.counter, max_degree), team=team,
+                               one_lane=one_lane, more=More())
+        launch_many(this, level.dirty_groups, kernels)
+        if not widths.summed:
+            launch_hubs(this, level.hubs, kernels)
+
+    def refresh_hubs(self, this: Recording) -> None:
+        """The same for hubs whose ties have been summed up."""
+        if this.widths.summed:
+            launch_hubs(this, this.run.level.hubs, ByDegree(refreshed, DIRTY, this.rules))
+
+
+def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
+                     more: More | None = None) -> None:
+    """Launch the kernels for vertices with few and with many neighbours, and for hubs.
+
+    Of the kernels for kinds of vertices that the graph has not, none.  They get `more`.
+    """
+    widths = this.widths
+    with this.program.side_by_side():
+        if widths.few >= 0:
+            this.program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team,
+                                one_lane=0, more=more or More())
+        launch_many(this, count, kernels, more)
+        launch_hubs(this, hubs, kernels, more)
+
+
+def launch_many(this: Recording, count: Element, kernels: ByDegree,
+                more: More | None = None) -> None:
+    """Launch the kernel for vertices with many neighbours, if there are any."""
+    if this.widths.many:
+        this.program.launch(count, kernels.many(this.widths.counter), team=this.rules.team_of_many,
+                            more=more or More())
+
+
+def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,
+                more: More | None = None) -> None:
+    """Launch the kernel for hubs, if there are any; those with sums are work for fewer lanes."""
+    widths = this.widths
+    if widths.hubs:
+        this.program.launch(hubs, kernels.of_hub(widths.counter, widths.summed),
+                            team=COUNTING_TEAM if widths.summed else HUB_TEAM,
+                            more=more or More())

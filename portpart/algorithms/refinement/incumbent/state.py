@@ -1,14 +1,16 @@
-"""The best partition so far."""
+"""The best partition so far, and the vertices that have moved since."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement.sizes import of_blocks, of_vertices
+from portpart.algorithms.refinement import Figures, of_blocks, of_vertices
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.moves import Moves, keep_moves
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.work import WorkRecord
+from portpart.backends.programs import Array, WorkRecord, work
+
+# The best partition so far ---------------------------------------------------------------------
 
 
 class Incumbent(WorkRecord):
@@ -43,3 +45,110 @@ class Incumbent(WorkRecord):
     best_is_balanced: int = kl.word()
     best_cost: int = kl.word()
     best_overload: int = kl.word()
+
+
+# Whether a partition is better than the best so far, and what is copied if it is ---------------
+
+
+NOT_BETTER, BETTER, MUCH_BETTER = 0, 1, 2
+
+
+@kl.device
+def compare_with_best(cost, overload, tolerance, incumbent: Incumbent, figures: Figures):
+    """How the partition compares with the best: NOT_BETTER, BETTER or MUCH_BETTER.
+
+    Iteration -1 judges the partition that refinement starts from, which is the best so far.
+    """
+    result = kl.int64(NOT_BETTER)
+    best_cost = incumbent.best_cost
+    if figures.iteration < 0:
+        result = kl.int64(MUCH_BETTER)
+    elif incumbent.best_is_balanced == 0:
+        if overload < incumbent.best_overload:
+            result = kl.int64(MUCH_BETTER)
+    elif overload <= 0 and cost < best_cost:
+        result = kl.int64(BETTER)
+        if kl.float64(cost) < tolerance * kl.float64(best_cost):
+            result = kl.int64(MUCH_BETTER)
+    return result
+
+
+@kl.device
+def keep_if_better(improvement, cost, overload, incumbent: Incumbent, figures: Figures):
+    """Record the values of a new best partition, and what must be copied."""
+    incumbent.saved_vertices = 0
+    incumbent.saved_blocks = 0
+    if improvement != NOT_BETTER:
+        incumbent.best_cost = cost
+        incumbent.best_overload = overload
+        incumbent.best_is_balanced = kl.int64(overload <= 0)
+        incumbent.saved_vertices = incumbent.unsaved
+        incumbent.unsaved = 0
+        incumbent.saved_blocks = figures.blocks
+    return improvement
+
+
+@kl.device
+def plan_saving(incumbent: Incumbent):
+    """Set how much of the best partition must be copied."""
+    incumbent.saves = max(1, max(incumbent.saved_vertices, incumbent.saved_blocks))
+    return incumbent.saves
+
+
+# The best partition, and the list of vertices that have moved since ----------------------------
+
+
+@kl.device
+def set_best(v, block, incumbent: Incumbent):
+    """The block of v in the best partition."""
+    incumbent.best[v] = block
+    return block
+
+
+@kl.device
+def reset_saved(v, incumbent: Incumbent):
+    """Vertex v has not moved since the best partition; if it did, the list is done with."""
+    incumbent.is_unsaved[v] = kl.int8(0)
+    return v
+
+
+@kl.device
+def set_touched(v, touched, incumbent: Incumbent):
+    """Whether v may be on a boundary of the partition that a level starts from."""
+    incumbent.touched[v] = kl.int8(touched)
+    return v
+
+
+@kl.device
+def list_unsaved(v, incumbent: Incumbent):
+    """Put v on the list of vertices that have moved since the best partition, once."""
+    if incumbent.is_unsaved[v] == 0:
+        incumbent.is_unsaved[v] = kl.int8(1)
+        incumbent.unsaved_list[kl.atomic_next(incumbent, Incumbent.unsaved)] = kl.int32(v)
+    return v
+
+
+@kl.device
+def save_vertex(i, moves: Moves, incumbent: Incumbent):
+    """Keep vertex i of the list of vertices moved since the best partition, and return it."""
+    v = incumbent.unsaved_list[i]
+    set_best(v, moves.part[v], incumbent)
+    return reset_saved(v, incumbent)
+
+
+@kl.device
+def save_block(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
+    """Keep the weight of block i if this partition is the best; the list of moves is done with."""
+    if i < incumbent.saved_blocks:
+        incumbent.best_weight[i] = blocks.weight[i]
+    if i == 0:
+        keep_moves(0, moves)
+    return i
+
+
+@kl.kernel
+def save_best(i, moves: Moves, incumbent: Incumbent, blocks: Blocks):
+    """Keep vertex and block i if this partition is the best."""
+    if i < incumbent.saved_vertices:
+        save_vertex(i, moves, incumbent)
+    save_block(i, moves, incumbent, blocks)

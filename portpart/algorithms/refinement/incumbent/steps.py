@@ -1,18 +1,20 @@
-"""What refinement does about the best partition: start from it, and keep it."""
+"""Steps about the best partition: start from it, keep it, and note outcomes of runs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.incumbent.unsaved_list import save_best
-from portpart.algorithms.refinement.level import LevelWords
-from portpart.algorithms.refinement.moves.list_moves import set_cost, set_weight
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Piece, Recording
+import numpy as np
+
+from portpart.algorithms.refinement import Figures, LevelWords, Piece, Recording
+from portpart.algorithms.refinement.incumbent.state import Incumbent, save_best
+from portpart.algorithms.refinement.moves import Moves, set_cost, set_weight
 from portpart.backends import language as kl
-from portpart.backends.language import Kernel
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.programs import ExecutionSpace
+
+# What refinement does about the best partition: start from it, and keep it ---------------------
 
 
 @kl.kernel
@@ -37,7 +39,7 @@ class IncumbentSteps(Piece):
         Keeps what the best partition has elsewhere than the one before.
     """
 
-    save: Kernel = save_best
+    save: Kernel = save_best  # type: ignore[has-type]  # the doors form a circle to mypy
 
     def begin(self, this: Recording) -> None:
         """Start from the weights and the cost of the best partition, if any."""
@@ -50,3 +52,76 @@ class IncumbentSteps(Piece):
         this.program.launch(this.run.level.saves, self.save)
 
     finish = refresh
+
+
+# Outcomes of refinement, kept in the space of the graph until they are read --------------------
+
+
+NAMES = ("cut", "overload", "balanced", "iterations")
+WORDS = len(NAMES)
+
+ROOM = 64
+"""Outcomes that are read together."""
+
+
+class RefinementOutcome(Mapping[str, int]):
+    """The outcome of one run, a number by name.  To read one waits for all runs so far.
+
+    ``cut``; ``overload``, the most by which a block exceeds its limit; ``balanced``, whether all
+    are within their limits, on a coarse level with some slack; ``iterations``.
+    """
+
+    def __init__(self, page: _Page, index: int) -> None:
+        self._page, self._index = page, index
+
+    def __getitem__(self, name: str) -> int:
+        return int(self._page.row(self._index)[NAMES.index(name)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return WORDS
+
+
+class Outcomes:
+    """The outcomes of one refiner."""
+
+    def __init__(self, space: ExecutionSpace) -> None:
+        self._page = _Page(space)
+
+    def add(self, level: LevelWords) -> RefinementOutcome:
+        """Note what a run, launched before, will have left in its words."""
+        if self._page.length == ROOM:
+            self._page = _Page(self._page.space)
+        return RefinementOutcome(self._page, self._page.add(level))
+
+
+class _Page:
+    """Outcomes that lie side by side."""
+
+    def __init__(self, space: ExecutionSpace) -> None:
+        self.space, self.length = space, 0
+        self.words = space.empty(ROOM * WORDS, np.int64)
+        self._read = np.empty(0, np.int64)
+
+    def add(self, level: LevelWords) -> int:
+        self.space.parallel_for(1, note_outcome, level, level, self.words[WORDS * self.length :])
+        self.length += 1
+        return self.length - 1
+
+    def row(self, index: int) -> np.ndarray:
+        """The numbers of one run, read from the space with all that have been added."""
+        begin = WORDS * index
+        if len(self._read) <= begin:
+            self._read = self.space.to_host(self.words[: WORDS * self.length]).copy()
+        return self._read[begin : begin + WORDS]
+
+
+@kl.kernel
+def note_outcome(_, incumbent: Incumbent, figures: Figures, words):
+    """Copy the words of an outcome, in the order of their names."""
+    words[0] = incumbent.best_cost
+    words[1] = incumbent.best_overload + figures.slack
+    words[2] = incumbent.best_is_balanced
+    words[3] = figures.iteration

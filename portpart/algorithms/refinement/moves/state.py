@@ -1,15 +1,15 @@
-"""The partition, the moves of an iteration, and the sums of weights and cost."""
+"""The partition, the moves of an iteration, and the one way to move vertices."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement.sizes import of_vertices
+from portpart.algorithms.refinement import Figures, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.work import WorkRecord
-from portpart.primitives.reduce import STRIPES
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.primitives import STRIPES
+
+# The partition, the moves of an iteration, and the sums of weights and cost --------------------
 
 
 class Moves(WorkRecord):
@@ -42,3 +42,236 @@ class Moves(WorkRecord):
     last_propagation: int = kl.word()  # the last label propagation, whose moves are locked
     subsampled: int = kl.word()  # few proposed moves are made at a time: all were too many
     weight_stripes: int = kl.word()  # copies of the block weights that moves are added to
+
+
+# Weights of blocks, of which there are copies: moves at the same time are added to different ones
+#
+# The fewer blocks, the more copies.  One lane for all copies of a block would wait for memory a
+# few
+# of them at a time: with two blocks that took ten microseconds on a GPU, in each iteration.
+
+
+MANY_COPIES = 64
+"""From this many copies on all lanes share those of one block after the other."""
+
+AT_ONCE = 8
+"""A lane loads this many copies before it waits."""
+
+
+@kl.device
+def copy_for(v, moves: Moves, figures: Figures):
+    """Where the copy begins that v is added to."""
+    return kl.int64(v) % moves.weight_stripes * figures.blocks
+
+
+@kl.device
+def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
+    """The sum of a few copies of block b, from the first on."""
+    total = kl.int64(0)
+    for copy in range(first, first + AT_ONCE):
+        if copy < moves.weight_stripes:
+            total += sums[copy * figures.blocks + b]
+    return total
+
+
+@kl.device
+def sum_copies(sums, weights, moves: Moves, figures: Figures):
+    """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
+    if moves.weight_stripes >= MANY_COPIES:
+        for b in range(figures.blocks):
+            total = kl.int64(0)
+            for copy in range(kl.lane(), moves.weight_stripes, kl.team_size()):
+                total += sums[copy * figures.blocks + b]
+            total = kl.team_sum(total)
+            if kl.lane() == 0:
+                weights[b] = total
+    else:
+        for b in range(kl.lane(), figures.blocks, kl.team_size()):
+            total = kl.int64(0)
+            for first in range(0, moves.weight_stripes, AT_ONCE):
+                total += sum_at_once(b, first, sums, moves, figures)
+            weights[b] = total
+    kl.team_sync()
+    return figures.blocks
+
+
+@kl.device
+def twice_the_cost(moves: Moves):
+    """The sum of the words that add up to twice the cost.  All lanes of a team together."""
+    twice = kl.int64(0)
+    for stripe in range(kl.lane(), STRIPES, kl.team_size()):
+        twice += moves.cost_sums[stripe]
+    return kl.team_sum(twice)
+
+
+# The one way to move vertices: into blocks, onto the list of moves, and into the accounts ------
+#
+# All other modules call these functions; none stores into `Moves` itself.
+
+
+NEVER = -2
+
+
+@kl.device
+def mark_moved(v, iteration, moves: Moves):
+    """Vertex v moves in an iteration; NEVER revokes that."""
+    moves.moved_in[v] = kl.int32(iteration)
+    return v
+
+
+@kl.device
+def lock(v, iteration, moves: Moves):
+    """Lock v for the propagation after an iteration; NEVER unlocks it."""
+    moves.locked_in[v] = kl.int32(iteration)
+    return v
+
+
+@kl.device
+def reset_move(v, moves: Moves):
+    """Vertex v has not moved and is not locked."""
+    mark_moved(v, NEVER, moves)
+    return lock(v, NEVER, moves)
+
+
+@kl.device
+def join_block(v, block, moves: Moves):
+    """Put v into a block; -1 takes it out of all."""
+    moves.part[v] = kl.int32(block)
+    return block
+
+
+@kl.device
+def join_target(v, moves: Moves):
+    """Put v into the block that it moves to, and return that."""
+    block = moves.target[v]
+    moves.part[v] = block
+    return block
+
+
+@kl.device
+def set_target(v, block, moves: Moves):
+    """Note where v moves to, if it moves."""
+    moves.target[v] = kl.int32(block)
+    return block
+
+
+@kl.device
+def list_at(place, v, moves: Moves):
+    """Put v at a place of the list of moves."""
+    moves.listed[place] = kl.int32(v)
+    return v
+
+
+@kl.device
+def add_move(v, moves: Moves, figures: Figures):
+    """List the move of v to its target.  Atomic; the order of the list is free."""
+    mark_moved(v, figures.iteration, moves)
+    return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
+
+
+@kl.device
+def add_move_to(v, there, moves: Moves, figures: Figures):
+    """List the move of v to a block.  Atomic; the order of the list is free."""
+    set_target(v, there, moves)
+    return add_move(v, moves, figures)
+
+
+@kl.device
+def propose_move(v, there, moves: Moves):
+    """List a move of v that may not be made: nothing else says that v moves.
+
+    Atomic; the order of the list is free.
+    """
+    set_target(v, there, moves)
+    return list_at(kl.atomic_next(moves, Moves.moves), v, moves)
+
+
+@kl.device
+def commit_move(v, there, moves: Moves, figures: Figures):
+    """List the move of v, which is locked for the next propagation.
+
+    Whether v is locked for this one does not change.
+    """
+    lock(v, figures.iteration, moves)
+    return add_move_to(v, there, moves, figures)
+
+
+@kl.device
+def keep_moves(count, moves: Moves):
+    """Keep the first moves of the list, or none."""
+    moves.moves = count
+    return count
+
+
+@kl.device
+def lock_once(v, mark, moves: Moves):
+    """Lock v with a mark, below zero, if it is not locked; returns whether it was not.  Atomic."""
+    return kl.atomic_cas(moves.locked_in, kl.int64(v), kl.int32(NEVER), kl.int32(mark)) == NEVER
+
+
+@kl.device
+def note_propagation(moves: Moves, figures: Figures):
+    """What has moved in this iteration is locked for the next propagation."""
+    moves.last_propagation = figures.iteration
+    return moves.last_propagation
+
+
+@kl.device
+def thin_out(moves: Moves):
+    """From now on few of the vertices that want to move may at a time."""
+    moves.subsampled = 1
+    return moves.subsampled
+
+
+@kl.device
+def add_cost(key, change, moves: Moves):
+    """Add to twice the cost, in the word that a key falls into; atomic, independent of order."""
+    kl.atomic_add(moves.cost_sums, kl.int64(key) % STRIPES, change)
+    return change
+
+
+@kl.device
+def set_cost(stripe, cost, moves: Moves):
+    """Set one of the words that add up to twice the cost."""
+    moves.cost_sums[stripe] = 2 * cost if stripe == 0 else 0
+    return cost
+
+
+@kl.device
+def add_weight(v, block, weight, moves: Moves, figures: Figures):
+    """Add v to the weight of a block; atomic, independent of order."""
+    kl.atomic_add(moves.weight_sums, copy_for(v, moves, figures) + block, weight)
+    return weight
+
+
+@kl.device
+def shift_weight(v, here, there, weight, moves: Moves, figures: Figures):
+    """Take v from the weight of a block and add it to that of another; atomic, independent of
+    order.
+    """
+    copy = copy_for(v, moves, figures)
+    kl.atomic_add(moves.weight_sums, copy + here, -weight)
+    kl.atomic_add(moves.weight_sums, copy + there, weight)
+    return weight
+
+
+@kl.device
+def change_weight(block, change, moves: Moves):
+    """Add to the weight of a block, in the first copy; atomic, independent of order."""
+    kl.atomic_add(moves.weight_sums, kl.int64(block), change)
+    return change
+
+
+@kl.device
+def set_weight(b, weight, moves: Moves, figures: Figures):
+    """Set the weight of block b, in all copies together."""
+    moves.weight_sums[b] = weight
+    for copy in range(1, moves.weight_stripes):
+        moves.weight_sums[copy * figures.blocks + b] = 0
+    return weight
+
+
+@kl.kernel
+def move_vertex(i, moves: Moves):
+    """Carry out a move."""
+    join_target(moves.listed[i], moves)

@@ -1,29 +1,248 @@
-"""Jet's label propagation on nets: the afterburner asks each net what the wanted moves do to it.
-
-The moves of a net's pins are thought of as made one by one.  Each pin gets what the net costs less
-by its move; a vertex moves if all its nets together do not cost more.  That is what Jet asks of an
-edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or it is that of
-gains, the largest first, and of ids where gains are equal.
-"""
+"""The afterburner on nets: what the wanted moves do to small nets and to large ones."""
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.pin_state import (
+from typing import Any
+
+from portpart.algorithms.objectives import (
+    AT_ONCE,
     MAX_SMALL,
+    AtOnce,
     NetRows,
+    PinCounts,
+    PinSets,
+    bit_of,
+    restore_counter,
+    shift_pin,
     size_of_net,
 )
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.large_afterburner import (
-    step_of,
-    tell_gain,
-)
+from portpart.algorithms.refinement.gains import GainCache
+from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.lists import unlist
-from portpart.algorithms.refinement.nets.move_order import MoveOrder
+from portpart.algorithms.refinement.nets.move_order import AfterburnerState, MoveOrder
 from portpart.algorithms.refinement.nets.state import NetAfterburner, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import StaticValue
+
+# The afterburner for nets of many pins, which have counters (`afterburner.py`) -----------------
+#
+# A team makes their moves group by group, in the counters, which come back in the end.  Only moves
+# from or to blocks that may lose all pins, or have none, matter.
+
+
+MAX_GROUP = 128
+"""Moves of a large net that a team makes at once: each lane examines those before its own."""
+
+
+@kl.device
+def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
+              price: StaticValue):
+    """Add to v's gain what a net of this connectivity gains if it spans `step` blocks more."""
+    gain = price(connectivity) - price(connectivity + step)
+    if gain != 0:
+        gain *= kl.value_or(graph.nets.weights, net, 1)
+        kl.atomic_add(afterburner.after, v, gain)
+    return gain
+
+
+@kl.device
+def step_of(there_now, here_now):
+    """How many blocks more a net spans by a move between blocks with this many of its pins."""
+    return kl.int64(there_now == 0) - kl.int64(here_now == 1)
+
+
+class MovingPins(Record):
+    """A group of a net's pins that want to move: from where to where they do."""
+
+    left: Any
+    reached: Any
+
+
+@kl.device
+def group_size():
+    """Pins of a group, at most."""
+    return min(MAX_GROUP, kl.team_size())
+
+
+@kl.device
+def step_in_group(j, moving_pins: MovingPins, first, pin_counts: PinCounts):
+    """The same for mover j of a group of pins, from the counters before any of these moves."""
+    here = moving_pins.left[j]
+    there = moving_pins.reached[j]
+    here_now = kl.int64(pin_counts.counts[first + here])
+    there_now = kl.int64(pin_counts.counts[first + there])
+    for other in range(j):
+        left = moving_pins.left[other]
+        reached = moving_pins.reached[other]
+        here_now += kl.int64(reached == here) - kl.int64(left == here)
+        there_now += kl.int64(reached == there) - kl.int64(left == there)
+    return step_of(there_now, here_now)
+
+
+@kl.device
+def matters(v, critical, moves: Moves, cache: GainCache):
+    """Whether v has its best target, or is, in a critical block."""
+    here = bit_of(moves.part[v])
+    there = bit_of(max(0, kl.int64(cache.best_target[v])))
+    return (here | there) & critical != 0
+
+
+@kl.device
+def joins_at(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
+    """1 if the vertex there has a proposed move from or to a critical block, else 0."""
+    v = move_order.in_line(min(place, end - 1), graph, state.afterburner)
+    asks = move_order.wants(v, state.moves, state.cache)
+    return kl.int64(place < end and matters(v, critical, state.moves, state.cache)) * kl.int64(asks)
+
+
+@kl.device
+def in_group(place, end, critical, graph: NetRows, state: AfterburnerState, move_order: MoveOrder):
+    """A bit for each of the next AT_ONCE in line whose move matters; asked at once."""
+    joins = AtOnce()
+    for j in kl.static_range(AT_ONCE):
+        joins[j] = joins_at(place + j, end, critical, graph, state, move_order)
+    bits = kl.int64(0)
+    for j in kl.static_range(AT_ONCE):
+        bits += joins[j] << j
+    return kl.uint64(bits)
+
+
+@kl.device
+def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAfterburner,
+               move_order: MoveOrder):
+    """List the joining vertices of a lane, whose first one has that number in the group."""
+    left = kl.uint64(joins)
+    mine = kl.int64(number)
+    while left != 0:
+        if mine >= 0 and mine < group_size():
+            listed[mine] = move_order.in_line(place + kl.ctz(left), graph, afterburner)
+        mine += 1
+        left &= left - kl.uint64(1)
+    return mine
+
+
+@kl.device
+def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
+                      state: AfterburnerState,
+                      price: StaticValue):
+    """Add the gains of the moves that `moving_pins.left` lists, and count these pins at their
+    targets.
+
+    Returns how many blocks more the net spans then.  All lanes of a team together.
+    """
+    first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
+    kl.team_sync()
+    v = kl.int64(0)
+    joins = kl.lane() < min(count, group_size())
+    if joins:
+        v = kl.int64(moving_pins.left[kl.lane()])
+        moving_pins.left[kl.lane()] = state.moves.part[v]
+        moving_pins.reached[kl.lane()] = state.cache.best_target[v]
+    kl.team_sync()
+    step = kl.int64(0)
+    if joins:
+        step = step_in_group(kl.lane(), moving_pins, first, state.pin_counts)
+    until = kl.team_scan(step)
+    kl.team_sync()
+    if joins:
+        tell_gain(v, net, connectivity + until - step, step, graph, state.afterburner, price)
+        shift_pin(first, moving_pins.left[kl.lane()], moving_pins.reached[kl.lane()],
+                  state.pin_counts)
+    kl.team_sync()
+    return kl.team_last(until)
+
+
+@kl.device
+def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: NetAfterburner):
+    """A bit for each block of a net, whose counters are at `first`, that wanted moves may empty.
+
+    A move between others costs the net nothing, and matters to no other move.  Of more blocks than
+    a word has, all count as critical.  All lanes of a team together.
+    """
+    critical = kl.uint64(0)
+    if sets.width == 1:
+        for block in range(kl.lane(), sets.blocks, kl.team_size()):
+            if pin_counts.counts[first + block] <= afterburner.leaving[first + block]:
+                critical |= bit_of(block)
+        critical = kl.uint64(kl.team_sum(kl.int64(critical)))
+    else:
+        critical = ~critical
+    return critical
+
+
+@kl.device
+def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
+                     state: AfterburnerState,
+                     price: StaticValue, move_order: MoveOrder):
+    """Add the gains of moves in line that matter, group by group.  All lanes of a team together."""
+    connectivity = kl.int64(graph.sets.connectivity[net])
+    for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
+        place = base + AT_ONCE * kl.lane()
+        joins = in_group(place, end, critical, graph, state, move_order)
+        until = kl.team_scan(kl.popcount(joins))
+        total = kl.team_last(until)
+        number = until - kl.popcount(joins)
+        for begin in range(0, total, group_size()):
+            list_group(joins, number - begin, place, moving_pins.left, graph, state.afterburner,
+                       move_order)
+            connectivity += afterburner_group(total - begin, net, connectivity, moving_pins, graph,
+                                              state,
+                                              price)
+    return connectivity
+
+
+@kl.device
+def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerState,
+               move_order: MoveOrder):
+    """Counters of a net are again what they were; `own` was that of the lane, if each has one.
+
+    All lanes of a team together.
+    """
+    if graph.sets.blocks <= kl.team_size():
+        if kl.lane() < graph.sets.blocks:
+            restore_counter(first + kl.lane(), own, state.pin_counts)
+    else:
+        for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
+            v = graph.nets.pins[place]
+            if move_order.wants(v, state.moves, state.cache) and matters(v, critical, state.moves,
+                                                                     state.cache):
+                shift_pin(first, state.cache.best_target[v], state.moves.part[v],
+                          state.pin_counts)
+    return own
+
+
+@kl.kernel
+def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
+                          price: StaticValue,
+                          move_order: MoveOrder):
+    """The same for a net with counters, which change with the moves and are restored."""
+    moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
+                             reached=kl.team_array(kl.int32,
+                                                                                            MAX_GROUP))
+    net = lists.large_list[i]
+    first = kl.int64(graph.sets.row[net]) * graph.sets.blocks
+    own = kl.int32(0)
+    if kl.lane() < graph.sets.blocks:
+        own = state.pin_counts.counts[first + kl.lane()]
+    critical = critical_blocks(first, graph.sets, state.pin_counts, state.afterburner)
+    end = move_order.line_up(net, graph, state)
+    kl.team_sync()
+    afterburner_line(net, end, critical, moving_pins, graph, state, price, move_order)
+    count_back(net, first, own, critical, graph, state, move_order)
+    if kl.lane() == 0:
+        unlist(net, lists)
+
+
+# Jet's label propagation on nets: the afterburner asks each net what the wanted moves do to it
+#
+# The moves of a net's pins are thought of as made one by one.  Each pin gets what the net costs
+# less
+# by its move; a vertex moves if all its nets together do not cost more.  That is what Jet asks of
+# an
+# edge.  The order is that of ids: all nets agree on it, and none has to be sorted.  Or it is that
+# of
+# gains, the largest first, and of ids where gains are equal.
 
 
 @kl.device

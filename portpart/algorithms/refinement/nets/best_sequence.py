@@ -12,39 +12,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.objectives.objective import Objective
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.level import Run
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.objectives import Balance, Objective
+from portpart.algorithms.refinement import (
+    Figures,
+    Piece,
+    Recording,
+    RefinementSizes,
+    Refiner,
+    Run,
+    SequenceOptions,
+)
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import GainCache
+from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.algorithms.refinement.nets.steps import NetPropagation, moving_on_nets
 from portpart.algorithms.refinement.nets.wants import accept_all
-from portpart.algorithms.refinement.options import SequenceOptions
-from portpart.algorithms.refinement.piece import Piece, Recording
-from portpart.algorithms.refinement.prefix.best_prefix import WIDEST, record_cut
-from portpart.algorithms.refinement.prefix.move_sequence import (
+from portpart.algorithms.refinement.prefix import (
+    WIDEST,
     MoveSequence,
     begin_weights,
     fill_key,
     note_gain,
     order_by_gain_next,
     order_by_vertex,
+    record_cut,
     record_order,
+    relaxed_limits,
     sequence_for,
     set_gain,
     set_top_gain,
 )
-from portpart.algorithms.refinement.prefix.relaxed_limits import relaxed_limits
-from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import RefinementSizes
 from portpart.backends import language as kl
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import DeviceFunction
-from portpart.backends.work import WorkRecord
-from portpart.graphs.hypergraph import Hypergraph
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.programs import ExecutionSpace, WorkRecord
+from portpart.graphs import Hypergraph
 
 
 @kl.device

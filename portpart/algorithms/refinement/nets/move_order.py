@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.pin_state import NetRows, PinCounts
-from portpart.algorithms.refinement.gains.state import GainCache
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.objectives import NetRows, PinCounts
+from portpart.algorithms.refinement.gains import GainCache
+from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.nets.state import NetAfterburner
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static, StaticValue
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Scope
+from portpart.backends.language.statics import Static, StaticValue
 
 
 class AfterburnerState(Scope):

@@ -1,29 +1,35 @@
-"""Moves of an iteration on a hypergraph: weights of blocks follow, and nets are listed once each.
-
-The nets are updated in `net_update.py`.
-"""
+"""Moves of an iteration on a hypergraph, and the nets that they change."""
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at
-from portpart.algorithms.objectives.pin_counts import move_pin
-from portpart.algorithms.objectives.pin_state import (
+from portpart.algorithms.objectives import (
+    ALONE_CHANGED,
+    AT_ONCE,
+    MAX_SMALL,
+    AtOnce,
     NetRows,
     PinCounts,
+    move_pin,
+    net_at,
+    size_of_net,
+    store_large,
+    store_small,
 )
-from portpart.algorithms.refinement.accounting import weigh_vertex
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import uses_lanes
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.hub_chunks import end_of_chunk
-from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
+from portpart.algorithms.refinement import Figures, weigh_vertex
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, mark_dirty, uses_lanes
+from portpart.algorithms.refinement.incumbent import Incumbent
+from portpart.algorithms.refinement.moves import Moves, add_cost
+from portpart.algorithms.refinement.nets.lists import end_of_chunk, list_nets, nets_within, unlist
 from portpart.algorithms.refinement.nets.state import HubChunks, NetLists
 from portpart.backends import language as kl
-from portpart.backends.language import Scope
-from portpart.graphs.rows import degree_of
+from portpart.backends.language.records import Scope
+from portpart.backends.language.statics import StaticValue
+from portpart.graphs import degree_of
+
+# Moves of an iteration on a hypergraph: weights of blocks follow, and nets are listed once each
+#
+# The nets are updated in `moves.py`.
 
 
 class Touching(Scope):
@@ -80,3 +86,160 @@ def touch_nets_of_chunks(p, graph: NetRows, state: Touching, hub_chunks: HubChun
     v = hub_chunks.vertex[p]
     if kl.int64(state.moves.moved_in[v]) == state.figures.iteration:
         touch_nets(v, hub_chunks.begin[p], end_of_chunk(p, graph, hub_chunks), graph, state)
+
+
+# Update nets whose pins have moved: their sets of blocks, their costs, and the affected gains
+#
+# The sets of blocks of a net are rebuilt; if they change, the gains of its pins are stale.
+
+
+class NetUpdate(Scope):
+    """What changes for a net and its pins when some of these have moved."""
+
+    moves: Moves
+    cache: GainCache
+    lists: NetLists
+    pin_counts: PinCounts
+    figures: Figures
+
+
+@kl.device
+def block_after(v, moves: Moves, figures: Figures):
+    """The block of v after the moves; both loads are issued together."""
+    stays = moves.part[v]
+    goes = moves.target[v]
+    return goes if kl.int64(moves.moved_in[v]) == figures.iteration else stays
+
+
+@kl.device
+def concerns_some(changed):
+    """Whether the sets of a net with counters change so that it concerns some of its pins only.
+
+    That is so if only the blocks with one pin change.
+    """
+    return changed == ALONE_CHANGED
+
+
+@kl.device
+def concerns_few(changed):
+    """The same where few vertices are examined: only pins in blocks that the net may reach or
+    leave by a move.
+    """
+    return True
+
+
+@kl.device
+def ties_pins(connectivity, price: StaticValue):
+    """Whether a net that touches this many blocks ties a pin to any of them."""
+    below = max(kl.int64(0), connectivity - 1)
+    return price(connectivity + 1) != price(connectivity) or price(connectivity) != price(below)
+
+
+@kl.device
+def asks_for_all(place, end, first, graph: NetRows, state: NetUpdate):
+    """1 if a pin is there that is not marked yet, else 0."""
+    v = pin_at(place, end, graph)
+    return kl.int64(place < end) * kl.int64(kl.atomic_load(state.cache.is_dirty, v) == 0)
+
+
+@kl.device
+def asks_for_some(place, end, first, graph: NetRows, state: NetUpdate):
+    """The same for pins of blocks with two pins of the net or less, whose counters are at `first`:
+    the one that is alone there now, or those of which one was.
+    """
+    v = pin_at(place, end, graph)
+    count = state.pin_counts.counts[first + block_after(v, state.moves, state.figures)]
+    return asks_for_all(place, end, first, graph, state) * kl.int64(count <= 2)
+
+
+@kl.device
+def pin_at(place, end, graph: NetRows):
+    """The pin at a place of a net that ends at `end`; behind it the last one, for no branch."""
+    return graph.nets.pins[min(place, end - 1)]
+
+
+@kl.device
+def mark_if(asks, place, graph: NetRows, cache: GainCache):
+    """Mark the pin there if it asks for it."""
+    if asks != 0:
+        mark_dirty(graph.nets.pins[place], cache)
+    return asks
+
+
+@kl.device
+def mark_pins(net, first, graph: NetRows, state: NetUpdate, asks: StaticValue):
+    """Put pins of a net, whose counters are at `first`, on the list of vertices to refresh.
+
+    Several pins of a lane ask at once.
+    """
+    end = kl.int64(graph.nets.end[net])
+    width = kl.team_size()
+    asked = AtOnce()
+    for place in range(graph.nets.begin[net] + kl.lane(), end, AT_ONCE * width):
+        for j in kl.static_range(AT_ONCE):
+            asked[j] = asks(place + j * width, end, first, graph, state)
+        for j in kl.static_range(AT_ONCE):
+            mark_if(asked[j], place + j * width, graph, state.cache)
+    return net
+
+
+@kl.device
+def mark_few(net, graph: NetRows, cache: GainCache):
+    """Put all pins of a net of few on that list."""
+    for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net], kl.team_size()):
+        mark_dirty(graph.nets.pins[place], cache)
+    return net
+
+
+@kl.device
+def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, price: StaticValue,
+               concerns: StaticValue):
+    """Account for what a net costs more, and mark its pins if their gains are stale.
+
+    All lanes of a team together.
+    """
+    kl.team_sync()
+    connectivity = kl.int64(graph.sets.connectivity[net])
+    if kl.lane() == 0:
+        unlist(net, state.lists)
+        change = price(connectivity) - price(spread_before)
+        if change != 0:
+            change *= 2 * kl.value_or(graph.nets.weights, net, 1)
+            add_cost(net, change, state.moves)
+    if changed != 0 and (ties_pins(spread_before, price) or ties_pins(connectivity, price)):
+        row = kl.int64(graph.sets.row[net])
+        first = row * graph.sets.blocks
+        if row < 0:
+            mark_few(net, graph, state.cache)
+        elif concerns(changed):
+            mark_pins(net, first, graph, state, asks_for_some)
+        else:
+            mark_pins(net, first, graph, state, asks_for_all)
+    return changed
+
+
+@kl.kernel
+def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
+                     concerns: StaticValue):
+    """Make the sets of net i of the list again, from the blocks of its pins."""
+    blocks = kl.team_array(kl.int32, MAX_SMALL)
+    net = state.lists.small_list[i]
+    size = size_of_net(net, graph.nets)
+    begin = kl.int64(graph.nets.begin[net])
+    connectivity = kl.int64(graph.sets.connectivity[net])
+    for j in range(kl.lane(), size, kl.team_size()):
+        blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
+    kl.team_sync()
+    changed = store_small(net, size, blocks, graph)
+    update_net(net, connectivity, changed, graph, state, price, concerns)
+
+
+@kl.kernel
+def settle_large_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
+                     concerns: StaticValue):
+    """Make the sets of net i of the list again, from its counters."""
+    net = state.lists.large_list[i]
+    connectivity = kl.int64(graph.sets.connectivity[net])
+    kl.team_sync()
+    changed = store_large(net, graph.sets, state.pin_counts)
+    update_net(net, connectivity, changed, graph, state, price, concerns)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.objectives.pin_state import (
+from portpart.algorithms.objectives import (
     HubSums,
     NetRows,
     NetWords,
@@ -18,13 +18,10 @@ from portpart.algorithms.objectives.pin_state import (
     PinStateSizes,
     net_words,
 )
-from portpart.algorithms.refinement.sizes import RefinementSizes, max_arcs
+from portpart.algorithms.refinement import RefinementSizes, max_arcs
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.work import WorkRecord, bytes_of, roomy
-from portpart.graphs.hypergraph import Hypergraph, Nets
-from portpart.graphs.rows import Csr
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, bytes_of, roomy, work
+from portpart.graphs import Csr, Hypergraph, Nets
 
 HUB_CHUNK = 1024
 """Nets in a piece of a hub, at most."""

@@ -6,38 +6,40 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from portpart.algorithms.objectives.cut import COUNTING_TEAM, HUB_TEAM
-from portpart.algorithms.objectives.hub_connectivity import PieceSums
-from portpart.algorithms.objectives.net_sets import (
+from portpart.algorithms.objectives import (
+    COUNTING_TEAM,
+    HUB_TEAM,
+    LARGE_TEAM,
+    SMALL_TEAM,
+    PieceSums,
     begin_large_net,
     begin_listing_net,
     begin_net,
-)
-from portpart.algorithms.objectives.pin_state import (
-    LARGE_TEAM,
-    SMALL_TEAM,
     net_sizes,
     words_for,
 )
-from portpart.algorithms.refinement.accounting import AccountingSteps
-from portpart.algorithms.refinement.gains.active_sets import keep_movable
-from portpart.algorithms.refinement.nets.afterburner import afterburner_small_net
-from portpart.algorithms.refinement.nets.hub_chunks import (
-    clear_sums,
-    split_hub,
-    sum_chunk,
+from portpart.algorithms.refinement import (
+    SHARED,
+    AccountingSteps,
+    Piece,
+    Recording,
+    RefinementSizes,
+    is_proposed,
+    launch_with_hubs,
 )
-from portpart.algorithms.refinement.nets.large_afterburner import afterburner_large_net
-from portpart.algorithms.refinement.nets.lists import empty_lists
+from portpart.algorithms.refinement.gains import keep_movable
+from portpart.algorithms.refinement.nets.afterburner import (
+    afterburner_large_net,
+    afterburner_small_net,
+)
+from portpart.algorithms.refinement.nets.lists import clear_sums, empty_lists, split_hub, sum_chunk
 from portpart.algorithms.refinement.nets.move_order import MoveOrder, turns_by
 from portpart.algorithms.refinement.nets.moves import (
-    touch_nets_of_chunks,
-    touch_nets_of_moves,
-)
-from portpart.algorithms.refinement.nets.net_update import (
     concerns_some,
     settle_large_net,
     settle_small_net,
+    touch_nets_of_chunks,
+    touch_nets_of_moves,
 )
 from portpart.algorithms.refinement.nets.state import RefinedNetsOf
 from portpart.algorithms.refinement.nets.wants import (
@@ -46,13 +48,9 @@ from portpart.algorithms.refinement.nets.wants import (
     move_if_nets_agree,
     of_proposed,
 )
-from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
-from portpart.algorithms.refinement.program import SHARED
-from portpart.algorithms.refinement.propagation.label_propagation import is_proposed
-from portpart.algorithms.refinement.sizes import RefinementSizes
-from portpart.backends.interface import ExecutionSpace
-from portpart.backends.language import DeviceFunction
-from portpart.graphs.rows import Csr
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.programs import ExecutionSpace
+from portpart.graphs import Csr
 
 
 @dataclass(frozen=True)

@@ -6,25 +6,18 @@ propagation and sequences of moves share the rest.
 
 from __future__ import annotations
 
-from portpart.algorithms.objectives.bitset_connectivity import AT_ONCE, AtOnce, net_at
-from portpart.algorithms.objectives.pin_state import (
-    NetRows,
-    PinCounts,
-    PinSets,
-)
-from portpart.algorithms.refinement.blocks.previous_blocks import migration_gain
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import movable_vertex, uses_lanes
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.nets.hub_chunks import end_of_chunk
-from portpart.algorithms.refinement.nets.lists import list_nets, nets_within
+from portpart.algorithms.objectives import AT_ONCE, AtOnce, NetRows, PinCounts, PinSets, net_at
+from portpart.algorithms.refinement import Figures
+from portpart.algorithms.refinement.blocks import Blocks, migration_gain
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, movable_vertex, uses_lanes
+from portpart.algorithms.refinement.moves import Moves, commit_move
+from portpart.algorithms.refinement.nets.lists import end_of_chunk, list_nets, nets_within
 from portpart.algorithms.refinement.nets.state import HubChunks, NetAfterburner, NetLists
-from portpart.algorithms.refinement.propagation.label_propagation import commit_move
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Kernel, Scope, StaticValue
-from portpart.graphs.rows import degree_of
+from portpart.backends.language.kernels import DeviceFunction, Kernel
+from portpart.backends.language.records import Scope
+from portpart.backends.language.statics import StaticValue
+from portpart.graphs import degree_of
 
 
 class Agreeing(Scope):

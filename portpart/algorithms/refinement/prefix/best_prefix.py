@@ -13,12 +13,16 @@ takes its best ones.  One block that is full does not hold up the others then.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.moves.list_moves import NEVER, keep_moves, list_at, mark_moved
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.moves.weight_copies import sum_copies
-from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement import Figures, Piece, Recording, Run
+from portpart.algorithms.refinement.blocks import Blocks, set_limit
+from portpart.algorithms.refinement.moves import (
+    NEVER,
+    Moves,
+    keep_moves,
+    list_at,
+    mark_moved,
+    sum_copies,
+)
 from portpart.algorithms.refinement.prefix.move_sequence import (
     MoveSequence,
     PrefixWords,
@@ -29,8 +33,9 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     sequence_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.language import StaticValue
-from portpart.graphs.rows import Csr
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import ExecutionSpace
+from portpart.graphs import Csr
 
 WIDEST = 256
 LOW_HALF = 2**32 - 1
@@ -227,3 +232,49 @@ def list_move(i, moves: Moves, sequence: MoveSequence):
 def shorten_list(_, moves: Moves, sequence: MoveSequence):
     """The list holds the prefix and what was found room for."""
     keep_moves(sequence.prefix.made, moves)
+
+
+# Refinement without rebalancing: what is too heavy stays so, but gets no heavier ---------------
+#
+# The papers of G-kway and GP-metis make moves that keep the limits and say nothing of blocks that
+# are
+# too heavy from the start.  Here such a block may weigh what it weighs at the moment, so it takes
+# nothing, and all other rules apply as they are: the rest of refinement finds every block within
+# its
+# limit and never rebalances.
+
+
+NO_LIMIT = 2**62
+
+
+class RelaxedLimits(Piece):
+    """Limits that change from round to round, in place of rebalancing."""
+
+    def adapted(self, space: ExecutionSpace, run: Run) -> Run:
+        """The same work arrays, with limits that may be changed."""
+        return run.replaced(blocks=run.blocks.replaced(limits=space.copy(run.blocks.limits)))
+
+    def begin(self, this: Recording) -> None:
+        """Whatever a level starts with counts as balanced."""
+        this.program.launch(this.run.level.blocks, drop_limit)
+
+    def move(self, this: Recording) -> None:
+        """In this round no block may get heavier than its limit, or than it is."""
+        this.program.launch(this.run.level.blocks, relax_limit)
+
+
+def relaxed_limits(rebalance: bool) -> tuple[Piece, ...]:
+    """Held limits, unless blocks are rebalanced."""
+    return () if rebalance else (RelaxedLimits(),)
+
+
+@kl.kernel
+def drop_limit(b, blocks: Blocks):
+    """Block b may weigh anything."""
+    set_limit(b, kl.int64(NO_LIMIT), blocks)
+
+
+@kl.kernel
+def relax_limit(b, blocks: Blocks, sequence: MoveSequence):
+    """Block b may weigh what it is meant to at most, or as much as now if that is more."""
+    set_limit(b, max(sequence.limits[b], blocks.weight[b]), blocks)

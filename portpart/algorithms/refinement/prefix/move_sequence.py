@@ -6,23 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.level import More, Run
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Recording
-from portpart.algorithms.refinement.sizes import RefinementSizes
+from portpart.algorithms.refinement import Figures, More, Recording, RefinementSizes, Run
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Kernel, Words
-from portpart.primitives.recorded_sort import (
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.records import Words
+from portpart.backends.programs import Array, ExecutionSpace, work
+from portpart.primitives import (
     SortArrays,
     SortSlots,
     record_sort,
+    set_keys,
     set_largest,
     sort_arrays,
-    sort_keys,
 )
 
 
@@ -141,7 +138,7 @@ def order_by_vertex(needed, moves: Moves, figures: Figures, sequence: MoveSequen
     """Request that the moves are sorted, by vertex first, if that is needed."""
     sequence.prefix.ordering = needed
     sequence.prefix.by_gain = 0
-    sort_keys(moves.moves, figures.vertices, sequence.sorting.words)
+    set_keys(moves.moves, figures.vertices, sequence.sorting.words)
     return needed
 
 

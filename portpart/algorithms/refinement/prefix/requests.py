@@ -13,18 +13,30 @@ long as all up to them fit; weight that leaves it in the same round does not cou
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.state import ActiveSets
-from portpart.algorithms.refinement.moves.list_moves import NEVER, add_move_to, list_at, mark_moved
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.moves.weight_copies import copy_for
-from portpart.algorithms.refinement.piece import Recording
+from dataclasses import dataclass
+
+from portpart.algorithms.objectives import CUT, Balance, Objective
+from portpart.algorithms.refinement import Figures, Recording, Refiner, TwoDirectionOptions
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets
+from portpart.algorithms.refinement.moves import (
+    NEVER,
+    Moves,
+    add_move_to,
+    copy_for,
+    list_at,
+    mark_moved,
+)
 from portpart.algorithms.refinement.prefix.best_prefix import (
     WIDEST,
     apply_all,
     exceeds,
     shorten_list,
+)
+from portpart.algorithms.refinement.prefix.independent_sets import (
+    IndependentSets,
+    record_legal_moves,
+    refiner_by,
 )
 from portpart.algorithms.refinement.prefix.move_sequence import (
     MoveSequence,
@@ -33,9 +45,9 @@ from portpart.algorithms.refinement.prefix.move_sequence import (
     sequence_of,
 )
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr
-from portpart.primitives.recorded_sort import set_largest
-from portpart.primitives.scan import TILE, record_scan
+from portpart.backends.programs import ExecutionSpace
+from portpart.graphs import Csr, Graph
+from portpart.primitives import SCAN_TILE, record_scan, set_largest
 
 NONE = -1
 
@@ -111,7 +123,7 @@ def order_requests_next(_, moves: Moves, figures: Figures, sequence: MoveSequenc
     sequence.prefix.by_gain += 1
     highest = sequence.prefix.top_gain if sequence.prefix.by_gain == BY_GAIN else figures.blocks
     set_largest(highest, sequence.sorting.words)
-    sequence.prefix.kept = max(kl.int64(1), (moves.moves + TILE - 1) // TILE)
+    sequence.prefix.kept = max(kl.int64(1), (moves.moves + SCAN_TILE - 1) // SCAN_TILE)
     sequence.prefix.made = 0
 
 
@@ -138,3 +150,40 @@ def grant_request(i, moves: Moves, blocks: Blocks, figures: Figures, sequence: M
         list_at(kl.atomic_next(sequence.prefix, PrefixWords.made), v, moves)
     else:
         mark_moved(v, NEVER, moves)
+
+
+# Refinement in two alternating directions (GP-metis, section III.C), a program for each level
+#
+# The legal moves are those of independent-set refinement; neighbours may move together here, as
+# they
+# move in one direction.  All but the moves of balanced partitions is shared with Jet: the cache of
+# best targets, the accounts of weights and cut, the best partition so far, and rebalancing.
+
+
+@dataclass(frozen=True)
+class TwoDirections(IndependentSets):
+    """Requests in two alternating directions.
+
+    Attributes
+    ----------
+    spares : bool
+        Whether blocks that weigh little keep their vertices.
+    """
+
+    spares: bool = False
+
+    def move(self, this: Recording) -> None:
+        """Legal moves, requests for those in the direction of the round, and what is granted."""
+        record_legal_moves(this)
+        if self.spares:
+            this.program.launch(this.run.level.next_movable, protect_light_source)
+        record_requests(this)
+
+
+def two_direction_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
+                          options: TwoDirectionOptions, seed: int,
+                          objective: Objective = CUT) -> Refiner:
+    """GP-metis's refinement of a hierarchy; see `Refiner`."""
+    rounds = options.of_rounds()
+    rule = TwoDirections(rounds.zero_gain, rounds.apply_later_moves, options.spare_sources)
+    return refiner_by(rule, space, finest, balance, rounds, seed, objective)

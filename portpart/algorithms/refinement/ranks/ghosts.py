@@ -8,31 +8,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import reset_flags
-from portpart.algorithms.refinement.gains.dirty_list import mark_dirty, never_mark, reset_gain
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.incumbent.state import Incumbent
-from portpart.algorithms.refinement.incumbent.unsaved_list import (
-    list_unsaved,
-    reset_saved,
-    set_best,
+from portpart.algorithms.refinement import Figures, Piece, Recording
+from portpart.algorithms.refinement.gains import (
+    ActiveSets,
+    GainCache,
+    mark_dirty,
+    never_mark,
+    reset_flags,
+    reset_gain,
 )
-from portpart.algorithms.refinement.moves.list_moves import (
-    join_target,
-    lock,
-    mark_moved,
-    reset_move,
-)
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement.incumbent import Incumbent, list_unsaved, reset_saved, set_best
+from portpart.algorithms.refinement.moves import Moves, join_target, lock, mark_moved, reset_move
 from portpart.algorithms.refinement.ranks.state import NONE, Changed, Sent
 from portpart.backends import language as kl
-from portpart.backends.language import Scope, int32
-from portpart.graphs.ghost_rows import GhostRows
-from portpart.primitives.mail import Mail, MailLayout, layout_of
-from portpart.primitives.owners import Halo, clear_arrived, ghost_of, record_push
-from portpart.primitives.ranks import Owners
+from portpart.backends.language.records import Scope
+from portpart.backends.language.words import int32
+from portpart.graphs.ranks import GhostRows
+from portpart.primitives import (
+    Halo,
+    Mail,
+    MailLayout,
+    Owners,
+    clear_arrived,
+    ghost_of,
+    layout_of,
+    record_push,
+)
 
 TEAM = 8
 """Lanes that visit the neighbours of a ghost."""

@@ -11,37 +11,42 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement import Recording
 from portpart.algorithms.refinement.ranks.state import RankTotals
-from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
-from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
-from portpart.algorithms.refinement.rebalancing.strong import (
+from portpart.algorithms.refinement.rebalancing import (
+    STAYS,
+    Evicting,
+    Rebalancing,
+    RebalancingRule,
     evict_strongly,
     keep_those_above,
     stand_at,
 )
 from portpart.backends import language as kl
-from portpart.backends.interface import Array
-from portpart.backends.language import Record
-from portpart.backends.steps import Parcel
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.limits import MAX_INT32
-from portpart.graphs.rows import Csr, global_id
-from portpart.primitives.mail import (
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, Parcel
+from portpart.graphs import MAX_INT32, Csr, global_id
+from portpart.graphs.ranks import DistributedGraph
+from portpart.primitives import (
     Mail,
     MailLayout,
     MailSizes,
+    Owners,
     Place,
+    clear_parts,
     count_item,
+    even_borders,
     got,
     layout_of_types,
     next_item,
+    place_arrived,
+    place_parts,
     put_number,
+    rank_of,
+    record_prefix,
+    record_scan,
+    tiles_of,
 )
-from portpart.primitives.owners import clear_parts, place_arrived, place_parts, record_prefix
-from portpart.primitives.places import even_borders
-from portpart.primitives.ranks import Owners, rank_of
-from portpart.primitives.scan import record_scan, tiles_of
 
 ANSWER = Place(0, wide=True, used=True)
 """A place in the line, which takes no more words than what it answers."""

@@ -9,34 +9,142 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from portpart.algorithms.balance.limits import Balance
-from portpart.algorithms.refinement import work_arrays
-from portpart.algorithms.refinement.accounting import AccountingSteps
-from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
-from portpart.algorithms.refinement.evaluation import Coarser, project, revert_to_best
-from portpart.algorithms.refinement.gains.steps import GainSteps
-from portpart.algorithms.refinement.incumbent.outcomes import RefinementOutcome
-from portpart.algorithms.refinement.incumbent.steps import IncumbentSteps
-from portpart.algorithms.refinement.level import Run
-from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.piece import Piece
-from portpart.algorithms.refinement.propagation.label_propagation import PropagationSteps
+import numpy as np
+
+from portpart.algorithms.objectives import Balance
+from portpart.algorithms.refinement import (
+    AccountingSteps,
+    Coarser,
+    Piece,
+    PropagationSteps,
+    RefinementOptions,
+    RefinementSizes,
+    Refiner,
+    Run,
+    may_touch,
+    project,
+    project_vertex,
+    revert_to_best,
+    work_arrays,
+)
+from portpart.algorithms.refinement.blocks import PreviousBlocks
+from portpart.algorithms.refinement.gains import GainSteps
+from portpart.algorithms.refinement.incumbent import Incumbent, IncumbentSteps, RefinementOutcome
+from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.ranks.ghosts import GhostSteps
 from portpart.algorithms.refinement.ranks.line import layout_for, line_of
-from portpart.algorithms.refinement.ranks.projection import fetched
 from portpart.algorithms.refinement.ranks.state import sent_for, totals_for
 from portpart.algorithms.refinement.ranks.sums import RankRebalancingSteps, SumSteps
-from portpart.algorithms.refinement.refiner import Refiner
-from portpart.algorithms.refinement.sizes import RefinementSizes
-from portpart.backends.communication.plan import planned
-from portpart.backends.interface import Array, Executable
-from portpart.graphs.distributed import DistributedGraph
-from portpart.graphs.ghost_rows import ghost_rows
-from portpart.graphs.graph import Graph
-from portpart.graphs.structure import Structure
-from portpart.primitives.mail import Mail, MailLayout
+from portpart.backends import language as kl
+from portpart.backends.communication import planned
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, Executable, ExecutionSpace
+from portpart.graphs import Graph, Structure
+from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
+from portpart.primitives import Mail, MailLayout, gather, lower_bound, positions_of
+
+# Projection between two levels of several ranks: owners of clusters send their blocks ----------
+#
+# Nearly all clusters of a rank's vertices are its own; what is known of the others is fetched.
+
+
+class ProjectedClusters(Record):
+    """What a rank knows of clusters.
+
+    Attributes
+    ----------
+    own : Coarser
+        The known state of own clusters,
+    foreign : Coarser
+        and of others,
+    names : array of int64
+        which have these numbers, ascending.
+    """
+
+    own: Coarser
+    foreign: Coarser
+    names: Array
+
+
+class Fetched(NamedTuple):
+    """The same, for a kernel of which each vertex of the finer graph is an item.
+
+    Attributes
+    ----------
+    clusters : ProjectedClusters
+    first, last : int
+        Numbers of own clusters.
+    """
+
+    clusters: ProjectedClusters
+    first: int
+    last: int
+
+    def project(self, space: ExecutionSpace, cluster: Array, moves: Moves,
+                incumbent: Incumbent) -> None:
+        """Vertices and ghosts of the finer graph start in the blocks of their clusters."""
+        space.parallel_for(len(cluster), project_from, cluster, self.clusters, self.first,
+                           self.last, len(self.clusters.names), moves, incumbent)
+
+
+def fetched(coarser: DistributedGraph, known: Coarser, cluster: Array) -> Fetched:
+    """What is known of the clusters of all vertices and ghosts of the finer graph.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    coarser : DistributedGraph
+        The graph of the clusters.
+    known : Coarser
+        The known state of this rank's clusters.
+    cluster : array of int64
+        The number of the cluster of each vertex and each ghost, among all ranks.
+    """
+    space, own = coarser.space, coarser.local.num_vertices
+    first = int(coarser.first[coarser.comm.rank])
+    outside = space.empty(len(cluster), np.int8)
+    space.parallel_for(len(cluster), mark_foreign, cluster, first, first + own, outside)
+    route = Route(coarser, gather(space, cluster, positions_of(space, outside)))
+    touched = space.empty(own, np.int8)
+    space.parallel_for(own, note_touched, known, touched)
+    best, flags = route.fetch([known.best, touched])
+    foreign = Coarser(best, flags, space.zeros(len(best), np.int32))
+    return Fetched(ProjectedClusters(known, foreign, route.names), first, first + own)
+
+
+@kl.kernel
+def mark_foreign(v, cluster, first, last, outside):
+    """outside[v] = whether v's cluster is not in a range."""
+    outside[v] = kl.int8(cluster[v] < first or cluster[v] >= last)
+
+
+@kl.kernel
+def note_touched(c, known: Coarser, touched):
+    """touched[c] = whether c may be on a boundary of its best partition."""
+    touched[c] = may_touch(known.flags[c], known.is_dirty[c])
+
+
+@kl.kernel
+def project_from(v, cluster, clusters: ProjectedClusters, first, last, count, moves: Moves,
+                 incumbent: Incumbent):
+    """A vertex or a ghost starts in the block of its cluster, and inside it if that was."""
+    c = cluster[v]
+    if c >= first and c < last:
+        project_vertex(v, c - first, clusters.own, moves, incumbent)
+    else:
+        project_vertex(v, lower_bound(clusters.names, 0, count, c), clusters.foreign, moves,
+                       incumbent)
+
+
+# Refinement over several ranks, with the result of one device ----------------------------------
+#
+# Every rank refines its own vertices by the kernels of one device.  Sums over the ranks, and
+# updates
+# of ghosts, replace what one device has at hand.
+
 
 RANK_JET: tuple[Piece, ...] = (
     IncumbentSteps(), SumSteps(), GainSteps(), GhostSteps(), RankRebalancingSteps(),

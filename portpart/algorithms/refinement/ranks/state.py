@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement.gains.active_sets import NUM_LENGTHS
-from portpart.algorithms.refinement.sizes import BUCKETS, RefinementSizes
+from portpart.algorithms.refinement import BUCKETS, RefinementSizes
+from portpart.algorithms.refinement.gains import NUM_LENGTHS
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array, ExecutionSpace
-from portpart.backends.language import Record
-from portpart.backends.work import WorkRecord
-from portpart.graphs.distributed import DistributedGraph
-from portpart.primitives.reduce import STRIPES
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.graphs.ranks import DistributedGraph
+from portpart.primitives import STRIPES
 
 NONE = -1
 

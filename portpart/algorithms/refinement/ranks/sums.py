@@ -5,25 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import KEPT, LISTED, MARKED, MOVABLE
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache
-from portpart.algorithms.refinement.moves.list_moves import set_cost, set_weight
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.moves.weight_copies import sum_copies, twice_the_cost
-from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement import BUCKETS, Figures, Piece, Recording
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import (
+    KEPT,
+    LISTED,
+    MARKED,
+    MOVABLE,
+    ActiveSets,
+    GainCache,
+)
+from portpart.algorithms.refinement.moves import (
+    Moves,
+    set_cost,
+    set_weight,
+    sum_copies,
+    twice_the_cost,
+)
 from portpart.algorithms.refinement.ranks.line import record_line
 from portpart.algorithms.refinement.ranks.state import RankTotals
-from portpart.algorithms.refinement.rebalancing.loss_buckets import bucket_for, set_threshold
-from portpart.algorithms.refinement.rebalancing.state import Rebalancing
-from portpart.algorithms.refinement.rebalancing.steps import THRESHOLD_TEAM, RebalancingSteps
-from portpart.algorithms.refinement.rebalancing.strong import put_behind
-from portpart.algorithms.refinement.sizes import BUCKETS
+from portpart.algorithms.refinement.rebalancing import (
+    THRESHOLD_TEAM,
+    Rebalancing,
+    RebalancingSteps,
+    bucket_for,
+    put_behind,
+    set_threshold,
+)
 from portpart.backends import language as kl
-from portpart.primitives.mail import MailLayout
-from portpart.primitives.owners import record_prefix
-from portpart.primitives.ranks import Owners
+from portpart.primitives import MailLayout, Owners, record_prefix
 
 
 @kl.kernel

@@ -6,20 +6,20 @@ others it is counted (`rebalance.py`).
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import (
+from portpart.algorithms.refinement import Deciding, Figures
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import (
     IS_MOVABLE,
+    ActiveSets,
+    GainCache,
+    UnratedList,
     are_few,
     boundary_vertex,
+    failed,
+    list_unrated,
     movable_vertex,
 )
-from portpart.algorithms.refinement.gains.by_degree import Deciding
-from portpart.algorithms.refinement.gains.gain_cache import failed
-from portpart.algorithms.refinement.gains.state import ActiveSets, GainCache, UnratedList
-from portpart.algorithms.refinement.gains.unrated_list import list_unrated
-from portpart.algorithms.refinement.moves.list_moves import set_target
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement.moves import Moves, set_target
 from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     ALL,
     REST,
@@ -27,13 +27,17 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     enter_bucket,
     scope_of,
 )
-from portpart.algorithms.refinement.rebalancing.plan import BATCH
-from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT, RebalancingRule, evicts_all
+from portpart.algorithms.refinement.rebalancing.rule import (
+    BATCH,
+    BY_WEIGHT,
+    RebalancingRule,
+    evicts_all,
+)
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.algorithms.refinement.rebalancing.strong import let_stay
 from portpart.backends import language as kl
-from portpart.backends.language import Scope
-from portpart.graphs.rows import Csr, global_id
+from portpart.backends.language.records import Scope
+from portpart.graphs import Csr, global_id
 
 NONE = -1
 

@@ -7,18 +7,15 @@ the limit.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.active_sets import are_few
-from portpart.algorithms.refinement.gains.state import ActiveSets, UnratedList
-from portpart.algorithms.refinement.gains.unrated_list import empty_unrated
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.refinement import BUCKETS, Figures
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets, UnratedList, are_few, empty_unrated
+from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.rebalancing.rule import RebalancingRule, evicts_all
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
-from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
-from portpart.graphs.rows import Csr, global_id
-from portpart.primitives.hashing import hash_of
+from portpart.graphs import Csr, global_id
+from portpart.primitives import hash_of
 
 NOT_NEGATIVE = 2**63 - 1
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives.connectivity import ConnectivityTable
-from portpart.algorithms.objectives.objective import BlockScore, Found, Rules, Tables
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
-from portpart.algorithms.refinement.level import More
-from portpart.algorithms.refinement.moves.list_moves import add_move, set_target
-from portpart.algorithms.refinement.moves.state import Moves
+from portpart.algorithms.objectives import BlockScore, ConnectivityTable, Found, Rules, Tables
+from portpart.algorithms.refinement import Figures, More
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import BlockSearch, best_candidate
+from portpart.algorithms.refinement.moves import Moves, add_move, set_target
 from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     chance,
     empty_slot,
@@ -25,8 +22,9 @@ from portpart.algorithms.refinement.rebalancing.loss_buckets import (
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Static
-from portpart.graphs.rows import Csr, global_id
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.statics import Static
+from portpart.graphs import Csr, global_id
 
 NONE = -1
 

@@ -1,22 +1,30 @@
-"""How blocks that are too heavy are relieved: the values that weak and strong rebalancing share.
-
-`BY_LOSS` is what Jet's paper prints (section 4.2), `AS_RELEASED` what its released code does;
-`BY_WEIGHT` is in between, and fast.
-"""
+"""The rule and the plan of rebalancing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.blocks.target_capacity import CLOSING, OPEN, TargetCapacity
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.options import RefinementOptions
+from portpart.algorithms.refinement import BUCKETS, Figures, RefinementOptions
+from portpart.algorithms.refinement.blocks import CLOSING, OPEN, Blocks, TargetCapacity
+from portpart.algorithms.refinement.gains import (
+    ActiveSets,
+    GainCache,
+    UnratedList,
+    empty_unrated,
+    turn_on_boundary,
+)
+from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
-from portpart.algorithms.refinement.sizes import BUCKETS
 from portpart.backends import language as kl
-from portpart.backends.language import DeviceFunction, Scope, Static
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Scope
+from portpart.backends.language.statics import Static
+
+# How blocks that are too heavy are relieved: the values that weak and strong rebalancing share
+#
+# `BY_LOSS` is what Jet's paper prints (section 4.2), `AS_RELEASED` what its released code does;
+# `BY_WEIGHT` is in between, and fast.
+
 
 BUCKET_BASE = 1.5
 
@@ -122,7 +130,8 @@ def bucket_by_loss(loss, weight, rebalancing: Rebalancing):
     return bucket
 
 
-BY_WEIGHT = RebalancingRule(bucket_by_weight, slight_share=8, doubled=True, fine=False,
+BY_WEIGHT: RebalancingRule = RebalancingRule(
+    bucket_by_weight, slight_share=8, doubled=True, fine=False,
                             nearest=False)
 BY_LOSS = RebalancingRule(bucket_by_loss, slight_share=ANY_EXCESS, doubled=False, fine=True,
                           nearest=True)
@@ -144,3 +153,76 @@ def evicts_all(b, blocks: Blocks, rebalancing: Rebalancing, rule: RebalancingRul
     """Whether all vertices of b, which is too heavy, may leave: it is heavily overloaded."""
     excess = blocks.weight[b] - blocks.means[b]
     return rebalancing.strong != 0 or excess > blocks.limits[b] // rule.slight_share
+
+
+# What the next rebalancing is: weak or strong, how far it looks, and its work sizes ------------
+
+
+BATCH = 256
+"""Vertices that a team gathers from before it adds to the number of eviction candidates."""
+
+
+@kl.device
+def forget_rebalancings(rebalancing: Rebalancing):
+    """Label propagation was last: no weak rebalancing has been since."""
+    rebalancing.rebalancings = 0
+    return rebalancing.rebalancings
+
+
+@kl.device
+def ask_for_strong(rebalancing: Rebalancing):
+    """Strong rebalancing is next, however many weak ones there have been."""
+    rebalancing.rebalancings = rebalancing.weak_limit
+    return rebalancing.rebalancings
+
+
+@kl.device
+def end_rebalancing(rebalancing: Rebalancing, rule: RebalancingRule):
+    """Vertices have left blocks that were too heavy."""
+    rebalancing.rebalancings += 1
+    if rule.weak_again:
+        if rebalancing.strong != 0:
+            rebalancing.rebalancings = 0
+    rebalancing.short = 0
+    rebalancing.wide = rebalancing.next_wide
+    rebalancing.next_wide = 0
+    return rebalancing.wide
+
+
+@kl.device
+def plan_strength(balanced, rebalancing: Rebalancing):
+    """Say whether the next rebalancing, unless all is balanced, is the strong one."""
+    rebalancing.strong = kl.int64(
+        not balanced and rebalancing.rebalancings >= rebalancing.weak_limit)
+    return rebalancing.strong
+
+
+@kl.device
+def plan_gathering(cache: GainCache, active: ActiveSets, rebalancing: Rebalancing):
+    """Set the work sizes of the two ways to go through the first list for a rebalancing.
+
+    Until then each vertex that is marked as dirty may be put on the list.
+    """
+    listed = active.on_boundary + cache.marked
+    gathers = listed > rebalancing.many_on_boundary
+    rebalancing.single = 0 if gathers else listed
+    rebalancing.batches = (listed + BATCH - 1) // BATCH if gathers else 0
+    return listed
+
+
+@kl.device
+def plan_leaving(heavily, unrated: UnratedList, rebalancing: Rebalancing, figures: Figures):
+    """No vertex is listed to leave yet."""
+    rebalancing.candidates = 0
+    rebalancing.rated = 0
+    empty_unrated(unrated)
+    rebalancing.swept = max(heavily, rebalancing.strong) * figures.vertices
+    return rebalancing.swept
+
+
+@kl.kernel
+def swap_boundary(_, cache: GainCache, active: ActiveSets, rebalancing: Rebalancing,
+                  figures: Figures):
+    """The first list that has been kept takes the place of the other."""
+    turn_on_boundary(active, figures)
+    plan_gathering(cache, active, rebalancing)

@@ -1,15 +1,13 @@
-"""Vertices that may leave overloaded blocks, sorted into buckets."""
+"""Vertices that may leave blocks that are too heavy, in buckets (Jet, section 4.2)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from portpart.algorithms.refinement.sizes import BUCKETS, of_blocks, of_vertices
+from portpart.algorithms.refinement import BUCKETS, of_blocks, of_vertices
 from portpart.backends import language as kl
-from portpart.backends.declared import work
-from portpart.backends.interface import Array
-from portpart.backends.work import WorkRecord
-from portpart.primitives.scan import tiles_of
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.primitives import tiles_of
 
 STAYS = -1
 """In place of the slot of a vertex that does not leave."""

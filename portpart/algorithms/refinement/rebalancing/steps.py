@@ -8,11 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from portpart.algorithms.refinement.gains.active_sets import keep_on_boundary
-from portpart.algorithms.refinement.gains.by_degree import UNRATED, ByDegree
-from portpart.algorithms.refinement.gains.steps import launch_by_degree
-from portpart.algorithms.refinement.options import RefinementOptions
-from portpart.algorithms.refinement.piece import Piece, Recording
+from portpart.algorithms.refinement import UNRATED, ByDegree, Piece, Recording, RefinementOptions
+from portpart.algorithms.refinement.gains import keep_on_boundary, launch_by_degree
 from portpart.algorithms.refinement.rebalancing.eviction import (
     gather_other_leavers,
     list_all_leavers,
@@ -21,12 +18,12 @@ from portpart.algorithms.refinement.rebalancing.eviction import (
     rate_gathered,
 )
 from portpart.algorithms.refinement.rebalancing.loss_buckets import set_threshold
-from portpart.algorithms.refinement.rebalancing.plan import swap_boundary
 from portpart.algorithms.refinement.rebalancing.rebalance import Rated, evict_weakly
 from portpart.algorithms.refinement.rebalancing.rule import (
     BY_WEIGHT,
     RebalancingRule,
     rebalancing_rule,
+    swap_boundary,
 )
 from portpart.algorithms.refinement.rebalancing.strong import record_leaving, record_weight_change
 

@@ -7,18 +7,17 @@ each tile is visited once more to move its vertices.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.blocks.state import Blocks
-from portpart.algorithms.refinement.figures import Figures
-from portpart.algorithms.refinement.moves.list_moves import add_move_to
-from portpart.algorithms.refinement.moves.state import Moves
-from portpart.algorithms.refinement.piece import Recording
+from portpart.algorithms.refinement import Figures, Recording
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.moves import Moves, add_move_to
 from portpart.algorithms.refinement.rebalancing.loss_buckets import empty_slot
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import STAYS, Rebalancing
 from portpart.backends import language as kl
-from portpart.backends.language import StaticArray, StaticValue
-from portpart.graphs.rows import Csr
-from portpart.primitives.scan import TEAM, TILE, scan_tile_sums
+from portpart.backends.language.records import StaticArray
+from portpart.backends.language.statics import StaticValue
+from portpart.graphs import Csr
+from portpart.primitives import SCAN_TILE, TEAM, scan_tile_sums
 
 NONE = -1
 
@@ -90,9 +89,9 @@ def leaving_weight(v, end, graph: Csr, rebalancing: Rebalancing):
 def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
     """Sum up the weight of the vertices of a tile that leave."""
     total = kl.int64(0)
-    end = min((tile + 1) * TILE, figures.vertices)
+    end = min((tile + 1) * SCAN_TILE, figures.vertices)
     width = kl.int64(kl.team_size())
-    for base in range(tile * TILE, end, ROWS * width):
+    for base in range(tile * SCAN_TILE, end, ROWS * width):
         v = base + kl.lane()
         for j in kl.static_range(ROWS):
             total += leaving_weight(v + j * width, end, graph, rebalancing)
@@ -197,9 +196,9 @@ def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: 
     behind = before
     if tile + 1 < state.rebalancing.tiles:
         behind = min(state.rebalancing.tile_sums[tile + 1], end_of_row(state.blocks))
-    end = min((tile + 1) * TILE, state.figures.vertices)
+    end = min((tile + 1) * SCAN_TILE, state.figures.vertices)
     width = kl.int64(kl.team_size())
-    base = kl.int64(tile) * TILE
+    base = kl.int64(tile) * SCAN_TILE
     weights = Weights()
     while before < behind:
         v = base + kl.lane()

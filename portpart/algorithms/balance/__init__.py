@@ -1,1 +1,0 @@
-"""Limits of blocks, and the last word on them: overload, underload, packing on the host."""

@@ -1,0 +1,10 @@
+from .hierarchy import (
+    CPU_FOLD as CPU_FOLD,
+    GPU_FOLD as GPU_FOLD,
+    Fold as Fold,
+    coarsen_ranks as coarsen_ranks,
+    fold_coarsest as fold_coarsest,
+    fold_for as fold_for,
+    projected as projected,
+)
+from .merging import rows_of as rows_of

@@ -1,0 +1,228 @@
+"""Clustering over several ranks: the clusters that `clustering` finds on one device.
+
+The host walks the rounds.  Own vertices join own clusters as on one device.  In each round ranks
+exchange
+
+    chains of proposals that lead to other ranks, and where they go on there, until all have ended
+    requests for room in clusters of other ranks, and replies
+    granted requests, and replies, if there is too little capacity somewhere
+    clusters of vertices that are ghosts elsewhere, and weights of clusters further away
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from portpart.algorithms.coarsening import ClusteringOptions, list_rest, list_single
+from portpart.algorithms.coarsening.ranks.capacity import ClusterCapacity
+from portpart.algorithms.coarsening.ranks.chains import (
+    Chains,
+    Waiting,
+    begin_chain,
+    end_chain,
+    end_long_chain,
+    extend_chain,
+    follow_on,
+    follow_wish,
+    mark_exit,
+    mark_open,
+)
+from portpart.algorithms.coarsening.ranks.groups import group_leftovers
+from portpart.algorithms.coarsening.ranks.numbers import RankClusters, numbered
+from portpart.algorithms.coarsening.ranks.state import State
+from portpart.backends.programs import Array
+from portpart.errors import InputError
+from portpart.graphs.ranks import DistributedGraph, owned, values_for_ghosts
+from portpart.primitives import Message, Part, Talk, gather, grouped, positions_of
+
+# Moves in a round of clustering over several ranks: the host's part of `rank_chains` -----------
+
+
+class ProposalChains:
+    """The chains of proposals of a rank, followed until all of them have ended.
+
+    Parameters
+    ----------
+    state : State
+        Vertices on the list have made their proposals.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state, self._space, space = state, state.space, state.space
+        count, _ = state.num_listed()
+        self._waiting = Waiting.allocate(space, count).over(
+            Waiting.own_words(space.zeros(1, np.int64)))
+        self._slots = space.empty(state.own, np.int32)
+        space.parallel_for(count, follow_wish, state.listed, state.csr, state.rounds,
+                           self._waiting)
+        self._count = int(space.to_host(self._waiting.own_words.array)[0])
+        are_exits = space.empty(self._count, np.int8)
+        space.parallel_for(self._count, mark_exit, self._waiting, are_exits)
+        self._exits = self._begun(positions_of(space, are_exits))
+        self._asking, self._longer = self._exits, space.empty(0, np.int32)
+
+    def settled(self, requests: Callable[[bool], Part]) -> Talk[Part]:
+        """Mark the vertices that move.
+
+        Parameters
+        ----------
+        requests : callable
+            Gives rows that go to other ranks once all chains of this one have ended; or, on
+            request, none.
+
+        Returns
+        -------
+        Part
+            Such rows from all ranks.
+        """
+        arrived: list[Part] = []
+        are_sent = False
+        while True:
+            still_open = self._still_open()
+            sends = not (len(still_open) or are_sent)
+            are_sent = are_sent or sends
+            asks, ids = self._asks(still_open)
+            received = yield Message([asks, requests(sends)], [len(still_open)])
+            asks, part = received.parts
+            arrived.append(part)
+            if not received.words[:, 0].any():
+                return self._by_rank(arrived)
+            received = yield Message([self._answers(asks)])
+            last, further, reached = received.parts[0].columns
+            self._space.parallel_for(len(ids), extend_chain, ids, Chains(last, further, reached),
+                                     self._asking)
+
+    def _begun(self, ids: Array) -> Chains:
+        """The chains of some vertices that wait."""
+        state, kind = self._state, self._state.handles.names.dtype
+        count = len(ids)
+        chains = Chains(*(self._space.empty(count, each) for each in (kind, kind, np.int32)))
+        self._space.parallel_for(count, begin_chain, ids, self._waiting, state.handles.identities,
+                                 state.rounds, chains, self._slots)
+        return chains
+
+    def _still_open(self) -> Array:
+        """Chains that other ranks have to be asked about; where there are none, vertices move."""
+        found = self._open()
+        if self._asking is self._exits and not len(found):
+            longer = self._space.empty(self._count, np.int8)
+            self._space.parallel_for(self._count, end_chain, self._waiting, self._state.rounds,
+                                     self._exits, self._slots, longer)
+            self._longer = positions_of(self._space, longer)
+            self._asking = self._begun(self._longer)
+            found = self._open()
+        if not len(found):
+            self._space.parallel_for(len(self._longer), end_long_chain, self._longer,
+                                     self._waiting, self._state.rounds, self._asking)
+        return found
+
+    def _open(self) -> Array:
+        are_open = self._space.empty(len(self._asking.reached), np.int8)
+        self._space.parallel_for(len(are_open), mark_open, self._asking, are_open)
+        return positions_of(self._space, are_open)
+
+    def _asks(self, chains: Array) -> tuple[Part, Array]:
+        """Questions to the owners of the vertices that come next, and the chains in their order."""
+        space, asking = self._space, self._asking
+        graph = self._state.graph
+        order, counts = grouped(space, graph.owners, graph.comm.size,
+                                gather(space, asking.next, chains))
+        ids = gather(space, chains, order)
+        return Part([gather(space, each, ids)
+                     for each in (asking.last, asking.next, asking.reached)], counts), ids
+
+    def _answers(self, asks: Part) -> Part:
+        last, further, reached = asks.columns
+        state = self._state
+        self._space.parallel_for(len(last), follow_on, owned(state.graph, further),
+                                 Chains(last, further, reached), state.csr, state.handles.names,
+                                 state.rounds, self._exits, self._slots)
+        return asks
+
+    def _by_rank(self, parts: list[Part]) -> Part:
+        """Rows of several messages, of which each rank has sent one, in the order of the ranks."""
+        filled = [each for each in parts if each.counts.any()]
+        if len(filled) < 2:
+            return (filled or parts)[0]
+        rows: dict[int, tuple[Part, int, int]] = {}
+        for part in filled:
+            ends = part.counts.cumsum().tolist()
+            rows.update((rank, (part, ends[rank] - int(part.counts[rank]), ends[rank]))
+                        for rank in np.flatnonzero(part.counts).tolist())
+        counts = np.sum([part.counts for part in filled], axis=0)
+        columns = []
+        for number, column in enumerate(filled[0].columns):
+            whole, behind = self._space.empty(int(counts.sum()), column.dtype), 0
+            for rank in sorted(rows):
+                part, first, end = rows[rank]
+                whole[behind : behind + end - first] = part.columns[number][first:end]
+                behind += end - first
+            columns.append(whole)
+        return Part(columns, counts)
+
+
+# Clustering over several ranks: the clusters that `clustering` finds on one device -------------
+#
+# The host walks the rounds.  Own vertices join own clusters as on one device.  In each round ranks
+# exchange
+#
+#     chains of proposals that lead to other ranks, and where they go on there, until all have
+# ended
+#     requests for room in clusters of other ranks, and replies
+#     granted requests, and replies, if there is too little capacity somewhere
+#     clusters of vertices that are ghosts elsewhere, and weights of clusters further away
+
+
+NO_LIMIT = 2**62
+
+
+def cluster_ranks(graph: DistributedGraph, max_weight: int, seed: int,
+                  options: ClusteringOptions, label: Array | None = None) -> Talk[RankClusters]:
+    """Clusters of at most `max_weight`, the same as on one device.
+
+    Parameters
+    ----------
+    graph : DistributedGraph
+    max_weight : int
+        No cluster of several vertices weighs more.
+    seed : int
+        Breaks ties.
+    options : ClusteringOptions
+        Without rounds of improvement.
+    label : array of int32, shape (own vertices,), optional
+        Only vertices of equal label share a cluster.  Ghosts receive theirs once.
+
+    Raises
+    ------
+    InputError
+        If there are rounds of improvement.
+    """
+    if options.improve_rounds:
+        raise InputError("clustering over several ranks has no rounds of improvement")
+    state = State(graph, max_weight, seed, label)
+    if state.rounds.label is not None:
+        yield from tell_labels(state, state.rounds.label)
+    left = 0
+    for turn in range(options.join_rounds):
+        if turn == 0:
+            state.propose_among_single()
+        else:
+            state.propose_among_clusters(state.rounds)
+        moves, capacity = ProposalChains(state), ClusterCapacity(state, turn)
+        arrived = yield from moves.settled(capacity.requests)
+        yield from capacity.admitted(arrived)
+        last = turn + 1 == options.join_rounds
+        left = yield from capacity.update_ghosts(list_single if last else list_rest)
+    are_many = 1000 * left > int(1000 * options.max_left) * graph.totals.num_vertices
+    if are_many:
+        state.propose_among_clusters(state.rounds.replaced(max_weight=NO_LIMIT))
+        yield from group_leftovers(state)
+    return (yield from numbered(state, not are_many))
+
+
+def tell_labels(state: State, labels: Array) -> Talk[None]:
+    """Ghosts get the labels of their vertices."""
+    received = yield Message([values_for_ghosts(state.space, state.graph.halo, [labels])])
+    labels[state.own : state.local] = received.parts[0].columns[0]

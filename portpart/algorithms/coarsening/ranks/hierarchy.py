@@ -1,0 +1,227 @@
+"""The hierarchy of coarser graphs over several ranks: level by level that of one device.
+
+Small levels are *gathered*: every rank collects the graph, and goes on as one device does, without
+messages.  Ranks whose arrays are in the same memory do so once.  From where on does not change the
+levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from portpart.algorithms.coarsening import (
+    BY_HASHING,
+    ClusteringOptions,
+    Clusters,
+    Level,
+    cluster,
+    cluster_of_cluster,
+    coarsen,
+    give_label,
+    value_of_clusters,
+    weight_rule,
+)
+from portpart.algorithms.coarsening.ranks.clustering import cluster_ranks
+from portpart.algorithms.coarsening.ranks.contraction import contract_ranks
+from portpart.backends import language as kl
+from portpart.backends.communication import Communicator, once, planned
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import Graph
+from portpart.graphs.ranks import DistributedGraph, Route
+from portpart.primitives import Talk, converted, held, lower_bound
+
+__all__ = ["Fold", "coarsen_ranks", "fold_for"]
+
+AnyPart = DistributedGraph | Graph
+
+UNKNOWN = -(2**62)
+"""The value of a cluster of which this rank has no vertex; less than any."""
+
+
+class Fold(NamedTuple):
+    """The largest graph that every rank has as a whole."""
+
+    max_vertices: int
+    max_arcs: int
+
+    def takes(self, graph: DistributedGraph) -> bool:
+        """Whether a graph is small enough."""
+        whole = graph.whole
+        return whole.num_vertices <= self.max_vertices and whole.num_arcs <= self.max_arcs
+
+    def fold_graph(self, graph: DistributedGraph) -> AnyPart:
+        """The whole graph if it is small enough, else the graph."""
+        return graph.gather() if self.takes(graph) else graph
+
+
+CPU_FOLD, GPU_FOLD = Fold(1 << 18, 1 << 22), Fold(10_000_000, 150_000_000)
+"""A graph that one device coarsens sooner than ranks exchange messages."""
+
+
+def fold_for(space: ExecutionSpace) -> Fold:
+    """The graphs that are gathered on such a device by default."""
+    return CPU_FOLD if space.kind == "cpu" else GPU_FOLD
+
+
+def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
+                  options: ClusteringOptions, fold: Fold | None = None,
+                  labels: Sequence[Array | None] = (None,), **when: Any) -> list[Level[Any]]:
+    """Levels of a graph that belongs to several ranks.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    graph : DistributedGraph
+    coarsest : int
+        Coarsening ends at about this many vertices.
+    limit : int
+        No cluster may weigh more.
+    options : ClusteringOptions
+    fold : Fold, optional
+        Which levels are gathered; the default depends on the kind of device.
+    labels : sequence of (array of int32, or None)
+        Of own vertices, as :func:`coarsen` takes them.
+    **when
+        When coarsening ends, and which graphs are no levels: as :func:`coarsen` takes them.
+
+    Returns
+    -------
+    list of Level
+        Finest first.  Gathered graphs are plain ones, the same on all ranks.  Clusters of others
+        are those of own vertices and ghosts, by the names of the coarse vertices.
+    """
+    fold = fold or fold_for(graph.space)
+    max_weight = weight_rule(graph, coarsest, limit, options)
+
+    weight_type = graph.totals.weight_sum_dtype
+
+    def find_clusters(fine: AnyPart, seed: int, label: Array | None) -> _Coarsened | Clusters:
+        if isinstance(fine, DistributedGraph):
+            return held(fine.comm, fine.space, _coarsened(fine, max_weight(fine), seed, options,
+                                                          label, weight_type))
+        return once(graph.comm, fine.space,
+                    lambda: cluster(fine.space, fine, max_weight(fine), seed, options, label))
+
+    def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
+        if not isinstance(fine, DistributedGraph):
+            return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
+        if fold.takes(clusters.graph):
+            clusters.cluster = ids_of(clusters.graph, clusters.cluster)
+        return fold.fold_graph(clusters.graph)
+
+    if fold.takes(graph):
+        labels = [each if each is None else graph.gather_values(each) for each in labels]
+    return coarsen(graph.space, cast(Any, fold.fold_graph(graph)), cast(Any, find_clusters),
+                   labels=labels, contraction=cast(Any, contraction), through=cast(Any, _through),
+                   carry=cast(Any, partial(projected, graph.comm)), **when)
+
+
+def fold_coarsest(levels: list[Level[Any]]) -> None:
+    """Let every rank have the coarsest graph as a whole.  All ranks call it."""
+    coarsest = levels[-1].graph
+    if isinstance(coarsest, DistributedGraph):
+        if len(levels) > 1:
+            levels[-2].cluster = ids_of(coarsest, levels[-2].cluster)
+        levels[-1].graph = coarsest.gather()
+
+
+def ids_of(graph: DistributedGraph, names: Array) -> Array:
+    """The numbers in the whole graph of vertices, by their names.  All ranks call it."""
+    return _fetched(graph, names, graph.local.global_ids) if graph.are_moved else names
+
+
+@dataclass(eq=False)
+class _Coarsened:
+    """Clusters of own vertices and ghosts, and their graph."""
+
+    cluster: Array
+    graph: DistributedGraph
+
+
+def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,
+               label: Array | None, weight_type: np.dtype[Any]) -> Talk[_Coarsened]:
+    clusters = yield from cluster_ranks(graph, max_weight, seed, options, label)
+    coarse = yield from contract_ranks(graph, clusters, weight_type)
+    return _Coarsened(clusters.cluster, coarse)
+
+
+def _through(between: AnyPart, cluster: Array, further: Any) -> Array:
+    """The clusters of clusters, which are vertices of the graph between."""
+    if isinstance(between, Graph):
+        return cluster_of_cluster(between, cluster, further)
+    return _fetched(between, cluster, further.cluster)
+
+
+def _fetched(graph: DistributedGraph, names: Array, values: Array) -> Array:
+    """What owners have for vertices."""
+    route = Route(graph, names)
+    received, = route.fetch([values])
+    result = graph.space.empty(len(names), received.dtype)
+    graph.space.parallel_for(len(names), look_up, names, route.names, len(route.names), received,
+                             result)
+    return result
+
+
+def projected(comm: Communicator, graph: AnyPart, cluster: Array, values: Array,
+              coarse: AnyPart) -> Array:
+    """The value of each cluster, which all of its vertices have.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    comm : Communicator
+    graph : DistributedGraph or Graph
+    cluster : array
+        As the levels have it.
+    values : array of int32
+        Of the vertices of `graph`; of several ranks, of own vertices.
+    coarse : DistributedGraph or Graph
+        The graph of the clusters, or one that is coarser still.
+
+    Returns
+    -------
+    array of int32
+        Of the vertices of `coarse`; of several ranks, of own vertices.
+
+    Notes
+    -----
+    The owner of a cluster owns its leader, so owners know values without a message.
+    """
+    if isinstance(graph, Graph):
+        return once(comm, graph.space, lambda: value_of_clusters(graph, cluster, values,
+                                                                 cast(Graph, coarse)))
+    space, own = graph.space, graph.local.num_vertices
+    if isinstance(coarse, DistributedGraph):
+        first, last = (int(each) for each in coarse.first[comm.rank : comm.rank + 2])
+        result = space.empty(last - first, np.int32)
+        space.parallel_for(own, give_to_own, values, cluster, first, last, result)
+        return result
+
+    def known_here() -> Array:
+        known = space.full(coarse.num_vertices, UNKNOWN, np.int64)
+        space.parallel_for(own, give_label, values, cluster, known)
+        return known
+
+    words = planned(comm, known_here)
+    comm.all_reduce(words, 0, len(words), "max")
+    return once(comm, space, lambda: converted(space, words, np.int32))
+
+
+@kl.kernel
+def give_to_own(v, values, cluster, first, last, result):
+    """A cluster of this rank has v's value; all threads write the same value."""
+    if cluster[v] >= first and cluster[v] < last:
+        result[cluster[v] - first] = values[v]
+
+
+@kl.kernel
+def look_up(v, wanted, names, count, values, result):
+    """result[v] = the value for a name."""
+    result[v] = values[lower_bound(names, 0, count, wanted[v])]

@@ -1,0 +1,269 @@
+"""Rows of clusters with those added that other ranks have made: only rows that get any change.
+
+These and the rows that have arrived are contracted once more, and replace the old ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening import Clusters, rows_of_clusters
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.graphs import Graph, distinct
+from portpart.graphs.ranks import number_own
+from portpart.primitives import (
+    NameIndex,
+    gather,
+    name_index,
+    offsets_from_counts,
+    place_of,
+    positions_of,
+)
+
+TEAM = 8
+
+
+class ClusterRows(Record):
+    """Rows of clusters, as a graph has them."""
+
+    offsets: Array
+    targets: Array
+    weights: Array
+    vertex_weights: Array
+
+
+class ArrivedRows(Record):
+    """Rows of own clusters that other ranks have made.
+
+    Attributes
+    ----------
+    names : array of int32
+        The number of each cluster among those of all ranks.
+    degrees : array of int32
+    vertex_weights : array of int64
+    heads : array of int32
+        Of the arcs of all rows, by their numbers among those of all ranks.
+    weights : array
+        Of the arcs.
+    """
+
+    names: Array
+    degrees: Array
+    vertex_weights: Array
+    heads: Array
+    weights: Array
+
+
+class HeadNumbers(Record):
+    """How a rank numbers heads: own clusters from 0 on, then foreign ones.
+
+    Attributes
+    ----------
+    foreign : NameIndex
+        Foreign clusters that heads are.
+    known : array of int32
+        The ones that rows have been made with.
+    low, own : int
+        The first own cluster, and how many there are.
+    shift : int
+        What is added to the numbers.
+    """
+
+    foreign: NameIndex
+    known: Array
+    low: int = kl.word()
+    own: int = kl.word()
+    shift: int = kl.word()
+
+
+def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype[Any]) -> ClusterRows:
+    """The rows of this many clusters."""
+    clusters = Clusters(count, members, graph.space.full(1, count, np.int64))
+    return ClusterRows(*rows_of_clusters(graph, clusters, weight_type).arrays())
+
+
+def merged(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows, known: Array,
+           low: int, own: int, end: int) -> tuple[ClusterRows, Array]:
+    """Rows of own clusters with those added that have arrived.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    made : ClusterRows
+        Of own clusters, and behind them of foreign ones.
+    arrived : ArrivedRows
+    known : array of int64
+        The foreign clusters that heads of `made` are, ascending.
+    low, own, end : int
+        The first own cluster, how many there are, and how many all ranks have.
+
+    Returns
+    -------
+    ClusterRows
+    array of int64
+        The foreign clusters that heads are, ascending.
+    """
+    foreign = _all_foreign(space, known, arrived.heads, low, own)
+    leaders, marks = space.empty(len(arrived.names), np.int32), space.zeros(own, np.int8)
+    space.parallel_for(len(leaders), number_own, arrived.names, low, leaders)
+    space.parallel_for(len(leaders), mark_leader, leaders, marks)
+    touched, places = positions_of(space, marks), offsets_from_counts(space, marks, np.int32)
+    num_rows = len(touched) + len(leaders)
+    index, known_places = name_index(space, foreign, end), space.empty(len(known), np.int32)
+    space.parallel_for(len(known), find_place, known, index, known_places)
+    words = np.array([low, own, num_rows])
+    heads = HeadNumbers(index, known_places).over(HeadNumbers.own_words(space.asarray(words)))
+    members = space.empty(num_rows + own + len(foreign), np.int32)
+    space.parallel_for(len(members), place_row, touched, leaders, places, len(touched), num_rows,
+                       members)
+    changed = rows_of(_touched_rows(space, made, arrived, heads, touched), members,
+                      len(touched) + own + len(foreign), made.weights.dtype)
+    degrees = space.empty(own, np.int32)
+    space.parallel_for(own, measure_merged, made, changed, marks, places, degrees)
+    offsets = offsets_from_counts(space, degrees)
+    num_arcs = int(space.to_host(offsets[-1:])[0])
+    result = ClusterRows(offsets, space.empty(num_arcs, np.int32),
+                         space.empty(num_arcs, made.weights.dtype), space.empty(own, np.int64))
+    heads = heads.over(HeadNumbers.own_words(space.asarray(words * (1, 1, 0))))
+    space.parallel_for(own, copy_kept, made, marks, heads, result, team=TEAM)
+    space.parallel_for(len(touched), copy_changed, touched, len(touched), changed, result,
+                       team=TEAM)
+    return result, foreign
+
+
+def _all_foreign(space: ExecutionSpace, known: Array, heads: Array, low: int,
+                 own: int) -> Array:
+    """Foreign clusters of two kinds, ascending and each once."""
+    outside = space.empty(len(heads), np.int8)
+    space.parallel_for(len(heads), mark_outside, heads, low, low + own, outside)
+    more = gather(space, heads, positions_of(space, outside))
+    both = space.empty(len(known) + len(more), np.int64)
+    both[: len(known)] = known
+    both[len(known) :] = more
+    return distinct(space, both)
+
+
+def _touched_rows(space: ExecutionSpace, made: ClusterRows, arrived: ArrivedRows,
+                  heads: HeadNumbers, touched: Array) -> Graph:
+    """The rows that get others, and then these; heads are numbered behind them."""
+    num_touched, num_rows = len(touched), len(touched) + len(arrived.names)
+    degrees, masses = space.empty(num_rows, np.int32), space.empty(num_rows, np.int64)
+    space.parallel_for(num_rows, measure_row, touched, num_touched, made, arrived, degrees,
+                       masses)
+    offsets = offsets_from_counts(space, degrees)
+    begin, end = (int(each) for each in space.to_host(offsets[[num_touched, -1]]))
+    rows = ClusterRows(offsets, space.empty(end, np.int32),
+                       space.empty(end, made.weights.dtype), masses)
+    space.parallel_for(num_touched, copy_touched, touched, made, heads, rows, team=TEAM)
+    space.parallel_for(end - begin, copy_arrived, arrived, begin, heads, rows)
+    return Graph(offsets, rows.targets, rows.weights, masses, space)
+
+
+@kl.kernel
+def mark_outside(i, values, low, high, outside):
+    """outside[i] = whether a value is below `low`, or not below `high`."""
+    outside[i] = kl.int8(values[i] < low or values[i] >= high)
+
+
+@kl.kernel
+def mark_leader(i, leaders, marks):
+    """Mark a cluster whose row has arrived; all threads store the same value."""
+    marks[leaders[i]] = kl.int8(1)
+
+
+@kl.kernel
+def find_place(i, names, index: NameIndex, places):
+    """places[i] = where a name stands in the index."""
+    places[i] = kl.int32(place_of(names[i], index))
+
+
+@kl.kernel
+def place_row(i, touched, leaders, places, num_touched, num_rows, members):
+    """The place of a row among the touched ones; heads behind the rows have others."""
+    place = kl.int64(i)
+    if i >= num_rows:
+        place = num_touched + i - num_rows
+    elif i >= num_touched:
+        place = kl.int64(places[leaders[i - num_touched]])
+    members[i] = kl.int32(place)
+
+
+@kl.kernel
+def measure_row(i, touched, num_touched, made: ClusterRows, arrived: ArrivedRows, degrees, masses):
+    """The length of a row that is touched or has arrived, and the weight that it stands for."""
+    if i < num_touched:
+        c = kl.int64(touched[i])
+        degrees[i] = kl.int32(made.offsets[c + 1] - made.offsets[c])
+        masses[i] = made.vertex_weights[c]
+    else:
+        degrees[i] = arrived.degrees[i - num_touched]
+        masses[i] = arrived.vertex_weights[i - num_touched]
+
+
+@kl.device
+def renumbered(target, heads: HeadNumbers):
+    """A head of the rows that were made, by its place among all foreign clusters."""
+    number = kl.int64(target)
+    if number >= heads.own:
+        number = kl.int64(heads.own + heads.known[number - heads.own])
+    return number + heads.shift
+
+
+@kl.kernel
+def copy_touched(i, touched, made: ClusterRows, heads: HeadNumbers, rows: ClusterRows):
+    """Copy a row that is touched."""
+    begin = kl.int64(made.offsets[touched[i]])
+    place = kl.int64(rows.offsets[i])
+    for j in range(kl.lane(), rows.offsets[i + 1] - place, kl.team_size()):
+        rows.targets[place + j] = kl.int32(renumbered(made.targets[begin + j], heads))
+        rows.weights[place + j] = made.weights[begin + j]
+
+
+@kl.kernel
+def copy_arrived(arc, arrived: ArrivedRows, begin, heads: HeadNumbers, rows: ClusterRows):
+    """Copy an arc that has arrived, with its head by the number that this rank gives it."""
+    number = kl.int64(arrived.heads[arc]) - heads.low
+    if number < 0 or number >= heads.own:
+        number = heads.own + place_of(arrived.heads[arc], heads.foreign)
+    rows.targets[begin + arc] = kl.int32(number + heads.shift)
+    rows.weights[begin + arc] = arrived.weights[arc]
+
+
+@kl.kernel
+def measure_merged(c, made: ClusterRows, changed: ClusterRows, marks, places, degrees):
+    """degrees[c] = the length of the row of own cluster c."""
+    if marks[c] != 0:
+        place = places[c]
+        degrees[c] = kl.int32(changed.offsets[place + 1] - changed.offsets[place])
+    else:
+        degrees[c] = kl.int32(made.offsets[c + 1] - made.offsets[c])
+
+
+@kl.kernel
+def copy_kept(c, made: ClusterRows, marks, heads: HeadNumbers, result: ClusterRows):
+    """Copy the row of a cluster that is not touched."""
+    if marks[c] == 0:
+        begin = kl.int64(made.offsets[c])
+        place = kl.int64(result.offsets[c])
+        for j in range(kl.lane(), result.offsets[c + 1] - place, kl.team_size()):
+            result.targets[place + j] = kl.int32(renumbered(made.targets[begin + j], heads))
+            result.weights[place + j] = made.weights[begin + j]
+        if kl.lane() == 0:
+            result.vertex_weights[c] = made.vertex_weights[c]
+
+
+@kl.kernel
+def copy_changed(i, touched, num_touched, changed: ClusterRows, result: ClusterRows):
+    """Copy the row of a cluster that is touched; heads were numbered behind the touched ones."""
+    c = touched[i]
+    begin = kl.int64(changed.offsets[i])
+    place = kl.int64(result.offsets[c])
+    for j in range(kl.lane(), result.offsets[c + 1] - place, kl.team_size()):
+        result.targets[place + j] = kl.int32(changed.targets[begin + j] - num_touched)
+        result.weights[place + j] = changed.weights[begin + j]
+    if kl.lane() == 0:
+        result.vertex_weights[c] = changed.vertex_weights[i]

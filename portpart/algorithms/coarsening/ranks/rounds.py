@@ -1,0 +1,375 @@
+"""Kernels of a round of clustering over several ranks: `cluster_rounds`, where leaders are remote.
+
+A cluster has the handle of its leader.  Owners of leaders decide about requests; a rank adds up
+the requests of its vertices for a cluster of another rank, and asks for all of them together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening import (
+    CHANCE,
+    IS_GRANTED,
+    IS_REQUESTED,
+    ClusterRounds,
+    VertexList,
+)
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr, global_id
+from portpart.graphs.ranks import Identities
+from portpart.primitives import Halo, hash_of, is_drawn, mixed, rank_of
+
+IS_WATCHED = -1
+"""In place of a weight that asks for room: the cluster's weight is wanted if it changes."""
+
+HAS_JOINED = 3
+"""In place of what a vertex asks: it has found room."""
+
+REFUSED = -1
+"""In place of what a cluster would weigh: its leader moves."""
+
+
+class ForeignRequests(WorkRecord):
+    """Requests to clusters of other ranks; sizes are the handles of vertices that are not own.
+
+    Attributes
+    ----------
+    places : array of int32
+        Which request is for a cluster; 0 for clusters without one.
+    sums : array of int64
+        The weight of the vertices that ask.
+    handles : array of int32
+        The clusters that are asked.
+    """
+
+    places: Array = work(np.int32, int, zeros=True)
+    sums: Array = work(np.int64, int, zeros=True)
+    handles: Array = work(np.int32, int)
+
+    length: int = kl.word()
+
+
+class Replies(Record):
+    """What owners reply to requests.
+
+    Attributes
+    ----------
+    totals : array of int64
+        What a cluster would weigh with all that ask, or `REFUSED`.
+    sums : array of int64
+        The weight of requests granted here.
+    are_chosen : array of int32
+        How many these are.
+    granted : array of int64
+        What a cluster would weigh with all that are chosen anywhere.
+    """
+
+    totals: Array
+    sums: Array
+    are_chosen: Array
+    granted: Array
+
+
+class Arrived(Record):
+    """Requests for clusters of own vertices.
+
+    Attributes
+    ----------
+    leaders : array of int32
+    weights : array of int64
+        The weight of the vertices that ask, or `IS_WATCHED`.
+    """
+
+    leaders: Array
+    weights: Array
+
+
+class Border(WorkRecord):
+    """Own vertices that are ghosts elsewhere; sizes are their number.
+
+    Attributes
+    ----------
+    vertices : array of int32
+    changed : array of int32
+        Vertices that have joined a cluster in this round, or lead one that has been joined.
+    """
+
+    vertices: Array
+    changed: Array = work(np.int32, int)
+
+    length: int = kl.word()
+
+
+class GhostItems(Record):
+    """Updates for ghosts.
+
+    Attributes
+    ----------
+    places : array of int32
+    leaders : array of int32 or int64
+        The name of the leader of its cluster.
+    weights : array of int64
+        What the cluster weighs.
+    leader_ids : array of int32 or int64, or None
+        The global id of the leader, where that is not its name.
+    """
+
+    places: Array
+    leaders: Array
+    weights: Array
+    leader_ids: Any = None
+
+
+@kl.kernel
+def begin_ghost(i, graph: Csr, rounds: ClusterRounds):
+    """Every ghost leads a cluster of itself."""
+    v = rounds.vertices + i
+    rounds.cluster[v] = kl.int32(v)
+    rounds.cluster_weight[v] = kl.value_or(graph.vertex_weights, v, 1)
+    rounds.others[v] = kl.int32(0)
+
+
+@kl.kernel
+def mark_border(v, halo: Halo, marks):
+    """marks[v] = whether v is a ghost elsewhere."""
+    marks[v] = kl.int8(halo.begin[v + 1] > halo.begin[v])
+
+
+@kl.kernel
+def request_capacity(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
+                     requested: ForeignRequests):
+    """If v moves, request capacity, at once if the leader that it proposes is own and stays.
+
+    Atomic, independent of order but for the list.
+    """
+    v = listed.active[i]
+    rounds.join_requests[v] = kl.int8(0)
+    if rounds.moves[v] != 0:
+        c = kl.int64(rounds.proposal[v])
+        weight = kl.value_or(graph.vertex_weights, v, 1)
+        if c >= rounds.vertices:
+            rounds.join_requests[v] = kl.int8(IS_REQUESTED)
+            kl.atomic_add(requested.sums, c - rounds.vertices, weight)
+            if kl.atomic_add(requested.places, c - rounds.vertices, 1) == 0:
+                requested.handles[kl.atomic_next(requested, ForeignRequests.length)] = kl.int32(c)
+        elif rounds.moves[c] == 0:
+            rounds.join_requests[v] = kl.int8(IS_REQUESTED)
+            kl.atomic_add(rounds.requested, c, weight)
+
+
+@kl.kernel
+def write_request(i, order, known, requested: ForeignRequests, local, own, names, weights):
+    """Request i: one to a cluster, or, for handles behind those of the rows, to watch it."""
+    number = kl.int64(order[i])
+    handle = local + number - requested.length
+    weights[i] = kl.int64(IS_WATCHED)
+    if number < requested.length:
+        handle = kl.int64(requested.handles[number])
+        weights[i] = requested.sums[handle - own]
+        requested.places[handle - own] = kl.int32(i)
+    names[i] = known[handle]
+
+
+@kl.kernel
+def enter_request(i, arrived: Arrived, rounds: ClusterRounds):
+    """Enter a request to a leader that stays; atomic, independent of order."""
+    c = arrived.leaders[i]
+    if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
+        kl.atomic_add(rounds.requested, c, arrived.weights[i])
+
+
+@kl.kernel
+def reply(i, arrived: Arrived, rounds: ClusterRounds, totals, overfull):
+    """The weight of a cluster with all requests; overfull[0] = 1 if it is too much anywhere."""
+    c = arrived.leaders[i]
+    total = kl.int64(REFUSED)
+    if arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
+        total = kl.int64(rounds.requested[c])
+        if total > rounds.max_weight:
+            overfull[0] = 1
+    totals[i] = total
+
+
+@kl.kernel
+def grant_requests(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
+                   requested: ForeignRequests, replies: Replies, turn):
+    """Where too many ask, choose about as many as fill half of the room; atomic, independent of
+    order.
+    """
+    v = listed.active[i]
+    if rounds.join_requests[v] != 0:
+        c = kl.int64(rounds.proposal[v])
+        place = kl.int64(0)
+        total = kl.int64(0)
+        if c >= rounds.vertices:
+            place = kl.int64(requested.places[c - rounds.vertices])
+            total = replies.totals[place]
+        else:
+            total = kl.int64(rounds.requested[c])
+        if total == REFUSED:
+            rounds.join_requests[v] = kl.int8(0)
+        elif total > rounds.max_weight:
+            weighs = rounds.cluster_weight[c]
+            room = kl.float64(rounds.max_weight - weighs)
+            chance = CHANCE * room / kl.float64(total - weighs)
+            if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
+                rounds.join_requests[v] = kl.int8(IS_GRANTED)
+                weight = kl.value_or(graph.vertex_weights, v, 1)
+                if c >= rounds.vertices:
+                    kl.atomic_add(replies.sums, place, weight)
+                    kl.atomic_add(replies.are_chosen, place, 1)
+                else:
+                    kl.atomic_add(rounds.granted, c, weight)
+
+
+@kl.kernel
+def enter_granted(i, arrived: Arrived, rounds: ClusterRounds):
+    """Enter granted requests; atomic, independent of order."""
+    kl.atomic_add(rounds.granted, arrived.leaders[i], arrived.weights[i])
+
+
+@kl.kernel
+def reply_chosen(i, arrived: Arrived, rounds: ClusterRounds, totals):
+    """totals[i] = what a cluster would weigh with all that are chosen."""
+    totals[i] = rounds.granted[arrived.leaders[i]]
+
+
+@kl.kernel
+def join_clusters(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
+                  requested: ForeignRequests, replies: Replies, round_number):
+    """Move v if there is room for all that ask, or for all that are chosen; atomic, independent of
+    order.
+    """
+    v = listed.active[i]
+    if rounds.join_requests[v] != 0:
+        c = kl.int64(rounds.proposal[v])
+        total = kl.int64(0)
+        granted = kl.int64(0)
+        if c >= rounds.vertices:
+            place = requested.places[c - rounds.vertices]
+            total = replies.totals[place]
+            granted = replies.granted[place]
+        else:
+            total = kl.int64(rounds.requested[c])
+            granted = kl.int64(rounds.granted[c])
+        fits = total <= rounds.max_weight
+        if fits or (rounds.join_requests[v] == IS_GRANTED and granted <= rounds.max_weight):
+            rounds.cluster[v] = kl.int32(c)
+            rounds.others[c] = kl.int32(round_number)
+            rounds.join_requests[v] = kl.int8(HAS_JOINED)
+            if c >= rounds.vertices:
+                rounds.cluster_weight[c] = total if fits else granted
+            else:
+                kl.atomic_add(rounds.cluster_weight, c, kl.value_or(graph.vertex_weights, v, 1))
+
+
+@kl.kernel
+def admit_request(i, arrived: Arrived, rounds: ClusterRounds, of_granted, round_number):
+    """Vertices of another rank join an own cluster: all that request it, or the granted ones."""
+    c = arrived.leaders[i]
+    fits = rounds.requested[c] <= rounds.max_weight
+    if of_granted != 0:
+        fits = not fits and rounds.granted[c] <= rounds.max_weight
+    if fits and arrived.weights[i] != IS_WATCHED and rounds.moves[c] == 0:
+        kl.atomic_add(rounds.cluster_weight, c, arrived.weights[i])
+        rounds.others[c] = kl.int32(round_number)
+
+
+@kl.kernel
+def mark_changed(i, arrived: Arrived, rounds: ClusterRounds, round_number, changed):
+    """changed[i] = whether a cluster is watched and has been joined."""
+    changed[i] = kl.int8(arrived.weights[i] == IS_WATCHED
+                         and rounds.others[arrived.leaders[i]] == round_number)
+
+
+@kl.kernel
+def list_changed(i, border: Border, rounds: ClusterRounds, round_number):
+    """List a vertex of the border if it has joined a cluster, or leads one that was joined."""
+    v = border.vertices[i]
+    if rounds.join_requests[v] == HAS_JOINED or rounds.others[v] == round_number:
+        border.changed[kl.atomic_next(border, Border.length)] = v
+    if rounds.join_requests[v] == HAS_JOINED:
+        rounds.join_requests[v] = kl.int8(0)
+
+
+@kl.kernel
+def settle_requests(i, arrived: Arrived, rounds: ClusterRounds):
+    """Make a cluster that other ranks have asked ready for the next round."""
+    c = arrived.leaders[i]
+    rounds.requested[c] = rounds.cluster_weight[c]
+    rounds.granted[c] = rounds.cluster_weight[c]
+
+
+@kl.kernel
+def settle_listed(i, listed: VertexList, rounds: ClusterRounds):
+    """Make v, and the own cluster that it has asked, ready for the next round."""
+    v = listed.active[i]
+    rounds.moves[v] = kl.int8(0)
+    if rounds.join_requests[v] != 0:
+        c = kl.int64(rounds.proposal[v])
+        if c < rounds.vertices:
+            rounds.requested[c] = rounds.cluster_weight[c]
+            rounds.granted[c] = rounds.cluster_weight[c]
+
+
+@kl.kernel
+def count_items(i, border: Border, halo: Halo, counts):
+    """Count the ranks that have a vertex as a ghost; atomic."""
+    v = border.changed[i]
+    for entry in range(halo.begin[v], halo.begin[v + 1]):
+        kl.atomic_add(counts, halo.ranks[entry], 1)
+
+
+@kl.kernel
+def write_items(i, border: Border, halo: Halo, identities: Identities, rounds: ClusterRounds,
+                next_item, items: GhostItems, are_moved: StaticValue):
+    """Write the updates of a vertex's ghosts; atomic, in any order."""
+    v = border.changed[i]
+    leader = rounds.cluster[v]
+    for entry in range(halo.begin[v], halo.begin[v + 1]):
+        item = kl.atomic_add(next_item, halo.ranks[entry], 1)
+        items.places[item] = halo.places[entry]
+        items.leaders[item] = identities.names[leader]
+        if are_moved:
+            items.leader_ids[item] = identities.global_ids[leader]
+        items.weights[item] = rounds.cluster_weight[leader]
+
+
+@kl.device
+def ghost_of_item(i, firsts, size, halo: Halo, items: GhostItems):
+    """The ghost that item i is for; items of rank r are those behind firsts[r]."""
+    return halo.ghost_first[rank_of(firsts, i, size)] + items.places[i]
+
+
+@kl.kernel
+def enter_ghost(i, firsts, size, halo: Halo, items: GhostItems, handles, rounds: ClusterRounds):
+    """A ghost has joined a cluster, or leads one."""
+    ghost = ghost_of_item(i, firsts, size, halo, items)
+    handle = kl.int64(handles[i])
+    rounds.cluster[ghost] = kl.int32(handle)
+    if handle >= rounds.vertices:
+        rounds.cluster_weight[handle] = items.weights[i]
+        rounds.others[handle] = kl.int32(1)
+
+
+@kl.kernel
+def label_leader(i, firsts, size, halo: Halo, items: GhostItems, handles, label):
+    """A leader that is no ghost has the label of a ghost of its cluster.
+
+    All threads write the same value.
+    """
+    handle = handles[i]
+    if handle >= halo.ghost_first[size]:
+        label[handle] = label[ghost_of_item(i, firsts, size, halo, items)]
+
+
+@kl.kernel
+def enter_weight(i, handles, weights, rounds: ClusterRounds):
+    """A cluster that is watched weighs this."""
+    rounds.cluster_weight[handles[i]] = weights[i]

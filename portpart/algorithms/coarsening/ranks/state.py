@@ -1,0 +1,134 @@
+"""What a rank knows while clusters of a graph of several ranks are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening import (
+    HEAVY_EDGE,
+    MAX_NARROW,
+    ClusterRounds,
+    FineSizes,
+    HashRows,
+    RowRating,
+    VertexList,
+    begin_single,
+    list_rest,
+    list_singles,
+    propose_cluster,
+    propose_cluster_by_row,
+    propose_neighbour,
+    sizes_of,
+)
+from portpart.algorithms.coarsening.ranks.rounds import Border, begin_ghost, mark_border
+from portpart.backends.language.words import int32, int64
+from portpart.backends.programs import Array
+from portpart.graphs import MAX_INT32, Csr, team_for_all
+from portpart.graphs.ranks import DistributedGraph, Handles
+from portpart.primitives import SLOTS, positions_of
+
+NO_DEGREE = 2**31
+WIDE_TEAM, TEAM = 32, 8
+
+
+class State:
+    """Clusters and proposals of the vertices of a rank.
+
+    Attributes
+    ----------
+    handles : Handles
+        Of leaders.
+    rounds : ClusterRounds
+        By handles: clusters of own vertices and ghosts, weights of all clusters; proposals and
+        requests of own vertices, and requests to them.  Labels of own vertices; ghosts have theirs
+        once received.
+    listed : VertexList
+        Own vertices that take part in the round.
+    border : Border
+    weight_kind : dtype
+        For weights of clusters on their way.
+    """
+
+    def __init__(self, graph: DistributedGraph, max_weight: int, seed: int,
+                 label: Array | None = None) -> None:
+        self.graph, self.space, space = graph, graph.space, graph.space
+        own, ghosts = graph.local.num_vertices, graph.num_ghosts
+        self.own, self.local = own, own + ghosts
+        self.handles = Handles(graph, ghosts)  # a ghost receives one leader at most
+        self.weight_kind = np.dtype(
+            np.int32 if graph.totals.total_vertex_weight <= MAX_INT32 else np.int64)
+        longest = graph.local.max_degree
+        self.sizes: FineSizes = sizes_of(graph.local)._replace(max_degree=longest)
+        capacity = self.handles.capacity
+        lengths: dict[str, tuple[int, Any]] = {
+            "cluster": (self.local, np.int32), "proposal": (own, np.int32),
+            "moves": (own, np.int8), "join_requests": (own, np.int8), "requested": (own, np.int64),
+            "granted": (own, np.int64), "cluster_weight": (capacity, np.int64),
+            "others": (capacity, np.int32)}
+        made = {name: space.empty(*each) for name, each in lengths.items()}
+        labels = None if label is None else space.empty(capacity, np.int32)
+        if labels is not None:
+            labels[:own] = label
+        self.rounds = ClusterRounds(seed=seed, max_weight=max_weight, label=labels, total=None,
+                                    **made).over(ClusterRounds.own_words(space.zeros(3, np.int64)))
+        self.rounds.own_words.array[:1] = own
+        self.listed, self.spare = self._list(), self._list()
+        self._num_listed: Any = None
+        marks = space.zeros(own if len(graph.halo.ranks) else 0, np.int8)
+        space.parallel_for(len(marks), mark_border, graph.halo, marks)
+        border = positions_of(space, marks)
+        self.border = Border.allocate(space, len(border), vertices=border).over(
+            Border.own_words(space.zeros(1, np.int64)))
+        space.parallel_for(own, begin_single, self.csr, self.rounds)
+        space.parallel_for(ghosts, begin_ghost, self.csr, self.rounds)
+
+    @property
+    def csr(self) -> Csr:
+        """Rows whose global ids are those of handles; a rank that is alone has handles for ids."""
+        is_alone = self.graph.comm.size == 1 and not self.graph.are_moved
+        ids = None if is_alone else self.handles.global_ids
+        return self.graph.local.csr.replaced(global_ids=ids)
+
+    def _list(self) -> VertexList:
+        return VertexList.allocate(self.space, self.sizes).over(
+            VertexList.own_words(self.space.zeros(2, np.int64)))
+
+    def num_listed(self) -> tuple[int, int]:
+        """Vertices on the list, and those of them that are wide."""
+        if self._num_listed is None:
+            self._num_listed = tuple(self.space.to_host(self.listed.own_words.array).tolist())
+        return self._num_listed
+
+    def propose_among_single(self) -> None:
+        """All vertices are single, and listed."""
+        self._num_listed = None
+        proposal = propose_neighbour.bound(by=HEAVY_EDGE.of_neighbours)
+        self.space.parallel_for(self.own, list_singles, self.csr, self.rounds, self.listed,
+                                MAX_NARROW)
+        self.space.parallel_for(self.own, proposal, None, self.csr, self.rounds, NO_DEGREE,
+                                team=team_for_all(self.graph.local))
+
+    def propose_among_clusters(self, rounds: ClusterRounds) -> None:
+        """Vertices on the list make their proposals."""
+        space, (length, wide) = self.space, self.num_listed()
+        rows = HashRows.allocate(space, self.sizes).over(
+            HashRows.own_words(space.zeros(1, np.int64)))
+        element = int32 if self.sizes.sum_type == np.int32 else int64
+        by = RowRating(SLOTS[self.sizes.sum_type.itemsize][WIDE_TEAM], element, HEAVY_EDGE)
+        space.parallel_for(wide, propose_cluster_by_row.bound(by=by), self.listed.wide,
+                           self.csr, rounds, rows, MAX_NARROW, NO_DEGREE, team=WIDE_TEAM)
+        space.parallel_for(length, propose_cluster.bound(by=HEAVY_EDGE), self.listed.active,
+                           self.csr, rounds, team=TEAM)
+
+    def list_next(self, then: Any) -> int:
+        """List the vertices of the next round, or the single ones in the end."""
+        self.spare.own_words.array[:] = 0
+        if then is list_rest:
+            self.space.parallel_for(self.num_listed()[0], then, self.csr, self.rounds,
+                                    self.listed, self.spare)
+        else:
+            self.space.parallel_for(self.own, then, self.csr, self.rounds, self.spare)
+        self.listed, self.spare, self._num_listed = self.spare, self.listed, None
+        return self.num_listed()[0]

@@ -1,0 +1,192 @@
+"""Where mappings start, and the best of several partitions for each section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from portpart.algorithms.coarsening import Level
+from portpart.algorithms.multilevel import (
+    Constraints,
+    LevelRefiner,
+    MappingProblem,
+    Partition,
+    Passes,
+    StartRule,
+    grown_from,
+    metis_parts,
+    start_from_best,
+)
+from portpart.algorithms.objectives import (
+    DISTANCE,
+    Balance,
+    Distances,
+    DistanceTables,
+    cost_of,
+    cost_of_arcs,
+)
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.language.statics import StaticValue
+from portpart.backends.programs import Array
+from portpart.graphs import Csr, Graph, Topology, team_for
+from portpart.primitives import histogram
+
+# Where mappings start, and what fixed vertices mean for them and for swaps ---------------------
+
+
+MAX_ASSIGNED = 1000
+"""With more blocks to choose from, the best places take too long to find."""
+
+
+Grow = Callable[[Level, Constraints, int], list[Array]]
+"""Mappings of the coarsest graph, by a seed; where fixed vertices are does not matter."""
+
+ChooseOn = Callable[[Level, Constraints, list[Array]], Array]
+"""One of several mappings of the coarsest graph, or one put together from them."""
+
+
+def start_mapping(problem: MappingProblem, width: int, passes: Passes, grow: Grow,
+                  choose: ChooseOn | None = None) -> StartRule:
+    """Mappings that are grown, each refined on the coarsest graph, of which the best.
+
+    Parameters
+    ----------
+    width : int
+        Blocks of a section: only these exchange their vertices for the sake of fixed ones.
+    """
+
+    def start(refiner: LevelRefiner, level: Level, wanted: Constraints, seed: int) -> int:
+        graph, fixed = level.graph, wanted.fixed
+        if wanted.initial is not None:
+            refiner.start(graph, wanted.initial)
+            return 0
+        parts = grow(level, wanted, seed)
+        if fixed is not None:
+            parts = [anchored(graph, part, fixed, problem.topology, width) for part in parts]
+            if width == problem.num_blocks:
+                parts += metis_parts(graph, problem.balance, range(seed, seed + 1), fixed)
+                parts += grown_from(graph.space, problem.balance.limits, fixed, lambda: graph)
+        start_from_best(refiner, graph, parts, len(parts), passes(1, graph)[0], wanted,
+                        None if choose is None else partial(choose, level, wanted))
+        return 0
+
+    return start
+
+
+def anchored(graph: Graph, part: Array, fixed: Array, topology: Topology, width: int) -> Array:
+    """A mapping with the fixed vertices in their places, and the others near those.
+
+    The blocks of each section exchange their free vertices: so as the arcs to fixed vertices cost
+    least.  That is an assignment for each section, on the host.
+
+    Parameters
+    ----------
+    fixed : array of int32, shape (n,)
+        The block of a fixed vertex, -1 for the others.
+    width : int
+        Blocks of a section.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    space = graph.space
+    blocks, anchors = space.to_host(part).copy(), space.to_host(fixed)
+    free = anchors < 0
+    arcs = graph.to_scipy().tocoo()
+    crossing = free[arcs.row] & ~free[arcs.col]
+    here, there = blocks[arcs.row[crossing]], anchors[arcs.col[crossing]]
+    weights = arcs.data[crossing].astype(np.float64)
+    sections = np.unique(here // width) if width <= MAX_ASSIGNED else here[:0]
+    names = np.arange(topology.num_elements, dtype=np.int32)
+    for section in sections:
+        own = np.arange(section * width, (section + 1) * width)
+        inside = here // width == section
+        cost = np.zeros((width, width))
+        for place, element in enumerate(own):
+            lengths = topology.distance(there[inside], np.full(inside.sum(), element))
+            cost[:, place] = np.bincount(here[inside] - own[0], weights[inside] * lengths, width)
+        names[own] = own[linear_sum_assignment(cost)[1]]
+    blocks[free] = names[blocks[free]]
+    blocks[~free] = anchors[~free]
+    return space.asarray(blocks, np.int32)
+
+
+# The best of several partitions for every section by itself: costs of sections just add up -----
+#
+# That is so while vertices stay in their sections: what runs between sections costs the same then.
+
+
+class Sections(Record):
+    """Sections of a graph, each with `width` separate blocks.
+
+    Attributes
+    ----------
+    count, width : int
+    first_block : array of int32, shape (n,), or None
+        First block of the section of each vertex; None if there is one section.
+    """
+
+    count: int
+    width: int
+    first_block: Array | None
+
+
+def best_of_each(graph: Graph, sections: Sections, distances: Distances, balance: Balance,
+                 parts: list[Array], slack: int) -> Partition:
+    """Every section from that of the partitions which has the least overload, then cost, there.
+
+    Parameters
+    ----------
+    parts : list of array of int32
+        As long as the graph has vertices, or longer.
+    slack : int
+        What blocks may weigh above their limits.
+    """
+    space, n = graph.space, graph.num_vertices
+    costs = np.stack([_costs(graph, sections, distances, part) for part in parts])
+    overloads = np.stack([_overloads(graph, sections, balance, part, slack) for part in parts])
+    # of equal ones the first
+    chosen = np.lexsort((costs.T, overloads.T), axis=-1)[:, 0]
+    part = space.copy(parts[0][:n])
+    for index in np.unique(chosen[chosen > 0]).tolist():
+        space.parallel_for(n, take_section, sections, space.asarray(chosen, np.int64), index,
+                           parts[index], part)
+    balanced = int(_overloads(graph, sections, balance, part, slack).max() == 0)
+    return Partition(part, balanced, cost_of(graph, part, distances))
+
+
+def _costs(graph: Graph, sections: Sections, distances: Distances, part: Array) -> np.ndarray:
+    """What the arcs of the vertices of each section cost."""
+    sums = graph.space.zeros(sections.count, np.int64)
+    add_costs = add_section_costs.bound(distance=DISTANCE[distances.kind])
+    graph.space.parallel_for(graph.num_vertices, add_costs, graph.csr, part, distances.tables,
+                             sections, sums, team=team_for(graph.mean_degree))
+    return graph.space.to_host(sums)
+
+
+def _overloads(graph: Graph, sections: Sections, balance: Balance, part: Array,
+               slack: int) -> np.ndarray:
+    """Most by which a block of each section exceeds its limit; 0 if none does."""
+    weights = graph.space.to_host(histogram(graph.space, part[: graph.num_vertices],
+                                            balance.num_blocks, graph.vertex_weights))
+    excess = np.maximum(weights - balance.limits - slack, 0)
+    worst: np.ndarray = excess.reshape(sections.count, sections.width).max(axis=1)
+    return worst
+
+
+@kl.kernel
+def add_section_costs(v, graph: Csr, part, tables: DistanceTables, sections: Sections, sums,
+                      distance: StaticValue):
+    """Add what v's arcs cost to its section; atomic, independent of order."""
+    cost = cost_of_arcs(v, graph, part, 0, tables, distance)
+    if kl.lane() == 0 and cost > 0:
+        kl.atomic_add(sums, kl.value_or(sections.first_block, v, 0) // sections.width, cost)
+
+
+@kl.kernel
+def take_section(v, sections: Sections, chosen, index, other, part):
+    """Put v where it is in partition `index` if that was chosen for its section."""
+    if chosen[kl.value_or(sections.first_block, v, 0) // sections.width] == index:
+        part[v] = other[v]

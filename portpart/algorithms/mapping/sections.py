@@ -1,0 +1,339 @@
+"""Levels of multisection: limits, bisections along the hierarchy, and ways to divide blocks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.algorithms.coarsening import Level, cluster_rule
+from portpart.algorithms.initial import GrowingOptions, splits_of, splits_side_by_side
+from portpart.algorithms.mapping.anchors import Sections, best_of_each, start_mapping
+from portpart.algorithms.multilevel import (
+    Constraints,
+    MappingProblem,
+    Partition,
+    Problem,
+    Recipe,
+    StartRule,
+    Trace,
+    grown_on,
+    jet_refiner,
+    levels_below,
+    search_multilevel,
+)
+from portpart.algorithms.objectives import Balance
+from portpart.backends import language as kl
+from portpart.backends.programs import Array
+from portpart.graphs import Graph, Topology, induced
+
+if TYPE_CHECKING:
+    from portpart.algorithms.recipes import PortpartConfig
+
+# Bisections that divide a machine along its hierarchy ------------------------------------------
+
+
+def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    """The bisections that lead to single elements: first of the outermost level, then inwards.
+
+    Recursive bisection with these is multisection, each section done by bisections.  An arc that
+    is cut costs the distance of the level.
+
+    Returns
+    -------
+    rows, level_begin
+        As `splits_of` returns them, whose bisections these are if there is no hierarchy.
+    """
+    if not topology.is_hierarchy:
+        return splits_of(topology.num_elements)
+    rows: list[tuple[int, int, int, int]] = []
+    begins = [0]
+    level = [(0, topology.num_elements)]
+    while level := [(first, last) for first, last in level if last - first > 1]:
+        halves = []
+        for first, last in level:
+            inside = bisect_left(topology.group_sizes, last - first) - 1
+            size = topology.group_sizes[inside]
+            middle = first + (last - first) // size // 2 * size
+            rows.append((first, middle, last, topology.level_distances[inside]))
+            halves += [(first, middle), (middle, last)]
+        begins.append(len(rows))
+        level = halves
+    return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
+
+
+def splits_of_ranges(num_ranges: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The bisections that divide each of several ranges of `width` blocks, side by side."""
+    return splits_side_by_side(splits_of(width), num_ranges, width)
+
+
+# A level of multisection: all blocks of the levels outside are divided at once -----------------
+#
+# The blocks are sections of the graph.  Clusters keep to sections, and starts are bisected within
+# them.  Refinement goes by the cost on the machine as far as it has been divided, so arcs between
+# sections keep vertices near their neighbours outside, and a vertex may go to another section
+# where
+# that pays.  A level takes about as many launches as one partition does, and no subgraphs are
+# built.
+
+
+MAX_COARSEST = 2**16
+"""Most vertices at which coarsening may stop so that all sections have enough."""
+
+MIN_OF_SECTION = 128
+"""Vertices for each section at which coarsening for starts ends."""
+
+
+def partition_sections(problem: MappingProblem, sections: Sections,
+                       config: PortpartConfig) -> Array:
+    """Divide each section into its blocks.
+
+    Parameters
+    ----------
+    problem : MappingProblem
+        With the limits and the distances of all blocks.
+    sections : Sections
+    config : PortpartConfig
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        A vertex may be in a block of another section.
+    """
+    coarsest = coarsest_of_sections(config, problem.num_blocks, sections.count)
+
+    def combine(parts: list[Array]) -> Partition:
+        return best_of_each(problem.graph, sections, problem.distances, problem.balance, parts, 0)
+
+    rule = cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                        config.clustering)
+    return search_multilevel(problem, Recipe(
+        config.coarsening, rule, _start_rule(problem, sections, config),
+        jet_refiner(problem, config.refinement), config.refinement.passes, config.search,
+        label=sections.first_block, stop_at=coarsest,
+        combine=combine if sections.count > 1 else None))
+
+
+def coarsest_of_sections(config: PortpartConfig, num_blocks: int, num_sections: int) -> int:
+    """Number of vertices at which coarsening stops."""
+    return max(config.coarsening.coarsest_vertices(num_blocks),
+               min(config.coarsening.min_coarsest * num_sections, MAX_COARSEST))
+
+
+def _start_rule(problem: MappingProblem, sections: Sections, config: PortpartConfig) -> StartRule:
+    """The best of several partitions, each refined; for each section by itself."""
+    options = config.initial.growing
+    if config.initial.method == "auto" and config.initial.num_starts(sections.width) == 1:
+        options = options.of_one()
+
+    def grow(level: Level, wanted: Constraints, seed: int) -> list[Array]:
+        return _grown(level, sections, problem.balance, options, seed, wanted)
+
+    def choose(level: Level, wanted: Constraints, refined: list[Array]) -> Array:
+        graph = level.graph
+        own = Sections(sections.count, sections.width, _first_blocks(level, sections, wanted))
+        slack = graph.total_vertex_weight // max(1, graph.num_vertices)
+        return best_of_each(graph, own, problem.distances, problem.balance, refined, slack).part
+
+    return start_mapping(problem, sections.width, config.refinement.passes, grow,
+                         choose if sections.count > 1 else None)
+
+
+def _first_blocks(level: Level, sections: Sections, wanted: Constraints) -> Array | None:
+    """First block of the section of each vertex: its label, unless vertices are fixed."""
+    if wanted.fixed is None or sections.count == 1:
+        return level.label
+    n, space = level.graph.num_vertices, level.graph.space
+    first = space.empty(n, np.int32)
+    space.parallel_for(n, find_first_block, level.label, sections.width, first)
+    return first
+
+
+@kl.kernel
+def find_first_block(v, label, width, first):
+    """first[v] = first block of the section of v, that of the block to which v is fixed."""
+    first[v] = label[v]
+    if label[v] < 0:
+        first[v] = (kl.int32(-2) - label[v]) // width * width
+
+
+def _grown(coarsest: Level, sections: Sections, balance: Balance, options: GrowingOptions,
+           seed: int, wanted: Constraints) -> list[Array]:
+    """Partitions of the coarsest graph by bisections of sections, the most promising first."""
+    min_vertices = max(options.min_vertices, MIN_OF_SECTION * sections.count)
+    levels = levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
+    labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
+                                                    for level in levels]
+    return [*grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options, seed,
+                      splits_of_ranges(sections.count, sections.width), labels, sections.count)]
+
+
+# Limits of the blocks of a level of multisection: the slack of elements, divided among levels
+#
+# P. Samoldekin, C. Schulz, H. Woydt (2026), equation 2; after C. Schulz, H. Woydt (2025).
+
+
+def section_balance(weights: np.ndarray, arity: int, elements: int, limit: int,
+                    levels_left: int, room: float = 0.0) -> Balance:
+    """Limits of the blocks that subgraphs of these weights are divided into, `arity` each."""
+    total = int(weights.sum())
+    limits = [min(total, adaptive_limit(limit, weight, elements, arity, levels_left, room))
+              for weight in weights.tolist()]
+    if len(limits) == 1:
+        return Balance(arity, limits[0], int(weights[0]) // arity)
+    means = weights // arity
+    return Balance(len(limits) * arity, max(limits), int(means.max()),
+                   np.repeat(np.array(limits, np.int64), arity), np.repeat(means, arity))
+
+
+def uneven_balance(weights: np.ndarray, capacities: list[int], levels_left: int,
+                   room: float = 0.0) -> Balance:
+    """The same for blocks whose elements may weigh so much together, in the order of blocks."""
+    total, arity = int(weights.sum()), len(capacities) // len(weights)
+    limits, means = [], []
+    for section, weight in enumerate(weights.tolist()):
+        own = capacities[section * arity : (section + 1) * arity]
+        whole = max(1, sum(own))
+        even_share = _root(whole * weight ** (levels_left - 1), levels_left)
+        for capacity in own:
+            means.append(weight * capacity // whole)
+            limits.append(min(total, _with_room(-(-weight * capacity // whole),
+                                                even_share * capacity // whole, capacity, room)))
+    return Balance(len(capacities), max(limits), max(means), np.array(limits, np.int64),
+                   np.array(means, np.int64))
+
+
+def adaptive_limit(limit: int, weight: int, elements: int, arity: int, levels_left: int,
+                   room: float = 0.0) -> int:
+    """What each of `arity` blocks of a subgraph may weigh (equation 2), in exact arithmetic.
+
+    The slack of the subgraph is divided among the levels that are left: with the paper's
+    epsilon' the blocks weigh at most (1 + epsilon') * weight / arity, and
+    (1 + epsilon') ** levels_left = limit * elements / weight.
+
+    Parameters
+    ----------
+    limit : int
+        What an element may weigh.
+    weight, elements : int
+        Of the subgraph.
+    levels_left : int
+        Partitions on the way to single elements, this one included.
+    room : float
+        Share of what the paper leaves to the levels further in that this one gets besides.
+
+    Examples
+    --------
+    >>> adaptive_limit(103, 800, 8, 2, 3), adaptive_limit(103, 404, 4, 4, 1)
+    (404, 103)
+    >>> adaptive_limit(103, 800, 8, 2, 3, room=0.5)
+    408
+    """
+    mean = -(-weight // arity)
+    even_share = _root(limit * elements * weight ** (levels_left - 1), levels_left) // arity
+    return _with_room(mean, even_share, limit * elements // arity, room)
+
+
+def _with_room(mean: int, even_share: int, capacity: int, room: float) -> int:
+    """A limit between what the paper gives a level and all that the elements may weigh."""
+    return max(mean, even_share + int(Fraction(float(room)) * max(0, capacity - even_share)))
+
+
+def _root(value: int, degree: int) -> int:
+    """Largest integer whose power does not exceed `value`."""
+    low, high = 0, 1 << (value.bit_length() // degree + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle**degree <= value else (low, middle)
+    return low
+
+
+# A level of multisection as published: every block is a separate graph (GPU-HM, section 4.1) ----
+#
+# Algorithm 1 makes the graphs, one by one; any partitioner divides them.
+
+
+SEEDS_OF_SECTIONS = 10**16
+"""Distance between the seeds of sections."""
+
+PartitionSubgraph = Callable[[Problem], Array]
+"""Divides a graph, as `Algorithm.partition` does."""
+
+
+def partition_subgraphs(problem: Problem, sections: Sections,
+                        partition: PartitionSubgraph) -> Array:
+    """Divide each section by itself, without a examine what is around it.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the limits of all blocks.
+    sections : Sections
+    partition : callable
+
+    Returns
+    -------
+    array of int32, shape (n,)
+    """
+    space, n, width = problem.space, problem.graph.num_vertices, sections.width
+    part = space.zeros(n, np.int32)
+    for section in range(sections.count):
+        with problem.trace.phase(f"section {section + 1}"):
+            if sections.first_block is None:
+                return partition(_inner(problem, problem.graph, problem.constraints.fixed, 0,
+                                        width))
+            begin = section * width
+            graph, vertices = induced(problem.graph, sections.first_block, begin)
+            if len(vertices) > 0:
+                fixed = _fixed_inside(problem, vertices, begin)
+                blocks = partition(_inner(problem, graph, fixed, section, width))
+                space.parallel_for(len(vertices), write_blocks, vertices, blocks, begin, part)
+    return part
+
+
+def _inner(problem: Problem, graph: Graph, fixed: Array | None, section: int,
+           width: int) -> Problem:
+    """The problem of a section, of which nothing but the cut counts."""
+    return Problem(
+        graph, _balance(problem.balance, section, width, graph.total_vertex_weight),
+        (problem.seed + SEEDS_OF_SECTIONS * section) % 2**62,
+        Trace(problem.space, graph, problem.trace.nested()),
+        Constraints(fixed, out_of_time=problem.constraints.out_of_time))
+
+
+def _balance(whole: Balance, section: int, width: int, weight: int) -> Balance:
+    """The limits of the blocks of a section, and the imbalance that they make."""
+    own = slice(section * width, (section + 1) * width)
+    limits, means = whole.limits[own], whole.means[own]
+    imbalance = max(0.0, int(limits.sum()) / max(1, weight) - 1)
+    if (limits == limits[0]).all():
+        return Balance(width, int(limits[0]), weight // width, imbalance=imbalance)
+    return Balance(width, int(limits.max()), int(means.max()), limits, means, imbalance)
+
+
+def _fixed_inside(problem: Problem, vertices: Array, begin: int) -> Array | None:
+    """The block of a section that a vertex is fixed to, -1 for the others."""
+    fixed = problem.constraints.fixed
+    if fixed is None:
+        return None
+    inside = problem.space.empty(len(vertices), np.int32)
+    problem.space.parallel_for(len(vertices), find_fixed, vertices, fixed, begin, inside)
+    return inside
+
+
+@kl.kernel
+def find_fixed(i, vertices, fixed, begin, inside):
+    """inside[i] = block of its section that vertex i of the list is fixed to, or -1."""
+    block = kl.int64(fixed[vertices[i]])
+    inside[i] = kl.int32(-1)
+    if block >= 0:
+        inside[i] = kl.int32(block - begin)
+
+
+@kl.kernel
+def write_blocks(i, vertices, blocks, begin, part):
+    """part[v] = block of vertex i of the list, among those of all sections."""
+    part[vertices[i]] = kl.int32(kl.int64(blocks[i]) + begin)

@@ -1,0 +1,38 @@
+from .greedy_start import (
+    MAX_GROWN as MAX_GROWN,
+    grown_from as grown_from,
+    grown_on as grown_on,
+    grown_parts as grown_parts,
+    levels_below as levels_below,
+    max_copies as max_copies,
+)
+from .inherited import inherited as inherited, renumbered as renumbered
+from .options import ScheduleOptions as ScheduleOptions, SearchOptions as SearchOptions
+from .over_ranks import OverRanks as OverRanks, own_values as own_values
+from .problem import (
+    FREE as FREE,
+    UNCONSTRAINED as UNCONSTRAINED,
+    Constraints as Constraints,
+    MappingProblem as MappingProblem,
+    Problem as Problem,
+    deadline_check as deadline_check,
+    with_own_blocks as with_own_blocks,
+)
+from .search import Partition as Partition, search as search
+from .starting import (
+    metis_parts as metis_parts,
+    start_from_best as start_from_best,
+    start_from_pool as start_from_pool,
+)
+from .trace import Progress as Progress, Trace as Trace
+from .walk import (
+    LevelRefiner as LevelRefiner,
+    Passes as Passes,
+    Recipe as Recipe,
+    StartRule as StartRule,
+    jet_refiner as jet_refiner,
+    levels_of as levels_of,
+    partition_multilevel as partition_multilevel,
+    search_multilevel as search_multilevel,
+    walk_of as walk_of,
+)

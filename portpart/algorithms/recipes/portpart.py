@@ -1,0 +1,100 @@
+"""The library's own recipe: clusters, several starts, Jet refinement, and search with several runs.
+
+Cluster coarsening after Meyerhenke, Sanders, Schulz (2016), made synchronous; refinement after Jet
+(Gilbert et al. 2024); combinations and cycles after Sanders, Schulz (2012) and Walshaw (2004).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.algorithms.coarsening import ClusteringOptions, CoarseningOptions, cluster_rule
+from portpart.algorithms.initial import GrowingOptions, InitialOptions
+from portpart.algorithms.multilevel import (
+    Problem,
+    Recipe,
+    ScheduleOptions,
+    SearchOptions,
+    jet_refiner,
+    start_from_pool,
+)
+from portpart.algorithms.refinement import RefinementOptions
+from portpart.options import changed, check_options, described, option
+
+MANY_STARTS = GrowingOptions(refined=4, candidates=4)
+
+
+@described
+@dataclass(frozen=True)
+class PortpartConfig:
+    """Parameters of the library's own partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.options import changed
+    >>> config = changed(portpart.PortpartConfig(), {"search.runs": 2, "search.cycles": 1})
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> portpart.partition(graph, 2, preset=config).feasible
+    True
+    """
+
+    coarsening: CoarseningOptions = option(
+        CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,
+                          dense_per_block=8, max_kept=0.9), "Where coarsening ends.")
+    clustering: ClusteringOptions = option(ClusteringOptions(), "Merging by clusters.")
+    initial: InitialOptions = option(
+        InitialOptions(method="auto", start_blocks=512, growing=MANY_STARTS),
+        "Partitions of the coarsest graph.")
+    refinement: ScheduleOptions = option(
+        ScheduleOptions(
+            temperatures=(0.6, 0.3), finest_temperatures=(0.75, 0.25),
+            coarse_once_above=2**18, finest_once_above=2**22,
+            coarse=RefinementOptions(tolerance=0.998, stall_limit=8),
+            finest=RefinementOptions(tolerance=0.9997, stall_limit=20),
+            finest_once=RefinementOptions(tolerance=0.9995, stall_limit=16)),
+        "Passes over the levels.")
+    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
+        "levels.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+STRONG = changed(PortpartConfig(), {
+    "refinement.temperatures": (0.75, 0.5, 0.25),
+    "refinement.coarse_once_above": None,
+    "refinement.finest_once_above": None,
+    "refinement.coarse": RefinementOptions(stall_limit=20),
+    "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
+    "refinement.finest_once": None,
+    "search.cycles": 1,
+})
+
+PRESETS = {
+    "fast": changed(PortpartConfig(), {
+        "initial.starts": 2,
+        "initial.start_blocks": 64,
+        "initial.growing": GrowingOptions(refined=1, candidates=1),
+        "refinement.temperatures": (0.5,),
+        "refinement.finest_temperatures": (0.25,),
+        "refinement.coarse": RefinementOptions(tolerance=0.99),
+        "refinement.finest": None,
+        "refinement.finest_once": None,
+    }),
+    "default": PortpartConfig(),
+    "strong": STRONG,
+    "best": changed(STRONG, {"search.runs": 4, "search.cycles": 2}),
+}
+
+
+def portpart(problem: Problem, config: PortpartConfig) -> Recipe:
+    """Coarsen by clusters, start, refine upwards, search on."""
+    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
+    passes = config.refinement.passes
+    return Recipe(
+        config.coarsening,
+        cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                     config.clustering),
+        start_from_pool(problem, config.initial, passes),
+        jet_refiner(problem, config.refinement), passes, config.search)

@@ -1,0 +1,134 @@
+"""The library's own recipe for hypergraphs: communities, clusters, starts, Jet refinement on nets.
+
+Clusters by heavy-edge rating inside communities after Heuer, Schlag (2017) and Gottesbueren,
+Heuer, Maas, Sanders, Schlag (2024); refinement after Jet as Krause, Gottesbueren, Maas (2025)
+carry it over to nets; combinations and cycles as for graphs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from portpart.algorithms.coarsening import (
+    ClusteringOptions,
+    CoarseningOptions,
+    CommunityOptions,
+    NetOptions,
+    NetProposals,
+    cluster_rule,
+    communities,
+    contract_in_walk,
+    reduced_nets,
+)
+from portpart.algorithms.initial import GROWING_ON_NETS, InitialOptions
+from portpart.algorithms.multilevel import (
+    Problem,
+    Recipe,
+    ScheduleOptions,
+    SearchOptions,
+    jet_refiner,
+    start_from_pool,
+)
+from portpart.algorithms.refinement import RefinementOptions
+from portpart.algorithms.refinement.nets import ORDERS
+from portpart.backends.programs import Array
+from portpart.options import changed, check_options, described, option
+
+
+@described
+@dataclass(frozen=True)
+class HypergraphConfig:
+    """Parameters of the library's own partitioner of hypergraphs.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> from portpart.options import changed
+    >>> config = changed(portpart.HypergraphConfig(), {"search.cycles": 1})
+    >>> nets = portpart.generators.netlist(500)
+    >>> portpart.partition(nets, 2, preset=config).feasible
+    True
+    """
+
+    coarsening: CoarseningOptions = option(
+        CoarseningOptions(coarsest_per_block=160, min_coarsest=768, max_coarsest=16384,
+                          max_kept=0.9, skip_above=0.8), "Where coarsening ends.")
+    clustering: ClusteringOptions = option(
+        ClusteringOptions(max_coarse_weight=3), "Merging by clusters.")
+    communities: CommunityOptions | None = option(
+        CommunityOptions(), "Communities, which clusters stay within; None: no communities.")
+    nets: NetOptions = option(NetOptions(), "Nets that are used.")
+    initial: InitialOptions = option(
+        InitialOptions(method="auto", start_blocks=512, growing=GROWING_ON_NETS),
+        "Partitions of the coarsest hypergraph.")
+    refinement: ScheduleOptions = option(
+        ScheduleOptions(temperatures=(0.75, 0.3), temperatures_for_many=(0.6,),
+                        finest_temperatures=(0.75, 0.3),
+                        coarse=RefinementOptions(tolerance=0.997, stall_limit=4, weak_limit=4,
+                                                 until_balanced=True)),
+        "Passes over the levels.")
+    order: str = option(
+        "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
+        'largest "gain" first.', choices=ORDERS)
+    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
+        "levels.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+STRONG = changed(HypergraphConfig(), {
+    "coarsening.skip_above": 1.0,
+    "initial.growing.refined": 4, "initial.growing.refined_for_many": None,
+    "initial.growing.net_levels_for_many": 3,
+    "initial.growing.hierarchies_for_many": None, "initial.growing.max_moves_for_many": None,
+    "refinement.coarse.tolerance": 0.999, "refinement.coarse.stall_limit": 10,
+    "refinement.coarse.weak_limit": 8,
+    "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.temperatures_for_many": None,
+    "refinement.finest_temperatures": (0.9, 0.6, 0.3),
+    "search.cycles": 1})
+
+PRESETS = {
+    "fast": changed(HypergraphConfig(), {
+        "initial.growing.hierarchies": 4, "initial.growing.candidates": 4,
+        "initial.growing.net_levels_for_many": None, "initial.growing.hierarchies_for_many": None,
+        "refinement.temperatures": (0.6,), "refinement.temperatures_for_many": None,
+        "refinement.finest_temperatures": (0.6,),
+    }),
+    "default": HypergraphConfig(),
+    "strong": STRONG,
+    "best": changed(STRONG, {"search.runs": 3, "search.cycles": 2}),
+}
+
+
+def with_fewer_nets(problem: Problem, config: HypergraphConfig) -> Problem:
+    """The same problem without nets that are huge, and without repeated ones where there are many.
+
+    Values of results are those of all nets.
+    """
+    fewer = reduced_nets(problem.graph, config.nets)
+    if fewer is problem.graph:
+        return problem
+    problem.trace.left_out(problem.graph, fewer)
+    return replace(problem, graph=fewer)
+
+
+def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
+    """Coarsen by clusters, start, refine upwards, search on."""
+    coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
+    refinement = config.refinement.into(problem.num_blocks)
+    passes = refinement.passes
+    return Recipe(
+        config.coarsening,
+        cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
+                     config.clustering, NetProposals(config.nets)),
+        start_from_pool(problem, config.initial, passes),
+        jet_refiner(problem, refinement, config.order), passes, config.search,
+        contraction=contract_in_walk, communities=communities_of(problem, config))
+
+
+def communities_of(problem: Problem, config: HypergraphConfig) -> Array | None:
+    """The communities, if these count."""
+    if config.communities is None or problem.constraints.initial is not None:
+        return None
+    return communities(problem.graph, problem.seed, config.communities)

@@ -1,0 +1,272 @@
+"""One body for vertices with few neighbours, for those with many, and for hubs.
+
+They differ in the lanes that a vertex gets, and in how the blocks that it touches are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from portpart.algorithms.objectives import (
+    NUM_FOUND,
+    BlockScore,
+    Connectivity,
+    ConnectivityTable,
+    Found,
+    Rules,
+    Tables,
+)
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList, uses_lanes
+from portpart.algorithms.refinement.level import More
+from portpart.algorithms.refinement.moves import Moves
+from portpart.algorithms.refinement.options import Figures
+from portpart.algorithms.refinement.rebalancing import Rebalancing
+from portpart.backends import language as kl
+from portpart.backends.language.kernels import DeviceFunction, Kernel
+from portpart.backends.language.records import Scope
+from portpart.backends.language.statics import Static
+from portpart.backends.language.words import Word
+from portpart.graphs import Csr, degree_of
+
+Body = Callable[[Rules, BlockScore], DeviceFunction]
+"""From an objective and a valuation, ``body(v, graph, state, connections, tables, found, more)``:
+what all lanes of a team do together with a vertex."""
+
+
+class Deciding(Scope):
+    """What says where vertices go, for a gain or out of a block that is too heavy."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    unrated: UnratedList
+    rebalancing: Rebalancing
+    figures: Figures
+
+
+class Dirty(Scope):
+    """Vertices whose best block is stale, and how many neighbours are many."""
+
+    cache: GainCache
+    active: ActiveSets
+    figures: Figures
+
+
+class Unrated(Scope):
+    """Vertices that have been listed to be rated, and how many neighbours are many."""
+
+    unrated: UnratedList
+    figures: Figures
+
+
+@dataclass(frozen=True)
+class Selector(Static):
+    """Selects the vertices that a body is for, by device functions.
+
+    Attributes
+    ----------
+    few : DeviceFunction
+        ``few(i, one_lane, graph, state)``: vertex i of the list if it has few neighbours and that
+        is work for such lanes; else -1.
+    many : DeviceFunction
+        ``many(i, graph, state)``: a bit for each vertex of group i that has many and is no hub.
+    member : DeviceFunction
+        ``member(i, bit, state)``: that vertex.
+    hub : DeviceFunction
+        ``hub(i, state)``: hub i if it asks; else -1.
+    """
+
+    few: DeviceFunction
+    many: DeviceFunction
+    member: DeviceFunction
+    hub: DeviceFunction
+
+
+@kl.device
+def has_few(v, graph: Csr, figures: Figures):
+    """Whether v has few neighbours."""
+    return degree_of(v, graph) <= figures.few_arcs
+
+
+@kl.device
+def has_many(v, graph: Csr, figures: Figures):
+    """Whether v has many neighbours and is no hub."""
+    degree = degree_of(v, graph)
+    return degree > figures.few_arcs and degree <= figures.hub_degree
+
+
+@dataclass(frozen=True)
+class VertexJob(Static):
+    """What is done with vertices, and how the blocks that they touch are found.
+
+    Attributes
+    ----------
+    body : DeviceFunction
+        ``body(v, graph, state, connections, tables, found, more)``
+    selector : Selector
+    connections : Connectivity
+    counter : Word
+        Type of numbers that hold any sum of weights.
+    """
+
+    body: DeviceFunction
+    selector: Selector
+    connections: Connectivity
+    counter: Word
+
+
+@dataclass(frozen=True)
+class ByDegree:
+    """The kernels of one body for an objective.
+
+    Parameters
+    ----------
+    body : callable
+    selector : Selector
+    rules : Rules
+    """
+
+    body: Body
+    selector: Selector
+    rules: Rules
+
+    def few(self, counter: Word, max_degree: int) -> Kernel:
+        """For vertices with at most this many neighbours; weights are numbers of `counter`.
+
+        A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
+        """
+        return of_few.bound(job=self._job(self.rules, self.rules.few(max_degree), counter))
+
+    def many(self, counter: Word) -> Kernel:
+        """For vertices with more that are no hubs."""
+        return of_many.bound(job=self._job(self.rules, self.rules.many, counter))
+
+    def of_hub(self, counter: Word, summed: bool = False) -> Kernel:
+        """For hubs; their ties may be summed up already."""
+        rules = self.rules.summed if summed else self.rules
+        assert rules is not None
+        return of_hub.bound(job=self._job(rules, rules.many, counter))
+
+    def _job(self, rules: Rules, valuation: BlockScore, counter: Word) -> VertexJob:
+        return VertexJob(self.body(rules, valuation), self.selector, valuation.connectivity,
+                         counter)
+
+
+@kl.kernel
+def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: VertexJob):
+    """Do what there is to do for vertex i of the list, if it has few neighbours."""
+    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
+                                    weights=kl.team_array(job.counter, job.connections.weights),
+                                    order=kl.team_array(kl.int8, job.connections.order))
+    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
+    v = job.selector.few(i, one_lane, graph, state)
+    if v >= 0:
+        job.body(v, graph, state, connections, tables, found, more)
+
+
+@kl.kernel
+def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
+    """Do what there is to do for the vertices of group i that have many neighbours."""
+    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
+                                    weights=kl.team_array(job.counter, job.connections.weights),
+                                    order=kl.team_array(kl.int8, job.connections.order))
+    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
+    chosen = job.selector.many(i, graph, state)
+    while chosen != 0:
+        v = job.selector.member(i, kl.ctz(kl.uint64(chosen)), state)
+        job.body(v, graph, state, connections, tables, found, more)
+        chosen &= chosen - 1
+
+
+@kl.kernel
+def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
+    """Do what there is to do for hub i."""
+    connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
+                                    weights=kl.team_array(job.counter, job.connections.weights),
+                                    order=kl.team_array(kl.int8, job.connections.order))
+    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
+    v = job.selector.hub(i, state)
+    if v >= 0:
+        job.body(v, graph, state, connections, tables, found, more)
+
+
+# vertices whose best target is stale ---------------------------------------------------
+
+
+@kl.device
+def dirty_with_few(i, one_lane, graph: Csr, state: Dirty):
+    """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
+    v = state.cache.dirty_list[i]
+    if not uses_lanes(one_lane, state.cache.dirty, state.figures):
+        v = kl.int32(-1)
+    elif not has_few(v, graph, state.figures):
+        v = kl.int32(-1)
+    return v
+
+
+@kl.device
+def dirty_with_many(i, graph: Csr, state: Dirty):
+    """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
+
+    Seldom many have: a team examines several at once and works on those.  All lanes together.
+    """
+    first = i * state.cache.group
+    chosen = kl.int64(0)
+    if kl.lane() < state.cache.group and first + kl.lane() < state.cache.dirty:
+        if has_many(state.cache.dirty_list[first + kl.lane()], graph, state.figures):
+            chosen = kl.int64(1) << kl.lane()
+    return kl.team_sum(chosen)
+
+
+@kl.device
+def dirty_member(i, bit, state: Dirty):
+    """Dirty vertex of a group."""
+    return state.cache.dirty_list[i * state.cache.group + bit]
+
+
+@kl.device
+def dirty_hub(i, state: Dirty):
+    """Hub i, if it is dirty."""
+    v = state.active.hub_list[i]
+    if state.cache.is_dirty[v] == 0:
+        v = kl.int32(-1)
+    return v
+
+
+DIRTY = Selector(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
+
+
+# vertices that have been listed to be rated --------------------------------------------------
+
+
+@kl.device
+def unrated_with_few(i, one_lane, graph: Csr, state: Unrated):
+    """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
+    v = state.unrated.vertices[i]
+    if not has_few(v, graph, state.figures):
+        v = kl.int32(-1)
+    return v
+
+
+@kl.device
+def unrated_with_many(i, graph: Csr, state: Unrated):
+    """1 if unrated vertex i has many neighbours and is no hub, else 0."""
+    return kl.int64(has_many(state.unrated.vertices[i], graph, state.figures))
+
+
+@kl.device
+def unrated_member(i, bit, state: Unrated):
+    """Unrated vertex i."""
+    return state.unrated.vertices[i]
+
+
+@kl.device
+def unrated_hub(i, state: Unrated):
+    """Unrated hub i."""
+    return state.unrated.hub_vertices[i]
+
+
+UNRATED = Selector(unrated_with_few, unrated_with_many, unrated_member, unrated_hub)

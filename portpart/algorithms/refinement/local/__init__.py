@@ -1,1 +1,0 @@
-"""Refinement around a few vertices."""

@@ -1,0 +1,24 @@
+from .best_sequence import sequence_refiner as sequence_refiner
+from .lists import empty_lists as empty_lists, list_net as list_net, unlist as unlist
+from .move_order import ORDERS as ORDERS
+from .moves import (
+    NetUpdate as NetUpdate,
+    concerns_few as concerns_few,
+    ties_pins as ties_pins,
+    update_net as update_net,
+)
+from .state import (
+    NET_PIECES as NET_PIECES,
+    ListWords as ListWords,
+    NetLists as NetLists,
+    RefinedNets as RefinedNets,
+    list_words as list_words,
+    net_bytes as net_bytes,
+    net_room as net_room,
+    refined as refined,
+)
+from .steps import (
+    NetPropagation as NetPropagation,
+    NetSteps as NetSteps,
+    jet_on_nets as jet_on_nets,
+)

@@ -1,0 +1,289 @@
+"""Independent sets of moves that gain (G-kway, section 3.2), and their program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from portpart.algorithms.objectives import (
+    CUT,
+    HUB_TEAM,
+    Balance,
+    BlockScore,
+    ConnectivityTable,
+    Found,
+    Objective,
+    Rules,
+    Tables,
+)
+from portpart.algorithms.refinement import (
+    SHARED,
+    UNRATED,
+    AccountingSteps,
+    ByDegree,
+    Figures,
+    IndependentOptions,
+    Piece,
+    Recording,
+    RefinementOptions,
+    RefinementSizes,
+    Refiner,
+    Run,
+)
+from portpart.algorithms.refinement.blocks import Blocks
+from portpart.algorithms.refinement.gains import (
+    IS_MOVABLE,
+    ActiveSets,
+    BlockSearch,
+    GainCache,
+    Searching,
+    UnratedList,
+    best_candidate,
+    keep_if_movable,
+    launch_by_degree,
+    list_unrated,
+    movable_vertex,
+)
+from portpart.algorithms.refinement.moves import Moves, add_move_to, copy_for
+from portpart.algorithms.refinement.prefix.best_prefix import record_prefix, relaxed_limits
+from portpart.algorithms.refinement.prefix.move_sequence import (
+    MoveSequence,
+    PrefixWords,
+    sequence_for,
+    sequence_of,
+    set_top_gain,
+)
+from portpart.backends import language as kl
+from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Scope
+from portpart.backends.programs import ExecutionSpace, WorkRecord
+from portpart.graphs import Csr, Graph, degree_of
+
+# An independent set of vertex moves that gain (G-kway, section 3.2.1 and algorithm 2) ----------
+#
+# A move is legal if it gains and its target block stays within its limit.  What a vertex gains
+# most
+# with is cached (`gain_cache.py`); only where that block is full the legal blocks are examined.
+# Of adjacent vertices with legal moves the one with the smallest id moves, so that all gains add
+# up.
+# Beyond the paper, moves that gain nothing are legal if they even out the weights of the two
+# blocks;
+# they come after the others.
+
+
+NONE = -1
+
+
+class ChoosingLegal(Scope):
+    """What says which moves keep the blocks balanced."""
+
+    moves: Moves
+    cache: GainCache
+    active: ActiveSets
+    blocks: Blocks
+    unrated: UnratedList
+    figures: Figures
+
+
+@kl.device
+def accepts(b, weight, blocks: Blocks, figures: Figures):
+    """Whether block b stays within its limit with so much more."""
+    return blocks.weight[b] + weight <= blocks.limits[b] + figures.slack
+
+
+@kl.device
+def improves_balance(here, there, weight, blocks: Blocks):
+    """Whether a move leaves the heavier of two blocks lighter."""
+    return blocks.weight[there] + weight < blocks.weight[here]
+
+
+@kl.kernel
+def begin_sequence(_, sequence: MoveSequence):
+    """No move gains anything so far."""
+    set_top_gain(0, sequence.prefix)
+
+
+@kl.kernel
+def choose_legal(i, graph: Csr, state: ChoosingLegal, sequence: MoveSequence):
+    """legal[v] = where v gains most, or -1; if there is no room, list v to examine other blocks.
+
+    Only movable vertices may gain.
+    """
+    v = movable_vertex(i, state.active)
+    keep_if_movable(v, state.cache, state.active, state.figures)
+    block = state.cache.best_target[v]
+    weight = kl.value_or(graph.vertex_weights, v, 1)
+    found = kl.int32(NONE)
+    if block >= 0 and (state.cache.gain[v] > 0 or sequence.zero_gain != 0):
+        if accepts(block, weight, state.blocks, state.figures):
+            if state.cache.gain[v] > 0 or improves_balance(state.moves.part[v], block, weight,
+                                                           state.blocks):
+                found = block
+                sequence.gain[v] = state.cache.gain[v]
+        elif state.cache.gain[v] > 0 and state.figures.blocks > 2:
+            list_unrated(v, graph, state.unrated, state.figures)
+    sequence.legal[v] = found
+
+
+@kl.device
+def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
+    """Whether a block has room for v."""
+    return accepts(block, kl.value_or(graph.vertex_weights, v, 1), blocks, figures)
+
+
+@kl.device
+def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
+               found: Found,
+               sequence: MoveSequence, search: BlockSearch):
+    """sequence.legal[v] = the best block with capacity for v, if there is one.
+
+    All lanes of a team together.
+    """
+    best_candidate(v, graph, state, connections, tables, found, search)
+    if kl.lane() == 0 and found.block != NONE:
+        gain = found.value - found.here
+        block = kl.int32(found.block)
+        legal = gain > 0
+        if gain == 0 and sequence.zero_gain != 0:
+            size = kl.value_or(graph.vertex_weights, v, 1)
+            legal = improves_balance(state.moves.part[v], block, size, state.blocks)
+        if legal:
+            sequence.legal[v] = block
+            sequence.gain[v] = gain
+    return v
+
+
+def legal(rules: Rules, valuation: BlockScore) -> DeviceFunction:
+    """`find_legal` for an objective and a way to value blocks."""
+    return find_legal.bound(search=BlockSearch(rules, valuation, admits_legal))
+
+
+@kl.device
+def is_candidate(v, active: ActiveSets, sequence: MoveSequence):
+    """Whether v has a legal move; of vertices that are not movable nothing is known."""
+    found = active.flags[v] & IS_MOVABLE != 0
+    if found:
+        found = sequence.legal[v] >= 0
+    return found
+
+
+@kl.device
+def goes_first(u, v, sequence: MoveSequence):
+    """Whether the move of u goes before that of v: one that gains, then the smaller id."""
+    first = u < v
+    if (sequence.gain[u] > 0) != (sequence.gain[v] > 0):
+        first = sequence.gain[u] > 0
+    return first
+
+
+@kl.device
+def move_if_first(
+    v, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures, sequence: MoveSequence,
+):
+    """Enter the move of v into the buffer if the move of no neighbour goes first.
+
+    Atomic; the order of the buffer is free.  All lanes of a team together.
+    """
+    beaten = kl.int64(0)
+    for arc in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
+        u = graph.targets[arc]
+        if u != v and is_candidate(u, active, sequence):
+            beaten |= kl.int64(goes_first(u, v, sequence))
+    beaten = kl.team_max(beaten)
+    if kl.lane() == 0 and beaten == 0:
+        add_move_to(v, sequence.legal[v], moves, figures)
+        kl.atomic_max(sequence.prefix, PrefixWords.top_gain, sequence.gain[v])
+        weight = kl.value_or(graph.vertex_weights, v, 1)
+        copy = copy_for(v, moves, figures)
+        kl.atomic_add(sequence.weight_sums, copy + moves.part[v], -weight)
+        kl.atomic_add(sequence.weight_sums, copy + sequence.legal[v], weight)
+    return beaten
+
+
+@kl.kernel
+def keep_independent(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+                     sequence: MoveSequence):
+    """Keep the move of vertex i if it is first among its neighbours, unless a hub makes it."""
+    v = active.movable_list[figures.vertices - active.movable_begin + i]
+    if sequence.legal[v] >= 0 and degree_of(v, graph) <= figures.hub_degree:
+        move_if_first(v, graph, moves, active, figures, sequence)
+
+
+@kl.kernel
+def keep_independent_hubs(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures,
+                          sequence: MoveSequence):
+    """Keep the move of a hub if it has one and is first among its neighbours."""
+    v = active.hub_list[i]
+    if is_candidate(v, active, sequence):
+        move_if_first(v, graph, moves, active, figures, sequence)
+
+
+# Independent-set refinement of a hierarchy (G-kway, section 3.2), one program for each level ----
+#
+# All but the moves of balanced partitions is shared with Jet: the cache of best targets, the
+# accounts of weights and cut, the best partition so far, and the rebalancing of blocks that are
+# too
+# heavy, which the paper does not have.
+
+
+@dataclass(frozen=True)
+class IndependentSets(Piece):
+    """Independent sets of legal moves.
+
+    Attributes
+    ----------
+    zero_gain : bool
+        Whether moves without gain are legal that even out the weights of two blocks.
+    apply_later_moves : bool
+        Whether moves behind the prefix are made where their blocks have room.
+    """
+
+    zero_gain: bool
+    apply_later_moves: bool
+
+    def records(self, space: ExecutionSpace, sizes: RefinementSizes,
+                run: Run) -> dict[str, WorkRecord]:
+        """The legal moves, and the sequence of them."""
+        return {"sequence": sequence_for(space, sizes, run, self.zero_gain,
+                                         self.apply_later_moves)}
+
+    def move(self, this: Recording) -> None:
+        """Legal moves, an independent set of them, and its balanced prefix."""
+        record_legal_moves(this)
+        with this.program.side_by_side():
+            this.program.launch(this.run.level.next_movable, keep_independent,
+                                team=this.widths.team)
+            if this.widths.hubs:
+                this.program.launch(this.run.level.hubs, keep_independent_hubs, team=HUB_TEAM)
+        record_prefix(this)
+
+
+def independent_set_refiner(space: ExecutionSpace, finest: Graph, balance: Balance,
+                            options: IndependentOptions, seed: int,
+                            objective: Objective = CUT) -> Refiner:
+    """G-kway's refinement of a hierarchy; see `Refiner`."""
+    rule = IndependentSets(options.zero_gain, options.apply_later_moves)
+    return refiner_by(rule, space, finest, balance, options, seed, objective)
+
+
+def refiner_by(rule: IndependentSets, space: ExecutionSpace, finest: Graph, balance: Balance,
+               options: IndependentOptions, seed: int, objective: Objective) -> Refiner:
+    """Refinement by legal moves of which a rule chooses some."""
+    pieces = (*SHARED, *relaxed_limits(options.rebalance), rule, AccountingSteps())
+    return Refiner(space, finest, balance, shared(options), seed, objective=objective,
+                   pieces=pieces)
+
+
+def shared(options: IndependentOptions) -> RefinementOptions:
+    """What all refinement has, whatever moves vertices."""
+    return RefinementOptions(tolerance=options.tolerance, stall_limit=options.stall_limit,
+                             iteration_limit=options.round_limit, slack=options.slack)
+
+
+def record_legal_moves(this: Recording) -> None:
+    """Record how all movable vertices choose their legal moves."""
+    program, level = this.program, this.run.level
+    with program.side_by_side():
+        program.launch(1, begin_sequence)
+        program.launch(level.movable, choose_legal)
+    launch_by_degree(this, level.unrated, level.unrated_hubs,
+                     ByDegree(legal, UNRATED, this.rules), sequence_of(this))

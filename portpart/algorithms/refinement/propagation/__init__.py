@@ -1,1 +1,0 @@
-"""Jet's label propagation."""

@@ -1,0 +1,2 @@
+from .refiner import RankRefiner as RankRefiner
+from .state import RankTotals as RankTotals

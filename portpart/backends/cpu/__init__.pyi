@@ -1,0 +1,2 @@
+from .compile import compile_all as compile_all
+from .space import CpuSpace as CpuSpace

@@ -1,0 +1,139 @@
+"""Launches of single kernels: direct ones, and cooperative ones."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from array import array
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cuda.graph import Device
+from portpart.backends.language.team_arrays import BLOCK
+from portpart.backends.programs import LINE, ProgramTable
+from portpart.errors import InputError
+
+# Cooperative launches: all blocks run at the same time, so they may wait for each other --------
+
+
+def missing_for_cooperation(cupy: ModuleType, device: int) -> str | None:
+    """What keeps kernels from waiting for each other's blocks here; None if nothing does."""
+    try:
+        from cupy_backends.cuda.api import driver
+    except ImportError as error:
+        return f"CuPy's driver interface cannot be imported: {error}"
+    if not hasattr(driver, "launchCooperativeKernel"):
+        return "this CuPy knows no cooperative launch"
+    if not cupy.cuda.Device(device).attributes.get("CooperativeLaunch", 0):
+        return f"cuda:{device} supports no cooperative launch"
+    return None
+
+
+class Given:
+    """The values that a kernel is given, bound once: those of a layout."""
+
+    def __init__(self, layout: ProgramTable) -> None:
+        self._values = layout.values()
+        self._places = (ctypes.c_void_p * 1)(self._values.buffer_info()[0])
+        self.arguments = ctypes.addressof(self._places)
+
+    def set_where(self, where: tuple[int, ...]) -> None:
+        """Set the addresses that differ from launch to launch."""
+        self._values[ProgramTable.WHERE] = array("q", where)
+
+
+class Resident:
+    """The kernel of a program on a device, with what it keeps there; launched cooperatively.
+
+    Parameters
+    ----------
+    function : cupy.cuda.Function
+    space : CudaSpace
+    layout : ProgramTable
+
+    Attributes
+    ----------
+    where : tuple of int
+        Addresses of the plan of rows, of words, and where all blocks meet, in the next run and in
+        the one after that.
+    """
+
+    def __init__(self, function: Any, space: Device, layout: ProgramTable) -> None:
+        from cupy_backends.cuda.api import driver
+
+        self._driver = driver
+        self._function = function  # keeps the module loaded
+        self._pointer = function.ptr
+        self._multiprocessors = space.multiprocessors
+        self._fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._pointer, BLOCK, 0)
+        self._plan = space.asarray(layout.plan())
+        sizes = layout.sizes
+        words = -(-8 * (sizes.numbers + sizes.zeros) // LINE) * LINE
+        # Waiting blocks read the place where they meet all the time: writes near it take long.
+        self._memory = space.zeros((words + 2 * LINE) // 8, np.int64)
+        begin = int(self._memory.data.ptr)
+        self.where = int(self._plan.data.ptr), begin, begin + words, begin + words + LINE
+        self._given = (ctypes.c_void_p * 1)(layout.address_of_values)
+        self._arguments = ctypes.addressof(self._given)
+
+    def launch(self, stream: Any, blocks: int, given: Given | None = None) -> None:
+        """Start the kernel with the values of its layout, or others; for one thread at a time.
+
+        On each multiprocessor that many blocks, if they fit.
+        """
+        arguments = self._arguments
+        if given is not None:
+            given.set_where(self.where)
+            arguments = given.arguments
+        grid = self._multiprocessors * min(blocks, self._fit)
+        self._driver.launchCooperativeKernel(self._pointer, grid, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
+                                             arguments)
+        plan, words, here, there = self.where
+        self.where = plan, words, there, here
+
+
+# Launches of single kernels: the driver is given the words of the arguments --------------------
+#
+# CuPy examines every argument once more and packs it, which takes longer than the launch.
+
+
+class Direct:
+    """A kernel that takes this many arguments, each in the low bytes of a word.
+
+    Parameters
+    ----------
+    function : cupy.cuda.Function
+    count : int
+    """
+
+    def __init__(self, function: Any, count: int) -> None:
+        from cupy_backends.cuda.api import driver
+
+        self._launch = driver.launchKernel
+        self._function = function  # keeps the module loaded
+        self._pointer = function.ptr
+        words = (ctypes.c_int64 * count)()
+        first = ctypes.addressof(words)
+        self._words = memoryview(words).cast("B").cast("q")
+        self._places = (ctypes.c_void_p * count)(*range(first, first + 8 * count, 8))
+        self._arguments = ctypes.addressof(self._places)
+        self._lock = threading.Lock()
+
+    def launch(self, words: list[int], stream: Any, blocks: int) -> None:
+        """Start this many blocks with these arguments, which the driver has read when this returns.
+
+        Raises
+        ------
+        InputError
+            If a number does not fit a word.
+        """
+        try:
+            given = array("q", words)
+        except OverflowError as error:
+            raise InputError(f"a kernel takes numbers of 64 bits: {error}") from None
+        with self._lock:
+            self._words[:] = given
+            self._launch(self._pointer, blocks, 1, 1, BLOCK, 1, 1, 0, stream.ptr,
+                         self._arguments, 0)

@@ -1,0 +1,5 @@
+"""Programs: recorded launches, their steps, arguments and work arrays."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

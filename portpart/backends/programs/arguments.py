@@ -1,0 +1,311 @@
+"""Arguments of kernels as words of 8 bytes, and what the names of a program are bound to."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from collections.abc import Callable, Iterable
+from ctypes import POINTER, c_int64, cast
+from functools import cache
+from operator import attrgetter
+from typing import Any, NoReturn
+from weakref import ref
+
+import numpy as np
+
+from portpart.backends.language.parameters import getter
+from portpart.backends.language.records import Record, Slice, Sliced
+from portpart.backends.programs.steps import Slot
+from portpart.errors import InputError, KernelTypeError
+
+# Packed kernel arguments: 8-byte words that hold addresses of arrays and bits of scalars -------
+
+
+ABSENT = "absent"
+"""Type tag of an absent array.  Other tags: ``int32`` for a scalar, ``*int32`` for an array."""
+
+_SCALAR_FORMATS = {
+    "bool": "?7x", "int8": "b7x", "uint8": "B7x", "int32": "i4x", "uint32": "I4x",
+    "int64": "q", "uint64": "Q", "float32": "f4x", "float64": "d",
+}
+
+_SCALAR_TAGS = {
+    kind: name for name in _SCALAR_FORMATS for kind in (np.dtype(name).type, np.longlong,
+                                                        np.ulonglong)
+    if np.dtype(kind).name == name
+}
+"""Tags of NumPy scalars; asking one for the name of its dtype takes two microseconds."""
+
+
+def tag_of(argument: Any) -> str:
+    """Type tag of a launch argument: an array, a scalar, None or a slot of a program."""
+    if argument is None:
+        return ABSENT
+    if isinstance(argument, Slot):
+        if argument.dtype is None:
+            return ABSENT
+        return f"*{argument.dtype.name}" if argument.is_array else argument.dtype.name
+    if isinstance(argument, (bool, np.bool_)):
+        return "bool"
+    if isinstance(argument, int):
+        return "int64"
+    if isinstance(argument, float):
+        return "float64"
+    if type(argument) in _SCALAR_TAGS:
+        return _SCALAR_TAGS[type(argument)]
+    if hasattr(argument, "dtype") and not isinstance(argument, np.generic):
+        if argument.ndim != 1 or not argument.flags.c_contiguous:
+            raise KernelTypeError("a kernel takes contiguous arrays of one dimension only")
+        if not argument.dtype.isnative:
+            raise KernelTypeError(f"a kernel takes native byte order only, not {argument.dtype!r}")
+        if argument.dtype.name not in _SCALAR_FORMATS:
+            raise KernelTypeError(f"a kernel cannot take an array of {argument.dtype}; convert it "
+                                  f"to one of {', '.join(_SCALAR_FORMATS)}")
+        return f"*{argument.dtype.name}"
+    raise KernelTypeError(f"a kernel cannot take an argument of type {type(argument).__name__}")
+
+
+def bits_of(value: Any, dtype: Any) -> int:
+    """The bits of scalar `value` as `dtype`, in the low bytes of a signed 64-bit word."""
+    name = _name_of(dtype)
+    if type(value) is int and name == "int64" and -(2**63) <= value < 2**63:
+        return value
+    try:
+        return int.from_bytes(struct.pack(_SCALAR_FORMATS[name], value), sys.byteorder, signed=True)
+    except (struct.error, OverflowError) as error:
+        raise InputError(f"{value!r} cannot be passed as {name}: {error}") from None
+
+
+@cache
+def _name_of(dtype: Any) -> str:
+    """Name of a type; asking a dtype for it takes a microsecond."""
+    return np.dtype(dtype).name
+
+
+def address_of(array: Any) -> int:
+    """Address of the first element of an array of the host."""
+    if not isinstance(array, np.ndarray):
+        raise InputError("an array of a GPU was given to a kernel on the CPU; bring it to the host "
+                         "with space.to_host")
+    if DATA_POINTER:
+        return _MEMORY[(id(array) + DATA_POINTER) // WORD - 1]
+    return int(array.ctypes.data)
+
+
+def _data_pointer() -> int:
+    """Where an ndarray object keeps the address of its data, 0 if not where CPython's does.
+
+    It is the first field behind the object header.  Reading it there takes a tenth of the
+    microsecond that ``array.ctypes.data`` takes, which a small launch would pay for each argument.
+    """
+    offset = object.__basicsize__
+    samples = [np.zeros(n, dtype) for n in (1, 7) for dtype in (np.int8, np.float64)]
+    samples.append(samples[-1][3:])
+    found = [c_int64.from_address(id(sample) + offset).value for sample in samples]
+    return offset if found == [sample.ctypes.data for sample in samples] else 0
+
+
+DATA_POINTER = _data_pointer()
+
+WORD = 8
+
+_MEMORY = cast(WORD, POINTER(c_int64))
+"""The words of memory behind the first, which a pointer may not begin with."""
+
+
+def word_of(argument: Any) -> int:
+    """The packed word of a launch argument."""
+    if argument is None:
+        return 0
+    if hasattr(argument, "ndim") and not isinstance(argument, np.generic):
+        return address_of(argument)
+    return bits_of(argument, tag_of(argument))
+
+
+# What the names of a program are bound to, packed to words -------------------------------------
+
+
+MAX_LAYOUTS = 256
+"""Layouts that are remembered for each name."""
+
+NO_LAYOUT: tuple[dict[str, Slice], None] = ({}, None)
+"""Other slices than any that are bound."""
+
+Words = tuple["array[int]", "array[int]"]
+"""What arrays and scalars are packed to, and the numbers of slots of words."""
+
+
+class Bindings:
+    """Reads what slots are bound to, all fields of a record at once.
+
+    Attributes
+    ----------
+    fields : dict of dicts of Slot
+        The bound slots, by the text before and behind the dot; "" if that is nothing.
+    slots : list of Slot
+        The same in the order in which they are read.
+    """
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        self.fields: dict[str, dict[str, Slot]] = {}
+        for slot in slots:
+            if not (slot.scratch or slot.zeros):
+                name, _, place = f"{slot.name}{'.array' * slot.named_words}".partition(".")
+                self.fields.setdefault(name, {})[place] = slot
+        self.slots = [slot for fields in self.fields.values() for slot in fields.values()]
+        self._reads = {name: None if "" in fields else getter(list(fields))
+                       for name, fields in self.fields.items()}
+
+    def read_group(self, name: str, bound: Any) -> Iterable[Any]:
+        """What the slots of that name are bound to."""
+        fields = self._reads[name]
+        try:
+            return (bound,) if fields is None else fields(bound)
+        except AttributeError as error:
+            raise InputError(f"{name!r} is not bound to its record: {error}") from None
+
+    def read(self, bound: dict[str, Any]) -> list[Any]:
+        """What the slots are bound to, from arrays, numbers, words and records by their names."""
+        return [value for name in self.fields
+                for value in self.read_group(name, bound_to(name, bound))]
+
+    def named(self, bound: dict[str, Any]) -> dict[str, Any]:
+        """The same by the names of the slots."""
+        return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
+
+
+def bound_to(name: str, bound: dict[str, Any]) -> Any:
+    """What is bound to a name."""
+    try:
+        return bound[name]
+    except KeyError:
+        raise InputError(f"slot {name!r} is not bound") from None
+
+
+class Group:
+    """The slots of one name: an array, a number, words, or the fields of a record.
+
+    Parameters
+    ----------
+    name : str
+    bindings : Bindings
+    address : callable
+        Gives the address of an array, or refuses it.
+
+    Attributes
+    ----------
+    kept : callable
+        Gives what the words are that have been packed last, where that cannot change; else
+        something else.
+    """
+
+    def __init__(self, name: str, bindings: Bindings, address: Callable[[Any], int]) -> None:
+        self.name, self._bindings, self._address = name, bindings, address
+        self.kept: Callable[[], Any] = object
+        fields = bindings.fields[name]
+        slots = fields.values()
+        self._plan = [(at, slot.dtype, slot.is_array and not slot.words and slot.dtype is not None,
+                       slot) for at, slot in enumerate(slots)]
+        self._fields = list(fields)
+        self._known: list[tuple[Callable[[], Any], int]] = [(_no_array, 0)] * len(fields)
+        self._layouts: dict[int, tuple[dict[str, Slice], list[int] | None]] = {}
+        self.num_numbers = sum(slot.words for slot in slots)
+        self.num_words = sum(not slot.words for slot in slots)
+
+    def pack(self, bound: Any) -> Words:
+        """The words of what the name is bound to, and whether to keep them."""
+        if isinstance(bound, Sliced) and bound.memory is not None:
+            places = self._places(bound)
+            if places is not None:
+                begin = self._address(bound.memory)
+                return array("q", [0 if place < 0 else begin + place for place in places]), NONE
+        words, numbers = array("q"), array("q")
+        for (at, dtype, is_plain, slot), value in zip(
+                self._plan, self._bindings.read_group(self.name, bound)):
+            if is_plain:
+                known, address = self._known[at]
+                if value is None or known() is not value:
+                    address = self._address_for(at, slot, value)
+                words.append(address)
+            elif slot.words:
+                add_numbers(slot, value, numbers)
+            elif slot.is_array:
+                words.append(0 if value is None else refuse(slot, value))
+            else:
+                words.append(bits_of(value, dtype))
+        return words, numbers
+
+    def keep(self, bound: Any) -> None:
+        """Remember whose words have been packed, if these cannot change."""
+        changes = isinstance(bound, Sliced) and bound.memory is not None
+        if not changes and (isinstance(bound, Record)
+                            or isinstance(getattr(bound, "array", None), tuple)):
+            self.kept = ref(bound)
+
+    def _places(self, bound: Sliced) -> list[int] | None:
+        """Bytes before each slice, -1 for what is absent; None if there are arrays, too.
+
+        They are found once for each layout.
+        """
+        known, places = self._layouts.get(id(bound.slices), NO_LAYOUT)
+        if known is not bound.slices:
+            places = self._found_places(bound)
+            if len(self._layouts) == MAX_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[id(bound.slices)] = bound.slices, places
+        return places
+
+    def _found_places(self, bound: Sliced) -> list[int] | None:
+        places = []
+        for field, (_, dtype, _, slot) in zip(self._fields, self._plan):
+            value = bound.slices.get(field) or attrgetter(field)(bound)
+            if value is None and dtype is None:
+                places.append(-1)
+            elif type(value) is not Slice:
+                return None
+            else:
+                if value.dtype != dtype:
+                    refuse(slot, value.of(bound.memory))
+                places.append(value.begin)
+        return places
+
+    def _address_for(self, at: int, slot: Slot, value: Any) -> int:
+        """The address of an array for a slot, which is remembered as long as the array lives."""
+        if (value is None or value.dtype != slot.dtype or value.ndim != 1
+                or not value.flags.c_contiguous):
+            refuse(slot, value)
+        address = self._address(value)
+        self._known[at] = ref(value), address
+        return address
+
+
+NONE = array("q")
+"""No numbers."""
+
+
+def _no_array() -> None:
+    """What is remembered of a slot that has not been bound."""
+
+
+def add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
+    """Append the values of a slot of words to numbers."""
+    if len(values) != slot.words:
+        raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
+    try:
+        numbers.extend(values)
+    except (OverflowError, TypeError) as error:
+        raise InputError(f"slot {slot.name!r} takes numbers of 64 bits: {error}") from None
+
+
+def refuse(slot: Slot, value: Any) -> NoReturn:
+    """Say that a slot of an array is bound to another one, or to none."""
+    if value is None or slot.dtype is None:
+        raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "
+                              f"not {_described(getattr(value, 'dtype', None))}")
+    raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, contiguous and "
+                          f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
+
+
+def _described(dtype: Any) -> str:
+    return "no array" if dtype is None else f"an array of {dtype}"

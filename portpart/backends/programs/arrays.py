@@ -1,0 +1,259 @@
+"""Records with work arrays, copies of arrays of any kind, and constant arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.programs.interface import Array, ExecutionSpace
+from portpart.backends.programs.steps import Declared, Parcel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# Records with work arrays, declared where they belong: in the record of the piece that uses them
+#
+# >>> class Lists(WorkRecord):
+# ...     heavy: Any = work(np.int32, lambda size: 2 * size)
+# >>> Lists.num_bytes(1000)
+# 8000
+#
+# A record whose arrays are not allocated stands for scratch of a program.
+
+
+ROOMY = 2**22
+"""Work arrays have room for this many items, if there will be as many: only above that are they
+made again when more are needed, which saves memory where it is scarce, and costs no time
+elsewhere."""
+
+
+def roomy(count: int, most: int) -> int:
+    """How much room work arrays have for `count` items, of which there will be `most` in the end.
+
+    >>> roomy(10, 1000), roomy(10, 10**9), roomy(10**8, 10**9)
+    (1000, 4194304, 100000000)
+    """
+    return min(most, max(count, ROOMY))
+
+
+class WorkRecord(Record):
+    """A record some of whose fields are work arrays."""
+
+    if TYPE_CHECKING:  # at run time it would be a field
+        declared: ClassVar[dict[str, Declared]]
+        _outliving: ClassVar[list[str]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.declared = {name: default for name, default in cls.defaults.items()
+                        if isinstance(default, Declared)}
+        cls._outliving = [name for name, array in cls.declared.items() if array.outlives]
+
+    @classmethod
+    def allocate(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
+        """Make the arrays for a problem of these sizes; other fields, and some of them, are given.
+
+        Parameters
+        ----------
+        sizes
+            What the declared lengths are computed from.
+        """
+        return cls._made(space, sizes, given, [name for name in cls.declared if name not in given])
+
+    @classmethod
+    def outliving(cls, space: ExecutionSpace, sizes: Any, **given: Any) -> Self:
+        """The same for a program: what it has no more use for when it is done stays scratch."""
+        return cls._made(space, sizes, given, cls._outliving)
+
+    @classmethod
+    def _made(cls, space: ExecutionSpace, sizes: Any, values: dict[str, Any],
+              names: Iterable[str]) -> Self:
+        return cls(**values, **cls._arrays(space, sizes, names))
+
+    @classmethod
+    def _arrays(cls, space: ExecutionSpace, sizes: Any, names: Iterable[str]) -> dict[str, Any]:
+        values, declared, empty = {}, cls.declared, space.empty
+        for name in names:
+            kind, length, zeros, _ = declared[name]
+            dtype = kind if isinstance(kind, np.dtype) else kind(sizes)
+            values[name] = (space.zeros if zeros else empty)(length(sizes), dtype)
+        return values
+
+    def lasting(self, before: Any, after: Any) -> Self:
+        """The record for other sizes, without those arrays whose length is another one there.
+
+        They are absent, and `completed` makes them.
+        """
+        return self.replaced(**{name: None for name, array in self.declared.items()
+                                if array.length(before) != array.length(after)})
+
+    def completed(self, space: ExecutionSpace, sizes: Any) -> Self:
+        """The same record with those arrays made that are absent."""
+        absent = [name for name in self.declared if getattr(self, name) is None]
+        return self.replaced(**self._arrays(space, sizes, absent)) if absent else self
+
+    @classmethod
+    def num_bytes(cls, sizes: Any) -> int:
+        """Bytes of all work arrays together."""
+        return sum(array.num_bytes(sizes) for array in cls.declared.values())
+
+
+def bytes_of(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
+    """Bytes of the work arrays of several records."""
+    return sum(piece.num_bytes(sizes) for piece in pieces)
+
+
+def bytes_outliving(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
+    """Bytes of those of their work arrays that outlive the program which fills them."""
+    return sum(array.num_bytes(sizes) for piece in pieces for array in piece.declared.values()
+               if array.outlives)
+
+
+# Copies of arrays of any kind: to the host, from it, and within memory of one kind -------------
+#
+# Communicators know no kind of array.  They copy by what is registered for the type: for arrays of
+# the host here, for others by their space.
+
+
+class Transfer(Protocol):
+    """Copies of contiguous arrays of one type; work that is launched before comes first."""
+
+    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
+        """Begin to copy a short array to the host; what gives the numbers waits for them."""
+
+    def on_host(self, array: Array) -> np.ndarray:
+        """The numbers of a long array, in memory of the host from which MPI can send them."""
+
+    def host_memory(self, array: Array) -> np.ndarray:
+        """Memory of the host of the same size and type, to be copied to the array later."""
+
+    def write(self, array: Array, numbers: np.ndarray) -> None:
+        """Set an array; the numbers may change afterwards."""
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Set an array to another one of the same type and length."""
+
+    def publish(self, arrays: Sequence[Array]) -> None:
+        """Make sure that other threads, and other devices, find what this thread has launched."""
+
+    def together(self, arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
+        """The object that exchanges elements of these arrays where they are; None if the host has
+        to.
+        """
+
+
+class DeviceTransfers(Protocol):
+    """Steps of communication between ranks whose arrays are on one device: nothing waits.
+
+    They are prepared once, and done whenever what is returned is called.
+    """
+
+    def exchange(self, parcels: Sequence[Parcel]) -> Callable[[], None]:
+        """Copy what each rank sends to where it arrives, unless numbers of elements are wrong."""
+
+    def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
+        """Replace the words of all ranks by their sum, minimum or maximum."""
+
+    def reading(self, arrays: Sequence[Array]) -> Callable[[], Read]:
+        """Read short arrays of int64 of all ranks in one copy, with what went wrong; waits."""
+
+
+class Read(NamedTuple):
+    """The numbers of arrays, one behind the other, and wrong ones in what was exchanged."""
+
+    numbers: np.ndarray
+    wrong: Wrong | None
+
+
+class Wrong(NamedTuple):
+    """Wrong numbers of elements.
+
+    Attributes
+    ----------
+    rank : int
+    counts : numpy.ndarray of int64
+        What it sends to each rank.
+    arriving : int
+        What arrives, if that is too much; else -1.
+    length : int
+        Of its array.
+    """
+
+    rank: int
+    counts: np.ndarray
+    arriving: int
+    length: int
+
+
+class HostTransfer:
+    """Arrays of the host: reading them copies nothing."""
+
+    def fetch(self, array: np.ndarray) -> Callable[[], np.ndarray]:
+        return lambda: array
+
+    def on_host(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def host_memory(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def write(self, array: np.ndarray, numbers: np.ndarray) -> None:
+        if array is not numbers:
+            array[:] = numbers
+
+    def copy(self, target: np.ndarray, source: np.ndarray) -> None:
+        target[:] = source
+
+    def publish(self, arrays: Sequence[np.ndarray]) -> None:
+        """All work is done when it returns."""
+
+    def together(self, arrays: Sequence[np.ndarray], ranks: int) -> None:
+        """The host does it."""
+
+
+HOST = HostTransfer()
+
+_transfers: dict[type, Transfer] = {}
+
+
+def register(kind: type, transfer: Transfer) -> None:
+    """Have arrays of a type copied by this."""
+    _transfers[kind] = transfer
+
+
+def transfer_of(array: Any) -> Transfer:
+    """The object that copies an array."""
+    return _transfers.get(type(array), HOST)
+
+
+def read(arrays: Sequence[Array]) -> list[np.ndarray]:
+    """The numbers of short arrays, which are waited for together."""
+    begun = [transfer_of(array).fetch(array) for array in arrays]
+    return [wait() for wait in begun]
+
+
+def publish(arrays: Sequence[Array]) -> None:
+    """Make sure that other threads, and other devices, find what was launched for these arrays."""
+    for transfer in {transfer_of(array): None for array in arrays}:
+        transfer.publish([array for array in arrays if transfer_of(array) is transfer])
+
+
+def together(arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
+    """The object that exchanges elements of these arrays in place; None if the host has to."""
+    transfer = transfer_of(arrays[0])
+    if any(transfer_of(array) is not transfer for array in arrays):
+        return None
+    return transfer.together(arrays, ranks)
+
+
+# Arrays whose elements are all the same --------------------------------------------------------
+
+
+@kl.kernel
+def fill(i, array, value):
+    """array[i] = value."""
+    array[i] = value

@@ -1,0 +1,97 @@
+"""Execution spaces by the names of devices."""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from portpart.errors import InputError
+from portpart.interrupts import late_signals
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import ExecutionSpace
+
+# NumPy is not imported here: `late_signals` has to be there first.
+
+
+_spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
+
+
+def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
+    """The execution space of `device`.
+
+    Parameters
+    ----------
+    device : str
+        ``"cpu"``, ``"cuda"`` (the current device) or ``"cuda:N"``.
+    threads : int, optional
+        Threads of the CPU space; all by default, and no more than there are.  Results do not
+        depend on it.
+
+    Returns
+    -------
+    ExecutionSpace
+        The same object for the same device and number of threads.
+
+    Raises
+    ------
+    DeviceUnavailable
+        If the device cannot be used here; the message says why.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> one_thread = portpart.space("cpu", threads=1)
+    >>> portpart.generators.grid_2d(8).to(one_thread)
+    <Graph: 64 vertices, 112 edges, on cpu>
+    """
+    kind, _, number = str(device).partition(":")
+    if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
+        from portpart.options import shown
+
+        raise InputError(f"device must be 'cpu', 'cuda' or 'cuda:N', not {shown(device)}")
+    if kind == "cpu":
+        with late_signals():
+            from portpart.backends.cpu import CpuSpace
+
+        return _known("cpu", threads, lambda: CpuSpace(threads))
+    from portpart.backends.cuda import CudaSpace, usable_device
+
+    chosen = usable_device(int(number) if number else None)
+    return _known(f"cuda:{chosen}", None, lambda: CudaSpace(chosen))
+
+
+def gpus() -> list[ExecutionSpace]:
+    """The spaces of all GPUs of this machine, of which there must be one at least."""
+    from portpart.backends.cuda import num_devices
+
+    return [space(f"cuda:{number}") for number in range(num_devices())]
+
+
+def as_space(given: ExecutionSpace | str) -> ExecutionSpace:
+    """The space itself, or that of a device's name."""
+    from portpart.backends.programs import ExecutionSpace
+
+    return given if isinstance(given, ExecutionSpace) else space(given)
+
+
+def host_of(here: ExecutionSpace) -> ExecutionSpace:
+    """The CPU space that works together with `here`: itself if it is one, or if nothing runs."""
+    return here if here.kind == "cpu" or here.is_dry_run else space("cpu")
+
+
+def _known(name: str, threads: int | None, make: Callable[[], ExecutionSpace]) -> ExecutionSpace:
+    """One space per device (and number of threads), so that what it compiled is found again."""
+    if (name, threads) not in _spaces:
+        _spaces[name, threads] = made = make()
+        copyreg.pickle(type(made), _by_name)
+    return _spaces[name, threads]
+
+
+def _by_name(made: ExecutionSpace) -> tuple[Callable[..., ExecutionSpace], tuple[str]]:
+    """Pickle a space as a name: loading gives the one that the other process has for it.
+
+    Compiled code stays behind, and so does a choice of threads, on which no result depends.
+    """
+    return space, (made.name,)

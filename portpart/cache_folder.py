@@ -1,0 +1,344 @@
+"""The folders in which compiled kernels are kept, their files, and whose files are trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from types import FrameType
+
+# Whose files are believed: compiled code is run as it is read, with all rights of the user -----
+#
+# It has to be written by that user or by root, as ssh asks of keys.  The owner of a folder decides
+# which users can put files there, but not what is in a file that only its owner can write.
+
+
+ROOT = 0
+
+
+def own_id() -> int | None:
+    """The number of the user; None where files have no such owners, as on Windows."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
+
+
+def fault_of(status: os.stat_result) -> str:
+    """Why another user may have made a file of this status; empty if none can have."""
+    me = own_id()
+    if me is None:
+        return ""
+    if status.st_uid not in (me, ROOT):
+        return "belongs to another user"
+    if stat.S_ISREG(status.st_mode) and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "can be written by other users"
+    return ""
+
+
+def fault_of_folder(folder: Path) -> str:
+    """The same of a folder, and of the link that leads there, if it is one."""
+    try:
+        return fault_of(folder.lstat()) or fault_of(folder.stat())
+    except OSError:  # there is none, or it cannot be read
+        return ""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone.
+
+    Raises
+    ------
+    OSError
+        If it cannot be, or belongs to another user.
+    """
+    missing = [*takewhile(lambda each: not each.exists(), (folder, *folder.parents))]
+    for each in reversed(missing):
+        each.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+    if fault := fault_of_folder(folder):
+        raise PermissionError(f"it {fault}")
+
+
+# The folders in which compiled kernels are kept, and their files -------------------------------
+#
+# ``$PORTPART_CACHE_DIR`` lists them, as ``PATH`` lists folders; else there is one,
+# ``portpart`` in the user's cache folder: ``$XDG_CACHE_HOME`` or ``~/.cache``, on Windows
+# ``%LOCALAPPDATA%``.  What is kept is looked for in all of them, in their order, and new files go
+# to
+# the first that can be written, so that a list may begin or end with folders that cannot.  A file
+# is
+# written once, whole, and never changed; it begins with the digest of its name and the rest.
+# Folders
+# and files of other users than this one and root are ignored.  Where nothing can be kept,
+# everything
+# works all the same.
+
+
+VARIABLE = "PORTPART_CACHE_DIR"
+
+SUFFIX, UNFINISHED = ".kernel", "portpart-"
+"""How the name of a file ends, and how it begins while it is written."""
+
+_CHECK = hashlib.sha256().digest_size
+"""Bytes before the code, by which damage is noticed, and the digest of the name."""
+
+_MODE = 0o644
+"""Mode of new files: others can read them where they can read the folder."""
+
+_OURS = re.compile(r".*_[0-9a-f]{24}\.kernel|portpart-.*\.tmp"
+                   r"|cpu_driver_[0-9a-f]{24}/.*\.nb[ic]")
+"""Names of files in the folder that this library has made, now or in an earlier version."""
+
+MAX_WAIT, BETWEEN_LOOKS = 1.0, 0.002
+"""Seconds to wait for a file that another process makes, and between two looks."""
+
+_mine = threading.local()
+
+_warning = threading.Lock()
+_warned: list[str] = []
+
+
+@cache
+def cache_folders() -> tuple[Path, ...]:
+    """The folders, which need not exist.
+
+    Raises
+    ------
+    OSError
+        If no user folder is known and no other folder is named.
+    """
+    named = [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    chosen = [*_of_known_users(named)] or [*map(_expanded, named)] or [_user_cache() / "portpart"]
+    return tuple(folder.absolute() for folder in chosen)
+
+
+def _of_known_users(named: list[str]) -> Iterator[Path]:
+    """The folders of a list, without the ones of unknown users."""
+    for name in named:
+        with suppress(FileNotFoundError):
+            yield _expanded(name)
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else _expanded("~")
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The rules of XDG: a relative path is invalid and ignored.
+    return given if given.is_absolute() else _expanded("~") / ".cache"
+
+
+def _expanded(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise FileNotFoundError("no user folder is known") from None
+
+
+def file_of(name: str, words: str) -> str:
+    """Name of the file of what is called `name` and depends on all the `words` say."""
+    return f"{name}_{hashlib.sha256(words.encode()).hexdigest()[:24]}{SUFFIX}"
+
+
+def read(name: str) -> bytes | None:
+    """The content of a file, None if there is none that is whole."""
+    try:
+        folders = _own_folders()
+        found = (_read(folder / name) for folder in folders)
+        return next((code for code in found if code is not None), None)
+    except OSError:
+        return None
+
+
+def _own_folders() -> Iterator[Path]:
+    """The folders, without those of other users."""
+    for folder in cache_folders():
+        if fault := fault_of_folder(folder):
+            _warn_of_strangers(folder, fault)
+        else:
+            yield folder
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        with open(path, "rb", opener=_at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            if fault := fault_of(status):
+                _warn_of_strangers(path, fault)
+                return None
+            content = file.read()
+    except OSError:
+        return None
+    code = content[_CHECK:]
+    return code if _digest(path.name, code) == content[:_CHECK] else None
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file; do not wait for a writer, if it is a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _digest(name: str, code: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\0" + code).digest()
+
+
+def write(name: str, code: bytes) -> None:
+    """Keep `code`: written under another name and renamed, so that a reader sees all or nothing.
+
+    Where that fails in all folders, as without room on the disk, a warning about the first says so
+    once in the process.
+    """
+    if (waiting := getattr(_mine, "waiting", None)) is not None:
+        waiting.append((name, code))
+        return
+    try:
+        folders = cache_folders()
+    except OSError as problem:
+        warn_once("kernels", VARIABLE, "", problem)
+        return
+    problems = []
+    for folder in folders:
+        try:
+            make_folder(folder)
+            _write(folder / name, _digest(name, code) + code)
+            return
+        except OSError as problem:
+            problems.append(problem)
+    warn_once("kernels", VARIABLE, str(folders[0]), problems[0])
+
+
+@contextmanager
+def claimed(name: str) -> Iterator[None]:
+    """Begin when no other process is making a file, which may be there then.
+
+    Ranks that start together need the same kernels in the same order.  A claim that is there for
+    long is one of a process that has ended.
+    """
+    claim = _claim_of(name)
+    end = time.monotonic() + MAX_WAIT
+    mine = False
+    while claim is not None and not mine and time.monotonic() < end:
+        try:
+            os.close(os.open(claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE))
+            mine = True
+        except FileExistsError:
+            time.sleep(BETWEEN_LOOKS)
+        except OSError:  # nothing can be kept there
+            break
+    try:
+        yield
+    finally:
+        if claim is not None:
+            with suppress(OSError):
+                os.unlink(claim)
+
+
+def _claim_of(name: str) -> Path | None:
+    """The file that says that another one is being made."""
+    try:
+        return cache_folders()[0] / f"{UNFINISHED}{name}.tmp"
+    except OSError:
+        return None
+
+
+@contextmanager
+def postponed() -> Iterator[list[tuple[str, bytes]]]:
+    """Collect what this thread would write, for `write_all` in another."""
+    _mine.waiting = []
+    try:
+        yield _mine.waiting
+    finally:
+        _mine.waiting = None
+
+
+def write_all(found: list[tuple[str, bytes]]) -> None:
+    """Write what has been collected: names and contents."""
+    for name, code in found:
+        write(name, code)
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f"{UNFINISHED}{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(temporary, flags, _MODE)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def files() -> Iterator[Path]:
+    """The files of this library in the folders, those of other versions too."""
+    for folder in _own_folders():
+        for path in sorted([*folder.glob("*"), *folder.glob("cpu_driver_*/*/*")]):
+            if _OURS.fullmatch(path.relative_to(folder).as_posix()) and path.is_file():
+                yield path
+
+
+def clear() -> tuple[int, int]:
+    """Delete those of these files that may be; returns their number and size in bytes.
+
+    Other files stay, and so do those in folders that cannot be written.
+    """
+    count = size = 0
+    for path in filter(_may_go, files()):
+        size += path.stat().st_size
+        path.unlink(missing_ok=True)
+        count += 1
+    for place in _own_folders():
+        for folder in sorted(place.glob("cpu_driver_*/**/"), reverse=True):
+            if not any(folder.iterdir()):
+                folder.rmdir()
+    return count, size
+
+
+def _may_go(path: Path) -> bool:
+    return os.access(path.parent, os.W_OK)
+
+
+def warn_once(what: str, variable: str, folder: str, problem: OSError) -> None:
+    """Say once that what is compiled is not kept."""
+    place = f" in {folder}" if folder else ""
+    _warn(what, f"compiled {what} cannot be kept{place} ({problem.strerror or problem}), so every "
+                f"process compiles them again; set {variable} to another folder")
+
+
+def _warn_of_strangers(path: Path, fault: str) -> None:
+    """Say once that what others may have compiled is not used."""
+    _warn("kernels", f"compiled kernels in {path} are ignored, as it {fault}; they must belong to "
+                     f"you or to root; set {VARIABLE} to another folder")
+
+
+def _warn(what: str, message: str) -> None:
+    """Warn of `what` once in the process, at the line that called the library."""
+    with _warning:
+        if what in _warned:
+            return
+        _warned.append(what)
+    caller = _caller()
+    warnings.warn_explicit(
+        message, UserWarning, caller.f_code.co_filename, caller.f_lineno,
+        caller.f_globals.get("__name__"), caller.f_globals.setdefault("__warningregistry__", {}))
+
+
+def _caller() -> FrameType:
+    """The frame that called into this package, of all calls the first."""
+    frame: FrameType | None = sys._getframe()
+    outermost = sys._getframe()
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]:
+            outermost = frame
+        frame = frame.f_back
+    return outermost.f_back or outermost

@@ -1,0 +1,112 @@
+"""A call on a problem of the same kind in which nothing runs, so that its code is compiled at once.
+
+Programs depend on the types of arrays, on which of them are there, and on degrees; not on the size.
+What stands in for the graph is therefore of moderate size, and all its arrays are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem, Trace
+from portpart.algorithms.objectives import PRICES, distances_on, net_values, total_cost
+from portpart.backends.programs import Array, DryRuns, ExecutionSpace
+from portpart.graphs import EitherGraph, Graph, Hypergraph
+from portpart.primitives import histogram, max_of
+from portpart.version import __version__
+
+AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
+
+MAX_VERTICES = 2**18
+"""Vertices of what stands in for a graph, unless there are more blocks."""
+
+
+DENSITIES_OF_NETS = 3 / 4, 1, 4 / 3
+"""Pins of a placeholder for a hypergraph, as factors of the real number.
+
+With the levels of all together barely a team for rows of some mean length is missed.
+"""
+
+
+ENTRIES_OF_NETS = "net_pins", "vertex_nets"
+
+
+def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config: Any,
+            dry_runs: DryRuns | None = None) -> None:
+    """Have the code of a run compiled side by side; by default where the space does such things."""
+    dry_runs = dry_runs or problem.space.dry_runs
+    if dry_runs is None or problem.constraints.previous_blocks is not None:
+        return
+
+    def call(stage: ExecutionSpace) -> None:
+        for density in DENSITIES_OF_NETS if isinstance(problem.graph, Hypergraph) else (1,):
+            like = placeholder_problem(problem, stage, density)
+            part = run(like, config)
+            histogram(stage, part, like.num_blocks, like.graph.vertex_weights)
+            _evaluate(like, part)
+
+    dry_runs.once(kind_of(problem, config), call)
+
+
+def _evaluate(problem: Problem[Any], part: Array) -> None:
+    """Compute all values of a partition, as callers will."""
+    if isinstance(problem.graph, Hypergraph):
+        net_values(problem.graph, part, problem.num_blocks, PRICES)
+    else:
+        total_cost(problem.graph, part, problem.objective, problem.rows)
+
+
+def kind_of(problem: Problem[Any], config: Any) -> str:
+    """What programs depend on; rehearsals of numbers close to each other would be the same."""
+    graph, wanted = problem.graph, problem.constraints
+    numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree))
+    lengths = [number.bit_length() for number in numbers]
+    return (f"{__version__} {config} {graph.type_key} {graph.weight_sum_dtype} "
+            f"{problem.objective.rules.name} {wanted.fixed is None} {wanted.initial is None} "
+            f"{lengths}")
+
+
+def placeholder_problem(problem: AnyProblem, stage: ExecutionSpace,
+                        density: float = 1) -> AnyProblem:
+    """A problem of the same kind in a space in which nothing runs."""
+    wanted, graph = problem.constraints, _like(problem.graph, stage, problem.num_blocks, density)
+    fixed, initial = (None if array is None else stage.zeros(graph.num_vertices, array.dtype)
+                      for array in (wanted.fixed, wanted.initial))
+    like = replace(problem, graph=graph, trace=Trace(stage, graph, None),
+                   constraints=Constraints(fixed, initial))
+    if isinstance(problem, MappingProblem):
+        distances = distances_on(stage, problem.topology)
+        return cast(AnyProblem, replace(cast(MappingProblem, like), distances=distances))
+    return replace(like, objective=problem.objective.moved(problem.space, stage))
+
+
+def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int,
+          density: float) -> EitherGraph:
+    vertices = min(graph.num_vertices, max(MAX_VERTICES, 2 * num_blocks))
+    share = vertices / max(1, graph.num_vertices)
+    known = {"vertex": graph.total_vertex_weight, "degree": graph.max_degree}
+    if isinstance(graph, Hypergraph):
+        known |= {"net": graph.total_net_weight, "size": graph.max_net_size}
+    else:
+        known |= {"arc": graph.total_arc_weight}
+    lengths = {name: _shrunk(name, array, share, density) for name, array in graph.arrays.items()}
+    arrays: dict[str, Any] = {
+        name: None if array is None else stage.zeros(lengths[name], array.dtype)
+        for name, array in graph.arrays.items()}
+    if isinstance(graph, Hypergraph) and graph.vertex_weights is not None and vertices:
+        arrays["vertex_weights"][0] = max_of(graph.space, graph.vertex_weights)
+    made = Graph if isinstance(graph, Graph) else Hypergraph
+    return made(**arrays, space=stage, _totals=known)
+
+
+def _shrunk(name: str, array: Any, share: float, density: float) -> int:
+    if array is None:
+        return 0
+    ends = int(name.endswith("offsets"))
+    if name in ENTRIES_OF_NETS:
+        share *= density
+    return int(np.ceil((len(array) - ends) * share)) + ends

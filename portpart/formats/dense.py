@@ -1,0 +1,163 @@
+"""Dense square tables of weights: text with any separators, or ``.npy``.
+
+An entry that is not zero is an edge, its value the weight; what stands on the diagonal is left out.
+A text may have names of columns above, and of rows in front, as spreadsheets and pandas write them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.arrays import ARRAY_BEGINS, read_array
+from portpart.formats.text import (
+    FRACTION,
+    SEPARATORS,
+    STRICT,
+    TO_ROUND,
+    LineSyntax,
+    ReadingRules,
+    Source,
+    WordTable,
+    fractions_at,
+    read_table,
+    refuse_number,
+)
+from portpart.graphs import IGNORE, Graph, csr_graph
+from portpart.options import shown
+
+SYNTAX = LineSyntax(comments=b"#%")
+
+
+@dataclass(frozen=True)
+class DenseLayout:
+    """Where the numbers of a text stand.
+
+    Attributes
+    ----------
+    size : int
+        Rows and columns of the matrix.
+    titles : tuple of bytes
+        Names of the columns, on a separate line; none if empty.
+    indexed : bool
+        Whether each row begins with its name.
+    corner : bool
+        Whether the line of titles has one more, for the column of names.
+    """
+
+    size: int
+    titles: tuple[bytes, ...] = ()
+    indexed: bool = False
+    corner: bool = False
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Lines and words of such a text."""
+        titled = bool(self.titles)
+        return (self.size + titled, self.size * (self.size + self.indexed)
+                + titled * (self.size + self.corner))
+
+
+def layout_of(rows: Sequence[Sequence[bytes]]) -> DenseLayout | None:
+    """The layout that the first lines of a text show; None if they are no table."""
+    first, body = rows[0], rows[1:]
+    widths = {len(row) for row in body}
+    if len(widths) > 1:
+        return None
+    width = widths.pop() if widths else len(first)
+    if all(map(FRACTION.fullmatch, first)) and width == len(first):
+        return DenseLayout(len(first))
+    for corner in (False, True):
+        titles = tuple(first[corner:])
+        if len(titles) == width - 1 and body and all(
+                row[0] == title for row, title in zip(body, titles)):
+            return DenseLayout(width - 1, titles, True, corner)
+    return DenseLayout(width, tuple(first)) if width == len(first) else None
+
+
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+    """The graph of a table.
+
+    Raises
+    ------
+    GraphFormatError
+        If the table is not square, holds what is not an integer or negative, or is not equal to its
+        transpose (unless the rules say otherwise).
+    """
+    binary = source.data.startswith(ARRAY_BEGINS)
+    layout = DenseLayout(0) if binary else _layout(source)
+    table = _array(source) if binary else _table(source, layout, rules)
+    try:
+        graph = graph_of_table(table, rules)
+    except InputError as problem:
+        if problem.vertex is None or binary:
+            raise GraphFormatError(f"{source.name}: {problem}") from problem
+        row = problem.vertex + bool(layout.titles)
+        source.refuse(source.line_of_row(SYNTAX, 0, row), f"{problem} (vertices numbered from 0)")
+    names = [title.decode("utf-8", "surrogateescape") for title in layout.titles]
+    return replace(graph, names=names or None)
+
+
+def graph_of_table(table: np.ndarray, rules: ReadingRules) -> Graph:
+    """The graph of a square table; its errors name the row."""
+    rows, columns = np.nonzero(table)
+    offsets = np.searchsorted(rows, np.arange(len(table) + 1))
+    return csr_graph(offsets, columns, table[rows, columns], None, **rules.of_arcs())
+
+
+def _array(source: Source) -> np.ndarray:
+    table = read_array(source.name, io.BytesIO(source.data), len(source.data))
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise GraphFormatError(f"{source.name}: holds an array of shape {table.shape}; a matrix of "
+                               "weights is square (load an array of edges in "
+                               "Python and pass it to portpart.partition)")
+    return table
+
+
+def _layout(source: Source) -> DenseLayout:
+    """The layout of a text, by its first two lines."""
+    kept = (line for _, _, line in source.lines() if line[:1] not in (b"#", b"%"))
+    rows = [[word for word in SEPARATORS.split(line) if word] for line in islice(kept, 2)]
+    if not rows:
+        raise GraphFormatError(f"{source.name}: holds no matrix")
+    return layout_of(rows) or DenseLayout(len(rows[0]))
+
+
+def _table(source: Source, layout: DenseLayout, rules: ReadingRules) -> np.ndarray:
+    """The numbers of a text."""
+    size, begin = layout.size, 0
+    if layout.titles:
+        begin = next(after for _, after, line in source.lines() if line[:1] not in (b"#", b"%"))
+    width, columns = size + layout.indexed, tuple(range(layout.indexed, size + layout.indexed))
+    table = read_table(source.data, SYNTAX, begin, width, columns)
+    if table.odd_byte is not None:
+        found = len(source.words_at(table.odd_byte))
+        source.refuse(source.line_at(table.odd_byte), f"{found} words, where the lines above have "
+                                                      f"{width}")
+    if table.columns.shape[1] != size:
+        raise GraphFormatError(f"{source.name}: {table.columns.shape[1]} lines of {size} numbers; "
+                               "a dense matrix has as many lines as columns")
+    if layout.indexed:
+        _check_index(source, layout, read_table(source.data, SYNTAX, begin, width, (0,), (0,)))
+    if table.bad_byte is not None and (rules.takes_fractions or rules.weights == IGNORE):
+        places = read_table(source.data, SYNTAX, begin, width, columns, located=columns).columns
+        return fractions_at(source, places.reshape(-1)).reshape(size, size).T
+    if table.bad_byte is not None:
+        refuse_number(source, table.bad_byte, TO_ROUND)
+    return table.columns.T
+
+
+def _check_index(source: Source, layout: DenseLayout, index: WordTable) -> None:
+    """Raise unless rows have the names of the columns, in the same order."""
+    for place, title in zip(index.columns[0].tolist(), layout.titles):
+        name = source.words_at(place)[0]
+        if name != title:
+            row, column = (word.decode("utf-8", "replace") for word in (name, title))
+            source.refuse(source.line_at(place), f"row {shown(row)}, where the columns have "
+                          f"{shown(column)}; "
+                          "rows and columns are the same vertices, in the same order")

@@ -1,0 +1,106 @@
+"""DIMACS ``.gr`` files and their cousins: one edge per line, read without direction.
+
+- 9th DIMACS challenge: ``p sp n m``, then arcs ``a u v w``; older: ``p edge n m``, ``e u v``;
+- PACE challenges: ``p tw n m`` (or another word), then ``u v``;
+- without a ``p`` line: ``a u v w``, vertices counted from 0 if a 0 occurs, else from 1.
+
+``c`` begins a comment, ``n`` a line about a vertex, which is left out.  With a ``p`` line vertices
+count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.text import (
+    BY_PLACE,
+    STRICT,
+    WEIGHTED_WIDTH,
+    WIDTHS,
+    LineSyntax,
+    ReadingRules,
+    Source,
+    graph_of_rows,
+    is_count,
+    lower_edges,
+    read_rows,
+    rendered_rows,
+)
+from portpart.graphs import Graph
+
+COMMENTS, WORDS = b"cpn", b"ae"
+
+
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+    """The graph of a ``.gr`` file; the third number of a line, if there is one, is the weight."""
+    head = _head(source)
+    weighted = rules.wants_weights(head.width >= WEIGHTED_WIDTH)
+    if head.width not in WIDTHS or (weighted and head.width < WEIGHTED_WIDTH):
+        source.refuse(head.line, f"{head.width} numbers, expected "
+                      + ("two ends and a weight" if weighted else "two ends, perhaps a weight"))
+    rows = read_rows(source, LineSyntax(COMMENTS, words=WORDS), 0, head.width, BY_PLACE,
+                     weighted, rules)
+    if head.size is None:
+        first = 0 if int(rows.ends.min(initial=1)) <= 0 else 1
+        n = 1 - first + rows.largest
+        source.refuse_size(head.line, n)
+        return graph_of_rows(source, rows, n, first, rules)
+    n, m = head.size
+    if rows.count != m:
+        source.refuse(head.problem_line,
+                      f"the p line promises {m} lines of edges, {rows.count} follow")
+    source.refuse_size(head.problem_line, n)
+    return graph_of_rows(source, rows, n, 1, rules)
+
+
+def text(graph: Graph) -> Iterator[Any]:
+    """A file of the 9th DIMACS challenge (weights: both arcs) or of PACE (none: edges once)."""
+    if graph.vertex_weights is not None:
+        raise InputError("a .gr file cannot hold vertex weights; write .graph or .npz")
+    sources, targets, weights = lower_edges(graph)
+    tail, head = targets + 1, sources + 1
+    if weights is None:
+        yield f"p tw {graph.num_vertices} {len(tail)}\n".encode()
+        columns, word = [tail, head], ""
+    else:
+        yield f"p sp {graph.num_vertices} {2 * len(tail)}\n".encode()
+        columns, word = [np.append(tail, head), np.append(head, tail), np.tile(weights, 2)], "a"
+    values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
+    yield rendered_rows(values, np.arange(len(columns[0]) + 1) * len(columns), word)
+
+
+@dataclass(frozen=True)
+class DimacsHeader:
+    """Number of the p line, its n and m, and how many numbers the first edge has, on which line."""
+
+    problem_line: int
+    size: tuple[int, int] | None
+    width: int
+    line: int
+
+
+def _head(source: Source) -> DimacsHeader:
+    number_of_p, size = 0, None
+    for number, _, line in source.lines():
+        words = line.split()
+        if not words or words[0][:1] in (b"c", b"n"):
+            continue
+        if words[0] != b"p":
+            word = words[0][:1].isalpha()
+            if word and words[0] not in (b"a", b"e"):
+                shown = words[0][:40].decode("ascii", "replace")
+                source.refuse(number, f"{shown!r} begins no line of edges; 'a' and 'e' do")
+            return DimacsHeader(number_of_p, size, len(words) - word, number)
+        if size is not None:
+            source.refuse(number, f"a second p line; the first is line {number_of_p}")
+        if len(words) != 4 or not (is_count(words[2]) and is_count(words[3])):
+            source.refuse(number, "expected 'p <word> vertices edges'")
+        number_of_p, size = number, (int(words[2]), int(words[3]))
+    if size is None:
+        raise GraphFormatError(f"{source.name}: holds no edges")
+    return DimacsHeader(number_of_p, size, min(WIDTHS), number_of_p)

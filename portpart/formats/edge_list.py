@@ -1,0 +1,267 @@
+"""Edge lists, as SNAP publishes them: two vertex names per line, perhaps a weight.
+
+Words are separated by blanks, tabs, commas or semicolons; ``#`` and ``%`` begin comments, and
+titles of columns may stand above.  Edges have no direction here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.text import (
+    BY_PLACE,
+    FRACTION,
+    SEPARATORS,
+    STRICT,
+    WIDTHS,
+    EdgeRows,
+    LineSyntax,
+    PathLike,
+    ReadingRules,
+    Source,
+    are_integers,
+    as_they_occur,
+    columns_of,
+    graph_of_rows,
+    is_count,
+    lower_edges,
+    named_lines,
+    read_named_rows,
+    read_rows,
+    read_source,
+    rendered_rows,
+    rules_of,
+    why_unwritable,
+    with_alone,
+)
+from portpart.graphs import MAX_INT32, Graph, told_names
+from portpart.options import checked_flag
+
+COMMENTS = b"#%"
+
+VERTICES_COMMENT = re.compile(rb"#\s*portpart: vertices (\d+)")
+"""Our own files say how many vertices there are, so that isolated ones survive."""
+
+KONECT_COMMENT = re.compile(rb"%\s*(sym|asym|bip)\s+[a-z]+\s*$")
+"""First line of a network of konect.cc, whose fourth column is a time."""
+
+KONECT_WIDTH = 4
+
+TABLE_SLACK = 4
+"""A table over all names up to the largest is used while it is at most so much longer than the
+list of ends; sorting finds the distinct names otherwise."""
+
+
+class NamedGraph(NamedTuple):
+    r"""A graph and the names that its vertices had in the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("friends.txt").write_text("ann bob\nbob carl\n")
+    >>> graph, names = portpart.io.read_named("friends.txt")
+    >>> graph.num_vertices, names.tolist()
+    (3, ['ann', 'bob', 'carl'])
+    """
+
+    graph: Graph
+    names: np.ndarray
+
+
+def read_edge_list(
+    path: PathLike, *, relabel: bool | None = None, weights: bool | str | None = None,
+    symmetrize: bool | str | None = None, weight_scale: float | None = None,
+    columns: str | Sequence[str | int] | None = None, header: bool | None = None,
+    max_vertices: int | None = None,
+) -> NamedGraph:
+    r"""Read an edge list and keep the names of the vertices.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        ``-`` reads standard input.
+    relabel : bool, optional
+        True: vertices are the names that occur, integers in ascending order, text in the order in
+        which it occurs.  False: names are the vertex numbers, counted from 0.  Default: True,
+        unless the file was written by portpart.
+    weights, symmetrize, weight_scale, columns, header, max_vertices : optional
+        As in :func:`portpart.io.read`.
+
+    Returns
+    -------
+    NamedGraph
+        ``graph`` and ``names``, shape (n,): the name of each vertex, int64 or text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("trips.csv").write_text("from,to,weight\nBern,Basel,7\nBasel,Chur,2\n")
+    >>> graph, names = portpart.io.read_edge_list("trips.csv")
+    >>> graph.num_edges, graph.weights.tolist(), names.tolist()
+    (2, [7, 7, 2, 2], ['Bern', 'Basel', 'Chur'])
+    """
+    rules = rules_of(symmetrize, weights, weight_scale)
+    return parse(read_source(path, max_vertices), rules, relabel, columns, header)
+
+
+@dataclass(frozen=True)
+class EdgeListHeader:
+    """What precedes the first edge of a file, and what its line looks like.
+
+    Attributes
+    ----------
+    begin : int
+        Position of the first edge.
+    width : int
+        Words on its line; 0 if there is none.
+    line : int
+        Number of that line.
+    num_vertices, vertices_line : int or None
+        How many vertices we wrote ourselves, and the line that says so.
+    titles : tuple of str
+        Column names.
+    named : bool
+        Whether there are words that are not numbers below the titles, or quotes.
+    konect : bytes
+        The kind of a network of konect.cc.
+    """
+
+    begin: int = 0
+    width: int = 0
+    line: int = 1
+    num_vertices: int | None = None
+    vertices_line: int = 1
+    titles: tuple[str, ...] = ()
+    named: bool = False
+    konect: bytes = b""
+
+
+def parse(source: Source, rules: ReadingRules = STRICT, relabel: bool | None = None,
+          columns: Any = None, header: bool | None = None) -> NamedGraph:
+    """The graph of an edge list, whose edges have no direction, and its vertex names."""
+    relabel, header = (None if value is None else checked_flag(name, value)
+                       for name, value in (("relabel", relabel), ("header", header)))
+    head = _head(source, header)
+    if head.num_vertices is not None:
+        source.refuse_size(head.vertices_line, head.num_vertices)
+    names: Any = None
+    if head.named:
+        read = read_named_rows(source, rules, columns, header)
+        rows = EdgeRows(read.ends, read.weights, lambda _, row: read.lines[row])
+        names = read.names
+    else:
+        rows = _rows(source, head, rules, columns)
+    if names is not None and relabel is False:
+        raise InputError(f"{source.name}: relabel=False takes names as numbers, but these are text")
+    if names is None and (head.num_vertices is None if relabel is None else relabel):
+        names, rows.ends = distinct(rows.ends)
+    if names is not None:
+        graph = graph_of_rows(source, rows, len(names), 0, rules, names)
+        array = names if isinstance(names, np.ndarray) else np.array(names, object)
+        return NamedGraph(replace(graph, names=names), array)
+    num_vertices = head.num_vertices
+    if num_vertices is None:
+        num_vertices = 1 + rows.largest
+        source.refuse_size(head.line, num_vertices)
+    graph = graph_of_rows(source, rows, num_vertices, 0, rules)
+    return NamedGraph(graph, np.arange(num_vertices))
+
+
+def _rows(source: Source, head: EdgeListHeader, rules: ReadingRules, asked: Any) -> EdgeRows:
+    """Rows of plain numbers."""
+    if head.konect == b"bip":
+        source.refuse(1, "a bipartite network numbers its two sides apart; add the number of the "
+                         "left ones to the right ones")
+    if head.width == 0 and head.num_vertices is None:
+        raise GraphFormatError(f"{source.name}: holds no edges")
+    width = head.width or min(WIDTHS)
+    if head.konect and width == KONECT_WIDTH and asked is None:
+        columns = BY_PLACE
+    else:
+        columns = columns_of(source, head.line, head.titles, width, asked,
+                             not rules.wants_weights(True))
+    weighted = rules.wants_weights(columns.weight is not None)
+    if weighted and columns.weight is None:
+        source.refuse(head.line, "expected two ends and a weight")
+    return read_rows(source, LineSyntax(COMMENTS), head.begin, width, columns, weighted, rules)
+
+
+def distinct(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct integers in ascending order, and the place of each element among them.
+
+    `names` is used up.
+    """
+    if names.size == 0:
+        return names.reshape(-1), names
+    low, high = int(names.min()), int(names.max())
+    if high - low >= TABLE_SLACK * names.size:
+        values, places = np.unique(names, return_inverse=True)
+        return values, places.reshape(names.shape)
+    np.subtract(names, low, out=names)
+    occurs = np.zeros(high - low + 1, bool)
+    occurs[names] = True
+    place = np.cumsum(occurs, dtype=np.int32 if len(occurs) <= MAX_INT32 else np.int64) - 1
+    return np.flatnonzero(occurs) + low, place[names]
+
+
+def text(graph: Graph) -> Iterator[Any]:
+    """The edge list of a host graph, each edge once, with the names of vertices that have names."""
+    if graph.vertex_weights is not None:
+        raise InputError("an edge list cannot hold vertex weights; write .graph or .npz")
+    ends, weights = _ends_and_weights(graph)
+    names = told_names(graph.names)
+    if names is not None and why_unwritable(names) is None:
+        yield f"# portpart: {graph.num_edges} edges by names of vertices\n".encode()
+        if not are_integers(names):
+            yield from named_lines(names, *as_they_occur(graph.num_vertices, ends, weights))
+            return
+        ends, weights = with_alone(graph.num_vertices, ends, weights)
+        numbers = np.array(names, np.int64)
+        ends = numbers[ends[0]], numbers[ends[1]]
+    else:
+        yield f"# portpart: vertices {graph.num_vertices} edges {graph.num_edges}\n".encode()
+    columns = [*ends] + ([] if weights is None else [weights])
+    values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
+    yield rendered_rows(values, np.arange(len(ends[0]) + 1) * len(columns))
+
+
+def _ends_and_weights(graph: Graph) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
+    """Each edge once, the smaller end first."""
+    sources, targets, weights = lower_edges(graph)
+    return (targets, sources), weights
+
+
+def _head(source: Source, header: bool | None) -> EdgeListHeader:
+    """Examine the lines up to the first edge."""
+    head = EdgeListHeader()
+    for number, after, line in source.lines():
+        if line[:1] in (b"#", b"%"):
+            head = _with_comment(source, head, number, line)
+            continue
+        words = [word for word in SEPARATORS.split(line) if word]
+        plain = all(map(FRACTION.fullmatch, words))
+        if not head.titles and header is not False and (header or not plain) and b'"' not in line:
+            titles = tuple(word.decode("utf-8", "surrogateescape") for word in words)
+            head = replace(head, begin=after, line=number, titles=titles)
+        else:
+            return replace(head, width=len(words), line=number, named=not plain)
+    return replace(head, named=bool(head.titles))
+
+
+def _with_comment(source: Source, head: EdgeListHeader, number: int, line: bytes) -> EdgeListHeader:
+    """What a comment adds to what is known."""
+    if note := VERTICES_COMMENT.match(line):
+        if not is_count(note[1]):
+            source.refuse(number, f"a number of {len(note[1])} digits is not a number of vertices")
+        return replace(head, num_vertices=int(note[1]), vertices_line=number)
+    if number == 1 and (note := KONECT_COMMENT.match(line)):
+        return replace(head, konect=note[1])
+    return head

@@ -1,0 +1,109 @@
+"""hMETIS files: a header ``nets vertices [fmt]``, a line of pins per net, perhaps vertex weights.
+
+``fmt`` is 1 where the line of a net begins with its weight, 10 where the weights of the vertices
+follow, one a line, and 11 for both.  Vertices count from 1; ``%`` begins a comment line.  (Karypis
+and Kumar, hMETIS 1.5: A Hypergraph Partitioning Package, 1998.)
+
+A blank line is a net without pins where otherwise there would be fewer lines than nets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.formats.net_rows import NetLines, NumberLines, hypergraph_of, nets_of, rows_of
+from portpart.formats.text import Source, rendered_rows
+from portpart.graphs import Hypergraph
+
+FLAGS = (0, 1, 10, 11)
+
+
+@dataclass(frozen=True)
+class HmetisHeader:
+    """First line of a file."""
+
+    num_nets: int
+    num_vertices: int
+    net_weights: bool
+    vertex_weights: bool
+
+    @property
+    def num_rows(self) -> int:
+        """Lines below it."""
+        return self.num_nets + self.vertex_weights * self.num_vertices
+
+
+def parse(source: Source) -> Hypergraph:
+    """The hypergraph of a file.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file, line and column of the first deviation from the format.
+    """
+    rows = rows_of(source)
+    header = _header(rows)
+    if len(rows) < header.num_rows:
+        rows = rows_of(source, blank=True)
+    _check_line_count(rows, header)
+    n = header.num_vertices
+    offsets, pins, net_weights = nets_of(rows, NetLines(header.num_nets, n, 1, header.net_weights))
+    vertex_weights = _vertex_weights(rows, header) if header.vertex_weights else None
+    del rows  # as large as the text; the hypergraph is made without it
+    return hypergraph_of(source, offsets, pins, n, net_weights, vertex_weights)
+
+
+def text(hypergraph: Hypergraph) -> Iterator[Any]:
+    """The file of a hypergraph in host memory, in pieces."""
+    h = hypergraph
+    starts, values = h.net_offsets.astype(np.int64), h.net_pins.astype(np.int64) + 1
+    if h.net_weights is not None:
+        values = np.insert(values, starts[:-1], h.net_weights)
+        starts += np.arange(h.num_nets + 1)
+    flags = (h.net_weights is not None) + 10 * (h.vertex_weights is not None)
+    yield f"{h.num_nets} {h.num_vertices}{f' {flags}' if flags else ''}\n".encode()
+    yield rendered_rows(values, starts)
+    if h.vertex_weights is not None:
+        yield rendered_rows(h.vertex_weights, np.arange(h.num_vertices + 1))
+
+
+def _header(rows: NumberLines) -> HmetisHeader:
+    source, first, line = rows.source, rows.header(), rows.line_of(0)
+    if not 2 <= len(first) <= 3 or min(first) < 0:
+        source.refuse(line, "an hMETIS file begins with 'nets vertices [fmt]': the numbers of nets "
+                            "and of vertices")
+    m, n, flags = first + [0] * (3 - len(first))
+    if flags not in FLAGS:
+        source.refuse_at(line, 2, f"fmt is {flags}; 1 (weights of nets), 10 (of vertices) and 11 "
+                                  "(both) are known")
+    source.refuse_size(line, n)
+    return HmetisHeader(m, n, flags % 10 == 1, flags >= 10)
+
+
+def _check_line_count(rows: NumberLines, header: HmetisHeader) -> None:
+    found, m, n = len(rows), header.num_nets, header.num_vertices
+    if found < header.num_rows:
+        rows.refuse_end(f"{found} of {m} nets" if found < m else
+                        f"the weights of {found - m} of {n} vertices")
+    rows.refuse_after(header.num_rows,
+                      f"weight of {n} vertices" if header.vertex_weights else f"of {m} nets")
+
+
+def _vertex_weights(rows: NumberLines, header: HmetisHeader) -> np.ndarray:
+    m, n = header.num_nets, header.num_vertices
+    starts, weights = rows.numbers(1 + m, 1 + m + n)
+    several = np.diff(starts) != 1
+    if several.any():
+        vertex = int(several.argmax())
+        rows.source.refuse(rows.line_of(1 + m + vertex),
+                           f"{np.diff(starts)[vertex]} numbers for vertex {vertex + 1}; its weight "
+                           "alone is expected")
+    if n and int(weights.min()) < 0:
+        vertex = int((weights < 0).argmax())
+        rows.source.refuse_at(rows.line_of(1 + m + vertex), 0, f"vertex {vertex + 1} has weight "
+                              f"{weights[vertex]}; vertex weights must be >= 0")
+    return weights

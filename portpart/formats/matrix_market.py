@@ -1,0 +1,131 @@
+"""Matrix Market coordinate files: the graph of the entries off the diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from portpart.errors import InputError
+from portpart.formats.text import (
+    BY_PLACE,
+    STRICT,
+    EdgeRows,
+    LineSyntax,
+    ReadingRules,
+    Source,
+    graph_of_rows,
+    is_count,
+    lower_edges,
+    read_rows,
+    rendered_rows,
+)
+from portpart.graphs import ABS, SUM, Graph
+
+BANNER = b"%%matrixmarket"
+
+WIDTHS = {b"pattern": 2, b"integer": 3, b"real": 3, b"double": 3, b"complex": 4}
+"""Words on the line of an entry, by field."""
+MAX_SHOWN = 40
+"""Characters of a wrong word that a message shows."""
+
+SYMMETRIES = (b"general", b"symmetric", b"skew-symmetric", b"hermitian")
+
+
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+    """The graph of a square matrix: vertices are rows, off-diagonal entries are edges.
+
+    Values are weights if the matrix is one of integers, or if the rules want them.  A general
+    matrix may hold both directions of an edge, a symmetric one stands for both.
+    """
+    (field, symmetry), begin, size_line = head_of(source)
+    n, columns, entries = size_of(source, *size_line)
+    if n != columns:
+        source.refuse(size_line[0], f"the matrix is {n} x {columns}; the matrix of a graph is "
+                                    'square; portpart.as_hypergraph(file, model="row-net") '
+                                    "(--model row-net) makes a hypergraph whose nets are the rows")
+    weighted = rules.wants_weights(field == b"integer")
+    if weighted:
+        _check_values(source, field, symmetry, rules)
+    rows = read_rows(source, LineSyntax(comments=b"%"), begin, WIDTHS[field], BY_PLACE,
+                     weighted, rules)
+    source.refuse_size(size_line[0], n)
+    check_entries(source, size_line[0], entries, rows.count)
+    if symmetry != b"general" and rules.symmetrize == SUM:
+        rows = _with_transpose(rows)
+    return graph_of_rows(source, rows, n, 1, rules)
+
+
+def _check_values(source: Source, field: bytes, symmetry: bytes, rules: ReadingRules) -> None:
+    """Raise if values cannot be weights."""
+    if field in (b"pattern", b"complex"):
+        source.refuse(1, f"a {field.decode()} matrix has no values to use as weights")
+    if symmetry == b"skew-symmetric" and rules.weights != ABS:
+        source.refuse(1, "a skew-symmetric matrix holds each value and its negative: "
+                         'weights="abs" takes absolute values, weights="ignore" leaves them out')
+
+
+def _with_transpose(rows: EdgeRows) -> EdgeRows:
+    """The entries above the diagonal too, which a symmetric matrix does not list."""
+    weights = None if rows.weights is None else np.tile(rows.weights, 2)
+    return replace(rows, ends=np.hstack([rows.ends, rows.ends[::-1]]), weights=weights)
+
+
+def text(graph: Graph) -> Iterator[Any]:
+    """The Matrix Market file of a host graph: its lower triangle, symmetric."""
+    if graph.vertex_weights is not None:
+        raise InputError("a Matrix Market file cannot hold vertex weights; write .graph or .npz")
+    sources, targets, weights = lower_edges(graph)
+    columns = [sources + 1, targets + 1] + ([] if weights is None else [weights])
+    field = "pattern" if weights is None else "integer"
+    yield f"%%MatrixMarket matrix coordinate {field} symmetric\n".encode()
+    yield f"{graph.num_vertices} {graph.num_vertices} {len(sources)}\n".encode()
+    values = np.stack(columns, axis=1).astype(np.int64).reshape(-1)
+    yield rendered_rows(values, np.arange(len(sources) + 1) * len(columns))
+
+
+def head_of(source: Source) -> tuple[tuple[bytes, bytes], int, tuple[int, list[bytes]]]:
+    """Field and symmetry of the banner, position after the size line, that line and its number."""
+    kind = None
+    for number, after, line in source.lines():
+        if kind is None:
+            kind = _kind(source, line)
+        elif not line.startswith(b"%"):
+            return kind, after, (number, line.split())
+    if kind is None:
+        _kind(source, b"")
+    source.refuse(source.data.count(b"\n") + 1, "the line 'rows columns entries' is missing")
+
+
+def _kind(source: Source, banner: bytes) -> tuple[bytes, bytes]:
+    words = banner.lower().split()
+    if len(words) != 5 or words[0] != BANNER or words[1] != b"matrix":
+        source.refuse(1, "the first line must be '%%MatrixMarket matrix coordinate "
+                         "<pattern|integer|real> <general|symmetric>'")
+    if words[2] != b"coordinate":
+        source.refuse(1, f"the matrix is dense ({_shown(words[2])}); only coordinate matrices are "
+                         "graphs")
+    if words[3] not in WIDTHS or words[4] not in SYMMETRIES:
+        source.refuse(1, f"unknown kind '{_shown(words[3])} {_shown(words[4])}'; known are "
+                         f"{b', '.join(WIDTHS).decode()} and {b', '.join(SYMMETRIES).decode()}")
+    return words[3], words[4]
+
+
+def _shown(word: bytes) -> str:
+    return word[:MAX_SHOWN].decode("utf-8", "replace")
+
+
+def size_of(source: Source, number: int, words: list[bytes]) -> tuple[int, int, int]:
+    """Rows, columns and entries, of the words of their line."""
+    if len(words) != 3 or not all(map(is_count, words)):
+        source.refuse(number, "expected 'rows columns entries'")
+    rows, columns, entries = map(int, words)
+    return rows, columns, entries
+
+
+def check_entries(source: Source, line: int, promised: int, found: int) -> None:
+    """Raise unless there are as many entries as the line says."""
+    if found != promised:
+        source.refuse(line, f"{promised} entries promised, {found} found")

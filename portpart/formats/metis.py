@@ -1,0 +1,221 @@
+"""METIS graph files: a header ``n m [fmt [ncon]]``, then one line of neighbours per vertex.
+
+The three digits of ``fmt`` say whether a line begins with a vertex size (ignored here), then
+holds vertex weights, then neighbours each followed by the weight of the edge.  Vertices count
+from 1; ``%`` begins a comment line; a blank line is a vertex without neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.text import (
+    STRICT,
+    TO_SCALE,
+    Lines,
+    LineSyntax,
+    ReadingRules,
+    Source,
+    read_lines,
+    refuse_number,
+    rendered_rows,
+)
+from portpart.graphs import MAX_INT32, Graph, csr_graph
+
+SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
+
+
+@dataclass(frozen=True)
+class MetisHeader:
+    """First line of a METIS file."""
+
+    num_vertices: int
+    num_edges: int
+    vertex_sizes: bool
+    vertex_weights: bool
+    edge_weights: bool
+
+    @property
+    def leading(self) -> int:
+        """Numbers on a vertex's line before its first neighbour."""
+        return self.vertex_sizes + self.vertex_weights
+
+    @property
+    def stride(self) -> int:
+        """Numbers per neighbour."""
+        return 1 + self.edge_weights
+
+
+@dataclass(frozen=True)
+class Body:
+    """Lines of vertices: those of a whole file, or of a piece of it.
+
+    Attributes
+    ----------
+    source : Source
+    header : MetisHeader
+    first : int
+        The vertex that the first line is for.
+    skipped : int
+        Lines of numbers before it in `source`.
+    """
+
+    source: Source
+    header: MetisHeader
+    first: int
+    skipped: int
+
+    def refuse(self, vertex: int, problem: str) -> NoReturn:
+        """Raise a `GraphFormatError` that names the line of a vertex."""
+        self.source.refuse(
+            self.source.line_of_row(SYNTAX, 0, self.skipped + vertex - self.first), problem)
+
+    def rows(self, starts: np.ndarray, values: np.ndarray) -> tuple[Any, ...]:
+        """Offsets, targets from 0, weights or None, vertex weights or None.
+
+        Line i holds ``values[starts[i]:starts[i + 1]]``.
+        """
+        header = self.header
+        self._check_line_lengths(np.diff(starts))
+        offsets = (starts - np.arange(len(starts)) * header.leading) // header.stride
+        vertex_weights = None
+        if header.leading:
+            neighbours = np.ones(len(values), bool)
+            for place in range(header.leading):
+                neighbours[starts[:-1] + place] = False
+            if header.vertex_weights:
+                vertex_weights = values[starts[:-1] + header.vertex_sizes]
+            values = values[neighbours]
+        targets = values[:: header.stride]
+        self._check_targets(offsets, targets)
+        targets -= 1
+        return offsets, targets, values[1::2] if header.edge_weights else None, vertex_weights
+
+    def _check_line_lengths(self, lengths: np.ndarray) -> None:
+        header = self.header
+        spare = lengths - header.leading
+        wrong = (spare < 0) | (spare % header.stride != 0)
+        if wrong.any():
+            place = int(wrong.argmax())
+            vertex = self.first + place
+            parts = ["a size"] * header.vertex_sizes + ["a weight"] * header.vertex_weights
+            parts.append("pairs of neighbour and edge weight" if header.edge_weights
+                         else "neighbours")
+            self.refuse(vertex, f"{lengths[place]} numbers for vertex {vertex + 1}; expected "
+                                f"{', '.join(parts)}")
+
+    def _check_targets(self, offsets: np.ndarray, targets: np.ndarray) -> None:
+        n = self.header.num_vertices
+        if len(targets) == 0 or (int(targets.min()) >= 1 and int(targets.max()) <= n):
+            return
+        arc = int(((targets < 1) | (targets > n)).argmax())
+        vertex = self.first + int(np.searchsorted(offsets, arc, side="right")) - 1
+        self.refuse(vertex, f"neighbour {targets[arc]} of vertex {vertex + 1} is not a vertex; "
+                            f"vertices are 1 ... {n}")
+
+
+def parse(source: Source, rules: ReadingRules = STRICT) -> Graph:
+    """The graph of a METIS file.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation from the format, an edge that stands on the
+        line of one end only included (unless the rules symmetrize).
+    """
+    lines = read_lines(source.data, SYNTAX)
+    refuse_words(source, lines)
+    header = header_of(source, lines)
+    _check_line_count(source, lines, header)
+    body = Body(source, header, 0, 1)
+    starts = lines.starts[1 : header.num_vertices + 2]
+    values = lines.values[starts[0] : starts[-1]]
+    starts -= starts[0]
+    offsets, targets, weights, vertex_weights = body.rows(starts, values)
+    targets, weights = targets.astype(np.int32), _narrowed(weights)
+    del lines, values  # as large as the text; the graph is made without them
+    try:
+        graph = csr_graph(offsets, targets, weights, vertex_weights, **rules.of_arcs())
+    except InputError as problem:
+        if problem.vertex is None:
+            raise GraphFormatError(f"{source.name}: {problem}") from problem
+        body.refuse(problem.vertex, f"{problem} (vertices numbered from 0)")
+    if not rules.symmetrize and 2 * header.num_edges not in (len(targets), graph.num_arcs):
+        line = source.line_of_row(SYNTAX, 0, 0)
+        source.refuse(line, f"the header promises {header.num_edges} edges, the lines below hold "
+                            f"{len(targets) / 2:g} (each edge stands on two lines)")
+    return graph
+
+
+def text(graph: Graph) -> Iterator[Any]:
+    """The METIS file of a host graph, in pieces."""
+    leading, stride = int(graph.vertex_weights is not None), 1 + int(graph.weights is not None)
+    starts = graph.offsets.astype(np.int64) * stride
+    starts += np.arange(graph.num_vertices + 1) * leading
+    body = np.empty((graph.num_arcs, stride), np.int64)
+    body[:, 0] = graph.targets
+    body[:, 0] += 1
+    if graph.weights is not None:
+        body[:, 1] = graph.weights
+    values = body.reshape(-1)
+    if graph.vertex_weights is not None:
+        neighbours = np.ones(starts[-1], bool)
+        neighbours[starts[:-1]] = False
+        values = np.empty(starts[-1], np.int64)
+        values[neighbours] = body.reshape(-1)
+        values[starts[:-1]] = graph.vertex_weights
+    flags = f" {10 * leading + stride - 1}" if leading or stride > 1 else ""
+    yield f"{graph.num_vertices} {graph.num_edges}{flags}\n".encode()
+    yield rendered_rows(values, starts)
+
+
+def refuse_words(source: Source, lines: Lines) -> None:
+    """Raise if a word is not an integer."""
+    if lines.bad_byte is not None:
+        refuse_number(source, lines.bad_byte,
+                      f"METIS {TO_SCALE}, or write an edge list with weights in the third column, "
+                      "which weights='round' (--weights round) scales and rounds")
+
+
+def header_of(source: Source, lines: Lines, size: int | None = None) -> MetisHeader:
+    """The first line of a file of `size` bytes; by default `source` has all of them."""
+    first = lines.values[: lines.starts[1]].tolist() if len(lines.starts) > 1 else []
+    line = source.line_of_row(SYNTAX, 0, 0)
+    if not 2 <= len(first) <= 4 or min(first) < 0:
+        source.refuse(line, "a METIS file begins with 'n m [fmt [ncon]]': the numbers of vertices "
+                            "and edges")
+    n, m, flags, constraints = first + [0, 1][len(first) - 2 :]
+    source.refuse_size(line, n, size)
+    sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
+    if max(sizes, vertex, edge) > 1:
+        source.refuse(line, f"fmt is {flags:03}; its digits (vertex sizes, vertex weights, edge "
+                            "weights) must be 0 or 1")
+    if vertex and constraints > 1:
+        source.refuse(line, f"{constraints} weights per vertex (ncon): several constraints are "
+                            "not yet supported; keep one weight per vertex")
+    return MetisHeader(n, m, bool(sizes), bool(vertex), bool(edge))
+
+
+def _check_line_count(source: Source, lines: Lines, header: MetisHeader) -> None:
+    n, rows = header.num_vertices, len(lines.starts) - 2
+    if rows < n:
+        source.refuse(source.data.count(b"\n") + 1,
+                      f"the file ends after the lines of {rows} of {n} vertices; a vertex without "
+                      "neighbours needs a blank line")
+    if lines.starts[n + 1] < len(lines.values):
+        row = int(np.searchsorted(lines.starts, lines.starts[n + 1], side="right")) - 1
+        source.refuse(source.line_of_row(SYNTAX, 0, row),
+                      f"numbers after the line of the last of {n} vertices")
+
+
+def _narrowed(weights: np.ndarray | None) -> np.ndarray | None:
+    """The weights as int32 where their values allow it."""
+    if weights is None:
+        return None
+    large = len(weights) and int(weights.max()) > MAX_INT32
+    return weights if large else weights.astype(np.int32, copy=False)

@@ -1,0 +1,143 @@
+"""Lines of pins, a line a net, as in hMETIS and PaToH files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.text import TO_SCALE, Lines, LineSyntax, Source, read_lines, refuse_number
+from portpart.graphs import Hypergraph, nets_hypergraph
+
+SYNTAX = LineSyntax(comments=b"%")
+WITH_BLANK = LineSyntax(comments=b"%", keep_blank=True)
+
+
+@dataclass(frozen=True)
+class NumberLines:
+    """The lines of numbers of a file, the header first, and how they are found again.
+
+    Attributes
+    ----------
+    num_skipped : int
+        Blank lines above the header.
+    """
+
+    source: Source
+    syntax: LineSyntax
+    lines: Lines
+    num_skipped: int = 0
+
+    def __len__(self) -> int:
+        """Lines below the header."""
+        return max(0, len(self.lines.starts) - 2)
+
+    def header(self) -> list[int]:
+        """Numbers of the first line."""
+        return self.numbers(0, 1)[1].tolist() if len(self.lines.starts) > 1 else []
+
+    def numbers(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and numbers of some rows."""
+        starts = self.lines.starts[begin : end + 1]
+        return starts - starts[0], self.lines.values[starts[0] : starts[-1]]
+
+    def line_of(self, row: int) -> int:
+        """Number of the line that holds a row."""
+        return self.source.line_of_row(self.syntax, 0, self.num_skipped + row)
+
+    def refuse_end(self, what: str) -> None:
+        """Raise for a file that ends too early."""
+        self.source.refuse(self.source.data.count(b"\n") + 1, f"the file ends after {what}")
+
+    def refuse_after(self, row: int, last: str) -> None:
+        """Raise if numbers follow a row, which is the last that may have some."""
+        starts = self.lines.starts
+        if starts[row + 1] < len(self.lines.values):
+            later = int(np.searchsorted(starts, starts[row + 1], side="right")) - 1
+            self.source.refuse(self.line_of(later), f"numbers after the last {last}")
+
+
+class NetLines(NamedTuple):
+    """What a header says of the lines of nets.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first vertex.
+    weighted : bool
+        Whether each line begins with the weight of its net.
+    """
+
+    num_nets: int
+    num_vertices: int
+    first: int
+    weighted: bool
+
+
+def rows_of(source: Source, blank: bool = False) -> NumberLines:
+    """The lines of a file; with `blank` those without numbers count, below the header."""
+    syntax = WITH_BLANK if blank else SYNTAX
+    lines = read_lines(source.data, syntax)
+    if lines.bad_byte is not None:
+        refuse_number(source, lines.bad_byte, f"hMETIS and PaToH {TO_SCALE}")
+    if not blank:
+        return NumberLines(source, syntax, lines)
+    first = int((np.diff(lines.starts) > 0).argmax())
+    return NumberLines(source, syntax, Lines(lines.values, lines.starts[first:], None), first)
+
+
+def nets_of(rows: NumberLines, head: NetLines) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Offsets and pins, from 0, of the nets below the header, and their weights if there are any.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming line and column of the first pin or weight that cannot be.
+    """
+    offsets, pins = rows.numbers(1, 1 + head.num_nets)
+    weights = None
+    if head.weighted:
+        offsets, pins, weights = _weights_and_pins(rows, offsets, pins)
+    _check_pins(rows, head, offsets, pins)
+    return offsets, pins - head.first, weights
+
+
+def hypergraph_of(source: Source, offsets: np.ndarray, pins: np.ndarray, num_vertices: int,
+                  net_weights: np.ndarray | None,
+                  vertex_weights: np.ndarray | None) -> Hypergraph:
+    """The hypergraph of what a file holds; errors name the file."""
+    try:
+        return nets_hypergraph(offsets, pins, num_vertices, net_weights, vertex_weights)
+    except InputError as problem:
+        raise GraphFormatError(f"{source.name}: {problem}") from problem
+
+
+def _weights_and_pins(rows: NumberLines, starts: np.ndarray,
+                      values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Offsets and pins of the nets, and the weights before them."""
+    empty = starts[1:] == starts[:-1]
+    if empty.any():
+        net = int(empty.argmax())
+        rows.source.refuse(rows.line_of(1 + net), f"net {net + 1} has no weight; a weight and its "
+                                                  "pins are expected")
+    weights = values[starts[:-1]]
+    if len(weights) and int(weights.min()) < 0:
+        net = int((weights < 0).argmax())
+        rows.source.refuse_at(rows.line_of(1 + net), 0, f"net {net + 1} has weight {weights[net]}; "
+                                                        "net weights must be >= 0")
+    is_pin = np.ones(len(values), bool)
+    is_pin[starts[:-1]] = False
+    return starts - np.arange(len(starts)), values[is_pin], weights
+
+
+def _check_pins(rows: NumberLines, head: NetLines, offsets: np.ndarray, pins: np.ndarray) -> None:
+    first, last = head.first, head.num_vertices + head.first - 1
+    if len(pins) == 0 or (int(pins.min()) >= first and int(pins.max()) <= last):
+        return
+    place = int(((pins < first) | (pins > last)).argmax())
+    net = int(np.searchsorted(offsets, place, side="right")) - 1
+    word = place - int(offsets[net]) + head.weighted
+    rows.source.refuse_at(rows.line_of(1 + net), word, f"pin {pins[place]} of net {net + 1} is "
+                          f"not a vertex; vertices are {first} ... {last}")

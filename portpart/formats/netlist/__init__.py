@@ -1,0 +1,5 @@
+"""Gate-level Verilog and the netlists in it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

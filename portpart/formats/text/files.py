@@ -1,0 +1,335 @@
+"""Whole files in and out: compression, standard streams, and never half a file."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats.text.packed import COMPRESSIONS, unpacked
+from portpart.formats.text.tokens import LineSyntax
+
+PathLike = str | os.PathLike[str]
+
+STREAM = "-"
+"""The name of standard input or standard output."""
+
+UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+"""What editors put before text to mark its encoding."""
+
+FIRST_WORD = re.compile(rb"\S")
+
+LINES_PIECE = 1 << 20
+"""Bytes that are searched for a line at a time."""
+
+SEPARATORS = re.compile(rb"[\s,;]+")
+WORD = re.compile(rb"[^\s,;]+")
+
+UNCHECKED_VERTICES = 1 << 22
+VERTICES_PER_BYTE = 16
+"""A file may have this many vertices whatever its size, and this many for each byte of its text."""
+
+MAX_DIGITS = 19
+"""Most digits of a number in a header: Python refuses to convert thousands."""
+
+TEMPORARY = ".portpart-"
+"""How the names of files begin that are being written."""
+
+ABANDONED_AFTER = 60.0
+"""Seconds without a change before such a file may be one that a killed process left."""
+
+NEW_FILE_MODE = 0o666
+"""Permissions of a new file, before the user's mask."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of a file and the name that error messages call it by.
+
+    Parameters
+    ----------
+    name : str
+    data : bytes
+    max_vertices : int, optional
+        Most vertices that a graph of this file may have; default: `UNCHECKED_VERTICES`, and
+        `VERTICES_PER_BYTE` for each byte.
+    """
+
+    name: str
+    data: bytes
+    max_vertices: int | None = None
+
+    def refuse(self, line: int, problem: str) -> NoReturn:
+        """Raise a `GraphFormatError` that names file and line."""
+        raise GraphFormatError(f"{self.name}:{line}: {problem}")
+
+    def refuse_at(self, line: int, word: int, problem: str) -> NoReturn:
+        """Raise a `GraphFormatError` that names file, line and column of a word of that line."""
+        text = self.data.split(b"\n", line)[line - 1]
+        words = [match.start() for match in WORD.finditer(text)]
+        raise GraphFormatError(f"{self.name}:{line}:{words[word] + 1}: {problem}")
+
+    def refuse_word(self, position: int) -> NoReturn:
+        """Raise for a word that was to be an integer."""
+        word = self.word_at(position)
+        self.refuse(self.line_at(position), f"{word!r} is not an integer (or above 2**62)")
+
+    def refuse_size(self, line: int | None, num_vertices: int, size: int | None = None) -> None:
+        """Raise if by all appearance a file of this size does not hold this many vertices."""
+        size = len(self.data) if size is None else size
+        limit = self.max_vertices
+        if limit is None:
+            limit = max(UNCHECKED_VERTICES, VERTICES_PER_BYTE * size)
+        if num_vertices > limit:
+            place = self.name if line is None else f"{self.name}:{line}"
+            raise GraphFormatError(f"{place}: {num_vertices} vertices in {size} bytes; if that is "
+                                   f"right, pass max_vertices={num_vertices} (--max-vertices)")
+
+    def line_at(self, position: int) -> int:
+        """Number of the line that holds a byte."""
+        return self.data.count(b"\n", 0, position) + 1
+
+    def word_at(self, position: int) -> str:
+        """The word that begins at a byte, as messages show it."""
+        word = self.data[position : position + 40].split(None, 1)[0]
+        return re.split(rb"[,;]", word)[0].decode("utf-8", "replace")
+
+    def words_at(self, position: int) -> list[bytes]:
+        """Words of the line that begins at a byte."""
+        line = self.data[position : self._line_end(position)]
+        return [word for word in SEPARATORS.split(line) if word]
+
+    def line_of_row(self, syntax: LineSyntax, begin: int, row: int) -> int:
+        """Line of the file that holds the `row`-th line of numbers after byte `begin`."""
+        comment = rb"[" + re.escape(syntax.comments) + rb"].*"
+        skipped = re.compile(rb"^[^\S\n]*" + (comment if syntax.keep_blank else rb"(%b)?" % comment)
+                             + rb"$", re.MULTILINE)
+        number = self.data.count(b"\n", 0, begin)
+        while begin < len(self.data):  # by pieces: a Python loop over all lines takes long
+            end = self._line_end(begin + LINES_PIECE)
+            piece = self.data[begin:end]
+            lines = piece.count(b"\n") + 1
+            rows = lines - sum(1 for _ in skipped.finditer(piece))
+            if row < rows:
+                return number + self._place_of_row(piece, skipped, row)
+            begin, row, number = end + 1, row - rows, number + lines
+        return max(1, number)
+
+    def _place_of_row(self, piece: bytes, skipped: re.Pattern[bytes], row: int) -> int:
+        """Number of the line in a piece of text that holds the `row`-th line of numbers, from 1."""
+        kept = (number for number, line in enumerate(piece.split(b"\n"), 1)
+                if not skipped.fullmatch(line))
+        return next(itertools.islice(kept, row, None))
+
+    def lines(self, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
+        """Number, position of the following line and stripped text of each line but blank ones."""
+        number = 1 + self.data.count(b"\n", 0, begin)
+        while word := FIRST_WORD.search(self.data, begin):
+            number += self.data.count(b"\n", begin, word.start())
+            end = self._line_end(word.start())
+            begin = min(end + 1, len(self.data))
+            yield number, begin, self.data[word.start() : end].strip()
+            number += 1
+
+    def _line_end(self, position: int) -> int:
+        """Position of the next newline, or the end."""
+        end = self.data.find(b"\n", position)
+        return len(self.data) if end < 0 else end
+
+
+def is_count(word: bytes) -> bool:
+    """Whether a word of a header is a number that fits 64 bits."""
+    return word.isdigit() and len(word) < MAX_DIGITS
+
+
+def read_source(path: PathLike, max_vertices: int | None = None,
+                suffixes: tuple[str, ...] = ()) -> Source:
+    """The unpacked bytes of a file, or of standard input for ``-``.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    max_vertices : int, optional
+        See `Source`.
+    suffixes : tuple of str
+        Of an archive the file that ends in one of these is taken.
+    """
+    name = os.fspath(path)
+    if name == STREAM:
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        name, data = "<stdin>", sys.stdin.buffer.read()
+    else:
+        try:
+            with open(name, "rb") as file:
+                data = file.read()
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or problem
+            raise InputError(f"{name or repr(name)} cannot be read: {reason}") from problem
+    name, data = unpacked(name, data, max_vertices, suffixes)
+    if data.startswith(UTF16_MARKS):
+        raise GraphFormatError(f"{name}: is UTF-16 text; save it as UTF-8 "
+                               "(iconv -f utf-16 -t utf-8)")
+    return Source(name, data.removeprefix(UTF8_MARK), max_vertices)
+
+
+def write_chunks(path: PathLike, chunks: Iterable[Any]) -> None:
+    """Write pieces of bytes to a file, compressed as its suffix says, or to standard output.
+
+    The bytes go to a temporary file in the same folder that is renamed at the end: a file of
+    that name is either the old one or complete; what killed processes left in the folder is
+    deleted.  Links are followed; what is no regular file (a device, a named pipe) is never
+    replaced but written to.
+    """
+    name = os.fspath(path)
+    if name == STREAM:
+        _write_stream(chunks)
+        return
+    suffix = os.path.splitext(name)[1].lower()
+    try:
+        if os.path.exists(name) and not os.path.isfile(name):
+            _write(os.open(name, os.O_WRONLY), suffix, chunks)
+        else:
+            _replace(os.path.realpath(name), suffix, chunks)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise InputError(f"{name} cannot be written: {reason}") from problem
+
+
+def write_together(path: PathLike, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write files, by their names, to the folder of the file `path`: all of them, or none.
+
+    They are complete, in a temporary folder there, before the first is renamed.
+    """
+    folder, name = os.path.dirname(os.path.realpath(path)), os.path.basename(path)
+    names = []
+    try:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as made:
+            for name, data in files:
+                names.append(name)
+                with open(os.path.join(made, name), "wb") as file:
+                    file.write(data)
+            for name in names:
+                if os.path.isdir(os.path.join(folder, name)):
+                    raise IsADirectoryError(errno.EISDIR, "a folder has this name")
+            for name in names:
+                move_into_place(os.path.join(made, name), os.path.join(folder, name))
+    except OSError as problem:
+        raise InputError(f"{os.path.join(folder, name)} cannot be written: "
+                         f"{problem.strerror or problem}") from problem
+
+
+def _write_stream(chunks: Iterable[Any]) -> None:
+    if sys.stdout is None:
+        raise InputError("standard output is closed")
+    try:
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # the reader has gone: no error of the caller's
+        raise
+    except OSError as problem:
+        raise InputError("standard output cannot be written: "
+                         f"{problem.strerror or problem}") from problem
+
+
+def _replace(name: str, suffix: str, chunks: Iterable[Any]) -> None:
+    """Put a complete file in the place of the file `name`, with its permissions."""
+    handle, temporary = new_temporary(name)
+    try:
+        _write(handle, suffix, chunks)
+        move_into_place(temporary, name)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def move_into_place(temporary: str, name: str) -> None:
+    """Rename a file to `name`, whose permissions it gets."""
+    mode = os.stat(name).st_mode & 0o777 if os.path.exists(name) else NEW_FILE_MODE & ~_mask()
+    os.chmod(temporary, mode)
+    os.replace(temporary, name)
+
+
+def new_temporary(name: str) -> tuple[int, str]:
+    """An empty file next to the file `name`, locked while this process has it open."""
+    folder = os.path.dirname(name)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
+    except PermissionError as problem:
+        raise InputError(
+            f"{name} cannot be written: no new file may be made in {folder}, and a file is never "
+            "overwritten in place; write it elsewhere, or to standard output (-)") from problem
+    _is_locked(handle)
+    remove_abandoned(folder)
+    return handle, temporary
+
+
+def remove_abandoned(folder: str) -> None:
+    """Delete what processes that were killed while they wrote have left in a folder.
+
+    A file in use is locked by its process; a fresh one may be about to be.
+    """
+    for entry in os.scandir(folder):
+        with contextlib.suppress(OSError):
+            if (entry.name.startswith(TEMPORARY) and entry.is_file(follow_symlinks=False)
+                    and time.time() - entry.stat().st_mtime > ABANDONED_AFTER):
+                handle = os.open(entry.path, os.O_RDWR)
+                try:
+                    if _is_locked(handle):
+                        os.unlink(entry.path)
+                finally:
+                    os.close(handle)
+
+
+def _is_locked(handle: int) -> bool:
+    """Lock an open file until it is closed; False if another process has it or none can."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _write(handle: int, suffix: str, chunks: Iterable[Any]) -> None:
+    with contextlib.closing(_packer(handle, suffix)) as file:
+        for chunk in chunks:
+            file.write(chunk)
+
+
+def _packer(handle: int, suffix: str) -> Any:
+    file = os.fdopen(handle, "wb")
+    if suffix not in COMPRESSIONS:
+        return file
+    return _Closing(COMPRESSIONS[suffix][1](file, "wb"), file)
+
+
+class _Closing:
+    """A compressed stream that also closes the file under it."""
+
+    def __init__(self, stream: Any, file: Any) -> None:
+        self.write = stream.write
+        self._both = (stream, file)
+
+    def close(self) -> None:
+        for part in self._both:
+            part.close()
+
+
+def _mask() -> int:
+    """The user's file mask (only settable, so set and restored)."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,116 @@
+"""Words as floating-point numbers, and amounts with a decimal point as whole numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from portpart.formats.text.files import Source
+
+# Words as floating-point numbers, rounded as Python rounds them; read only where asked for -----
+
+
+BLOCK = 1 << 16
+"""Words at a time: what is gathered for them stays small."""
+
+LONGEST = 32
+"""Characters of words that are read together."""
+
+FRACTION = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+TO_SCALE = "files hold integers alone: scale and round weights before they are written"
+
+ENDS = np.zeros(256, bool)
+ENDS[: ord(" ") + 1] = True
+ENDS[[ord(","), ord(";")]] = True
+
+LETTERS = np.zeros(256, bool)
+LETTERS[np.frombuffer(b"+-.0123456789eE", np.uint8)] = True
+
+
+def fractions_at(source: Source, starts: np.ndarray) -> np.ndarray:
+    """The numbers that begin at the bytes `starts`, as float64.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming the first word that is not a number; ``nan`` and ``inf`` are none.
+    """
+    values = np.empty(len(starts))
+    for begin in range(0, len(starts), BLOCK):
+        some = starts[begin : begin + BLOCK]
+        values[begin : begin + BLOCK] = _block(source, some)
+    return values
+
+
+def refuse_number(source: Source, position: int, remedy: str) -> NoReturn:
+    """Raise for a word that is not an integer; of numbers with what to do about them."""
+    word = source.word_at(position)
+    if FRACTION.fullmatch(word.encode()):
+        source.refuse(source.line_at(position),
+                      f"{word!r} is not an integer (or above 2**62); {remedy}")
+    source.refuse_word(position)
+
+
+def _block(source: Source, starts: np.ndarray) -> np.ndarray:
+    text = np.frombuffer(source.data, np.uint8)
+    places = starts[:, None] + np.arange(LONGEST + 1)
+    letters = text[np.minimum(places, len(text) - 1)]
+    ended = ENDS[letters] | (places >= len(text))
+    ended = np.logical_or.accumulate(ended, axis=1)
+    letters[ended] = 0
+    if not (LETTERS[letters] | ended).all() or not ended[:, LONGEST].all():
+        return np.array([_one(source, start) for start in starts.tolist()])
+    try:
+        return np.ascontiguousarray(letters[:, :LONGEST]).view(f"S{LONGEST}")[:, 0].astype(float)
+    except ValueError:  # letters of numbers that make none, as 1e or 1.2.3
+        return np.array([_one(source, start) for start in starts.tolist()])
+
+
+def _one(source: Source, start: int) -> float:
+    """The number that begins at one byte; raises if there is none."""
+    found = FRACTION.match(source.data, start)
+    if found and (found.end() == len(source.data) or ENDS[source.data[found.end()]]):
+        return float(found[0])
+    source.refuse(source.line_at(start), f"{source.word_at(start)!r} is not a number")
+
+
+# Amounts with a decimal point, such as widths of 3.5, which become whole numbers together ------
+#
+# All amounts of a file are multiplied by the smallest power of ten that makes each of them whole.
+# That is exact, and changes no share of blocks, only the unit of weights.
+
+
+AMOUNT = r"([0-9]{1,18}(?:\.[0-9]{0,18})?)"
+"""The pattern of an amount in a file."""
+
+
+class Amount(NamedTuple):
+    """The number ``digits / 10**places``."""
+
+    digits: int
+    places: int
+
+
+def amount(text: str) -> Amount:
+    """Return the amount that a word, as `AMOUNT` has it, stands for."""
+    whole, _, fraction = text.partition(".")
+    fraction = fraction.rstrip("0")
+    return Amount(int(whole + fraction), len(fraction))
+
+
+def product(one: Amount, other: Amount) -> Amount:
+    """Return the product with as few places as possible."""
+    digits, places = one.digits * other.digits, one.places + other.places
+    while places and digits % 10 == 0:
+        digits, places = digits // 10, places - 1
+    return Amount(digits, places)
+
+
+def made_whole(amounts: Sequence[Amount]) -> tuple[list[int], int]:
+    """Return amounts multiplied by the smallest power of ten that makes all whole, and that."""
+    most = max((each.places for each in amounts), default=0)
+    return [each.digits * 10 ** (most - each.places) for each in amounts], 10**most

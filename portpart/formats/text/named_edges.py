@@ -1,0 +1,125 @@
+"""Edge lists with the names of vertices, as `named_rows` and `edge_list` read them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from portpart.formats.text.named_rows import INTEGER, NUMBER
+from portpart.graphs import ENDS, WEIGHTS
+from portpart.options import shown
+
+PLAIN = re.compile(r'[^\s,;"#%][^\s,;"]*')
+"""A name that needs no quotes, whatever parts the words of a line."""
+
+Ends = tuple[np.ndarray, np.ndarray]
+"""Two ends of each of some edges."""
+
+LINES_PER_CHUNK = 1 << 16
+LARGEST = 2**62
+
+
+def as_bytes(name: Any) -> bytes:
+    """A name as it stood in its file, whatever its encoding."""
+    return str(name).encode("utf-8", "surrogateescape")
+
+
+def why_unwritable(names: Sequence[Any]) -> str | None:
+    """Why an edge list cannot hold the names of vertices; None if it can."""
+    first: dict[bytes, int] = {}
+    for place, name in enumerate(names):
+        try:
+            word = as_bytes(name)
+        except UnicodeEncodeError:
+            return f"names[{place}], {shown(name)}, is no text of UTF-8"
+        text = str(name)
+        if not text or text != text.strip() or re.search(r"[\n\r\0]", text):
+            return f"names[{place}] is {shown(name)}"
+        if first.setdefault(word, place) != place:
+            return f"names[{first[word]}] and names[{place}] are both written {shown(str(name))}"
+    if all(INTEGER.fullmatch(str(name)) for name in names):  # they are read as numbers
+        for place, name in enumerate(names):
+            if str(name) != str(int(name)):
+                return f"names[{place}] is {shown(name)}, which is the number {int(name)}"
+    return None
+
+
+def are_integers(names: Sequence[Any]) -> bool:
+    """Whether all names are integers that an edge list holds as numbers."""
+    return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+               and 0 <= name <= LARGEST for name in names)
+
+
+def with_loops(loops: np.ndarray, ends: Ends,
+               weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+    """Edges, and a loop of weight 0 at each of some vertices.
+
+    Readers leave loops out, but number the vertices that occur.
+    """
+    if weights is not None:
+        weights = np.concatenate([weights, np.zeros(len(loops), weights.dtype)])
+    return (np.concatenate([ends[0], loops]), np.concatenate([ends[1], loops])), weights
+
+
+def with_alone(n: int, ends: Ends, weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+    """Edges, and loops at the vertices that have none."""
+    alone = np.ones(n, bool)
+    alone[ends[0]] = alone[ends[1]] = False
+    return with_loops(np.flatnonzero(alone), ends, weights)
+
+
+def as_they_occur(n: int, ends: Ends,
+                  weights: np.ndarray | None) -> tuple[Ends, np.ndarray | None]:
+    """Edges in an order in which vertices 0, 1 ... occur one by one, smaller ends first.
+
+    Edges go by their larger ends.  A vertex without a smaller neighbour occurs with the next vertex
+    if an edge joins the two, which then is the first one, else as a loop.
+    """
+    small, large = ends
+    later = np.zeros(n, bool)
+    later[large] = True
+    leads = (large == small + 1) & ~later[small]
+    led = later.copy()
+    led[small[leads]] = True
+    loops = np.flatnonzero(~led)
+    (small, large), weights = with_loops(loops, ends, weights)
+    rank = np.where(np.concatenate([leads, np.ones(len(loops), bool)]), -1, small)
+    order = np.lexsort((rank, large))
+    return (small[order], large[order]), None if weights is None else weights[order]
+
+
+def named_lines(names: Sequence[Any], ends: Ends,
+                weights: np.ndarray | None) -> Iterator[bytes]:
+    """Lines of edges by the names of their ends, below titles; quoted where a name needs it."""
+    plain = _are_plain(list(map(str, names)))
+    words = [as_bytes(name) if plain else _quoted(as_bytes(name)) for name in names]
+    parted = b" " if plain else b"\t"
+    titles = [title.encode() for title in _titles({str(name) for name in names})]
+    yield parted.join(titles[: 2 if weights is None else 3]) + b"\n"
+    for begin in range(0, len(ends[0]), LINES_PER_CHUNK):
+        part = slice(begin, begin + LINES_PER_CHUNK)
+        columns = [[words[end] for end in side[part].tolist()] for side in ends]
+        if weights is not None:
+            columns.append([b"%d" % weight for weight in weights[part].tolist()])
+        yield b"".join(parted.join(row) + b"\n" for row in zip(*columns))
+
+
+def _are_plain(names: list[str]) -> bool:
+    """Whether no name needs quotes, as numbers do unless all are integers."""
+    return all(map(PLAIN.fullmatch, names)) and (
+        all(map(INTEGER.fullmatch, names)) or not any(map(NUMBER.fullmatch, names)))
+
+
+def _quoted(word: bytes) -> bytes:
+    return b'"%b"' % word.replace(b'"', b'""')
+
+
+def _titles(names: set[str]) -> tuple[str, ...]:
+    """Titles of two ends and a weight, none of which is the name of a vertex."""
+    pairs = chain.from_iterable((pair, tuple(map(str.upper, pair)), tuple(map(str.title, pair)))
+                                for pair in ENDS)
+    return *next((pair for pair in pairs if names.isdisjoint(pair)), ENDS[0]), WEIGHTS[0]

@@ -1,0 +1,257 @@
+"""Graphs as hypergraphs and hypergraphs as graphs, the clique expansion among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
+from portpart.graphs.csr import directed_rows, pack_arc, tails, undirected_rows, unpacked
+from portpart.graphs.graph import Graph
+from portpart.graphs.hypergraph import Hypergraph, Nets
+from portpart.graphs.rows import MAX_TOTAL_WEIGHT, Runs
+from portpart.primitives import (
+    SCAN_TILE,
+    TEAM,
+    longest_row,
+    offsets_from_counts,
+    sorted_pairs,
+    sum_of,
+    tiles_of,
+)
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Array
+
+# A graph in place of a hypergraph: an edge for each two pins of a net --------------------------
+#
+# A net of weight w and s pins becomes edges of weight ``w / (s - 1)``, so that the edges of a
+# vertex
+# weigh what its nets do.  Large nets become circulant graphs instead: pin j is joined to the pins
+# 1,
+# 2, 4, 8 ... places on, with heavier edges.
+
+
+MAX_CLIQUE = 256
+"""Most pins of a net that becomes a clique,"""
+
+MAX_ARCS = 2**24
+"""or fewer, if all cliques together would have more arcs."""
+
+EDGE_WEIGHT = 840
+"""What the edges of a pin weigh for a net of weight 1: a multiple of 1 ... 8."""
+
+
+class Pairs(Record):
+    """Where the arcs of pins go.
+
+    Attributes
+    ----------
+    net_of : array of int32, shape (num_pins,)
+    begin : array of int64, shape (num_pins + 1,)
+        Where the arcs of each pin begin.
+    tails, heads, weights : array
+        Both ends and the weight of each arc.
+    max_clique : int
+    shift : int
+        Bits that weights of nets lose, for huge ones would add up to too much.
+    """
+
+    net_of: Array
+    begin: Array
+    tails: Array
+    heads: Array
+    weights: Array
+    max_clique: int
+    shift: int
+
+
+def plain_graph(graph: Graph | Hypergraph) -> Graph:
+    """The graph itself, or the one in place of a hypergraph."""
+    return graph if isinstance(graph, Graph) else clique_graph(graph)
+
+
+ARCS_OF_A_PIN = 6
+MEAN_DEGREE = 40
+"""Guesses: with few vertices most nets share their edges."""
+
+
+def clique_graph(hypergraph: Hypergraph) -> Graph:
+    """The graph of a hypergraph's vertices; edges of several nets add up.
+
+    Time and memory are linear in the arcs: at most `MAX_ARCS` of cliques, and for each pin of a
+    larger net two for each time that its number of pins can be halved.
+    """
+    space, nets = hypergraph.space, hypergraph.nets
+    net_of = tails(space, hypergraph.net_offsets, hypergraph.num_pins)
+    counts = space.empty(hypergraph.num_pins, np.int64)
+    max_clique, nothing = _max_clique(hypergraph), space.empty(1, np.int64)
+    space.parallel_for(hypergraph.num_pins, count_arcs, nets,
+                       Pairs(net_of, counts, nothing, nothing, nothing, max_clique, 0))
+    begin = offsets_from_counts(space, counts)
+    length, = space.read(begin[-1:], lambda: [min(
+        ARCS_OF_A_PIN * hypergraph.num_pins, MEAN_DEGREE * hypergraph.num_vertices)])
+    sources, targets = (space.empty(length, np.int32) for _ in range(2))
+    heaviest = 2 * EDGE_WEIGHT * hypergraph.total_net_weight * max(1, hypergraph.max_net_size)
+    pairs = Pairs(net_of, begin, sources, targets, space.empty(length, np.int64), max_clique,
+                  max(0, heaviest.bit_length() - MAX_TOTAL_WEIGHT.bit_length()))
+    space.parallel_for(hypergraph.num_pins, join_pins, nets, pairs, team=8)
+    offsets, targets, weights = directed_rows(space, hypergraph.num_vertices, sources, targets,
+                                              pairs.weights, loops=False)
+    known = {"vertex": hypergraph.total_vertex_weight}
+    if space.is_dry_run:
+        targets, weights = (space.zeros(length, np.int32) for _ in range(2))
+    else:
+        degree = space.fetch(longest_row(space, offsets))
+        known["arc"] = 0 if weights is None else sum_of(space, weights)
+        known["degree"] = int(degree()[0])
+    return Graph(offsets, targets, weights, hypergraph.vertex_weights, space, known)
+
+
+def num_pairs(hypergraph: Hypergraph) -> int:
+    """How many arcs the clique graph is made of, before those of several nets add up."""
+    sizes = np.diff(hypergraph.space.to_host(hypergraph.net_offsets)).astype(np.int64)
+    limit = _max_clique(hypergraph)
+    small, large = sizes[sizes <= limit], sizes[sizes > limit]
+    steps = np.ceil(np.log2(np.maximum(large, 2))).astype(np.int64) - 1
+    return int((small * (small - 1)).sum() + (2 * steps * large).sum())
+
+
+def _max_clique(hypergraph: Hypergraph) -> int:
+    """Most pins of a net that becomes a clique."""
+    limit = MAX_CLIQUE
+    while limit > 4 and _clique_arcs(hypergraph, limit) > MAX_ARCS:
+        limit //= 2
+    return limit
+
+
+def _clique_arcs(hypergraph: Hypergraph, max_clique: int) -> int:
+    """Arcs of the nets that become cliques, or a bound for it that is small enough."""
+    space, m = hypergraph.space, hypergraph.num_nets
+    bound = hypergraph.num_pins * (min(max_clique, hypergraph.max_net_size) - 1)
+    if bound <= MAX_ARCS:
+        return bound
+    total = space.zeros(1, np.int64)
+    space.parallel_for(tiles_of(m), add_clique_arcs, m, hypergraph.nets, max_clique, total,
+                       team=TEAM)
+    return space.read(total, lambda: [0])[0]
+
+
+@kl.device
+def steps_of(size):
+    """How often a number of pins can be halved: 1, 2, 4 ... are less than half of it."""
+    steps = kl.int64(0)
+    while (kl.int64(2) << steps) < size:
+        steps += 1
+    return steps
+
+
+@kl.device
+def arcs_of_pin(size, max_clique):
+    """How many arcs leave a pin of a net of this size."""
+    count = kl.int64(size) - 1
+    if size > max_clique:
+        count = 2 * steps_of(size)
+    return count
+
+
+@kl.device
+def place_beside(place, j, size, max_clique):
+    """The place in the net that arc j of the pin at `place` leads to."""
+    other = kl.int64(j)
+    if j >= place:
+        other += 1
+    if size > max_clique:
+        distance = kl.int64(1) << (j >> 1)
+        if j & 1 != 0:
+            distance = size - distance
+        other = (place + distance) % size
+    return other
+
+
+@kl.kernel
+def add_clique_arcs(tile, num_nets, nets: Nets, max_clique, total):
+    """Add the arcs of a tile's nets that become cliques."""
+    arcs = kl.int64(0)
+    last = min((tile + 1) * SCAN_TILE, num_nets)
+    for net in range(tile * SCAN_TILE + kl.lane(), last, kl.team_size()):
+        size = kl.int64(nets.end[net]) - kl.int64(nets.begin[net])
+        if size <= max_clique:
+            arcs += size * (size - 1)
+    arcs = kl.team_sum(arcs)
+    if kl.lane() == 0:
+        kl.atomic_add(total, 0, arcs)
+
+
+@kl.kernel
+def count_arcs(p, nets: Nets, pairs: Pairs):
+    """Count the arcs of pin p, into pairs.begin."""
+    e = pairs.net_of[p]
+    pairs.begin[p] = arcs_of_pin(kl.int64(nets.end[e]) - kl.int64(nets.begin[e]), pairs.max_clique)
+
+
+@kl.kernel
+def join_pins(p, nets: Nets, pairs: Pairs):
+    """Write the arcs of pin p."""
+    e = pairs.net_of[p]
+    first = kl.int64(nets.begin[e])
+    size = kl.int64(nets.end[e]) - first
+    count = arcs_of_pin(size, pairs.max_clique)
+    weight = kl.value_or(nets.weights, e, 1)
+    if weight > 0 and count > 0:
+        weight = max(kl.int64(1), ((weight >> pairs.shift) * EDGE_WEIGHT + count // 2) // count)
+    for j in range(kl.lane(), count, kl.team_size()):
+        arc = pairs.begin[p] + j
+        pairs.tails[arc] = nets.pins[p]
+        pairs.heads[arc] = nets.pins[first + place_beside(p - first, j, size, pairs.max_clique)]
+        pairs.weights[arc] = weight
+
+
+# Graphs as hypergraphs and hypergraphs as graphs, where one says what the other does -----------
+
+
+def neighbourhood_hypergraph(graph: Graph, sizes: Array | None = None) -> Hypergraph:
+    """The hypergraph with a net for each vertex: the vertex itself and its neighbours.
+
+    A net that touches b blocks costs its weight times b - 1: what a vertex sends to other blocks
+    (Catalyurek, Aykanat 1999).  Edge weights do not count.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (n,), optional
+        What a vertex sends to each block: the weights of the nets.
+    """
+    space, n, m = graph.space, graph.num_vertices, graph.num_arcs
+    keys = space.empty(m + n, np.int64)
+    space.parallel_for(m, pack_arc, tails(space, graph.offsets, m), graph.targets, keys)
+    space.parallel_for(n, pack_itself, m, keys)
+    keys = sorted_pairs(space, keys, n, n)
+    offsets, members, _ = unpacked(space, n, Runs(space, keys).first_of(keys), None)
+    return Hypergraph(offsets, members, sizes, offsets, members, graph.vertex_weights, space,
+                      names=graph.names)
+
+
+def graph_of_pairs(hypergraph: Hypergraph) -> Graph:
+    """The graph whose edges are the nets of two pins; all others, which have less, cost nothing.
+
+    The weights of equal nets add up.
+    """
+    pairs = hypergraph.net_offsets[1:] - hypergraph.net_offsets[:-1] == 2
+    first = hypergraph.net_offsets[:-1][pairs]
+    weights = hypergraph.net_weights
+    weights = hypergraph.space.full(len(first), 1, np.int64) if weights is None else (
+        weights[pairs].astype(np.int64))
+    offsets, targets, weights = undirected_rows(
+        hypergraph.space, hypergraph.num_vertices, hypergraph.net_pins[first],
+        hypergraph.net_pins[first + 1], weights)
+    return Graph(offsets, targets, weights, hypergraph.vertex_weights, hypergraph.space,
+                 names=hypergraph.names)
+
+
+@kl.kernel
+def pack_itself(v, begin, keys):
+    """keys[begin + v] = v with itself."""
+    keys[begin + v] = (kl.int64(v) << 32) | kl.int64(v)

@@ -1,0 +1,5 @@
+"""Graphs whose vertices belong to several ranks."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,311 @@
+"""Rows of several ranks become one graph: borders are checked, ghosts found, totals added up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.communication import Communicator
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.errors import InputError
+from portpart.graphs import (
+    MAX_INT32,
+    MAX_INT32_ARCS,
+    MAX_TOTAL_WEIGHT,
+    Graph,
+    GraphTotals,
+    Rows,
+    id_dtype,
+    inspected,
+)
+from portpart.graphs.ranks.ghosts import values_for_ghosts
+from portpart.graphs.ranks.halo import LocalRows, halo_of, local_rows
+from portpart.graphs.ranks.rank_rows import DistributedGraph
+from portpart.primitives import (
+    Message,
+    Owners,
+    Part,
+    Talk,
+    converted,
+    gather,
+    held,
+    longest_row,
+    offsets_from_counts,
+    positions_of,
+    sum_of,
+)
+
+__all__ = ["DistributedGraph", "distributed"]
+
+HALF = 32
+"""Totals are added up in halves of this many bits, which cannot overflow."""
+
+def distributed(comm: Communicator, rows: Rows) -> DistributedGraph:
+    """The graph of which each rank has the rows of a range of vertices.
+
+    All ranks call it.  Ranks may have no vertices.
+
+    Parameters
+    ----------
+    comm : Communicator
+    rows : Rows
+        Of this rank.  Ranges follow each other in the order of the ranks.
+
+    Returns
+    -------
+    DistributedGraph
+
+    Raises
+    ------
+    InputError
+        On all ranks, if ranges leave a gap, arrays do not fit, or an arc has none in the opposite
+        direction.
+    OutOfMemory
+        On all ranks, if one of them has too little memory.
+    """
+    return held(comm, rows.space, _distributed(comm, rows))
+
+
+def _distributed(comm: Communicator, rows: Rows) -> Talk[DistributedGraph]:
+    _check_arrays(rows)
+    space = rows.space
+    mine = [len(rows.offsets) - 1, rows.first, rows.num_vertices,
+            0 if rows.weights is None else rows.weights.dtype.itemsize,
+            rows.vertex_weights is not None]
+    received = yield Message([_numbers(space, np.tile(mine, (comm.size, 1)))])
+    first, wide = _agreed(comm, _reported(space, received.parts[0]))
+    found = local_rows(rows, Owners(first=space.asarray(first)), comm.size)
+    graph, sums = _local_graph(rows, found, wide)
+    names = space.empty(len(found.ghost_names) + graph.num_vertices, found.ghost_names.dtype)
+    space.parallel_for(graph.num_vertices, write_name, int(first[comm.rank]), names)
+    masses = graph.vertex_weights
+    ghosts = np.diff(space.to_host(found.halo.ghost_first))
+    received = yield Message([
+        values_for_ghosts(space, found.halo, [names] if masses is None else [names, masses]),
+        _numbers(space, np.column_stack([ghosts, np.tile(sums, (comm.size, 1))]))])
+    values, reported = received.parts[0], _reported(space, received.parts[1])
+    _check_lengths(found, reported[:, 0])
+    totals = _totals(rows.num_vertices, reported[:, 1:])
+    if (values.counts == ghosts).all():  # else another rank complains
+        own = graph.num_vertices
+        _check_names(comm.rank, space, found.ghost_names, values.columns[0])
+        names[own:] = values.columns[0]
+        if masses is not None:
+            masses[own:] = values.columns[1]
+    return DistributedGraph(comm, first, replace(graph, totals=totals, global_ids=names),
+                            found.ghost_names, found.halo)
+
+
+def _numbers(space: ExecutionSpace, numbers: np.ndarray) -> Part:
+    """A row of numbers for each rank."""
+    return Part([space.asarray(np.ascontiguousarray(numbers, np.int64).reshape(-1))],
+                np.full(len(numbers), numbers.shape[1]))
+
+
+def _reported(space: ExecutionSpace, part: Part) -> np.ndarray:
+    """The row of numbers from each rank."""
+    return space.to_host(part.columns[0]).reshape(len(part.counts), -1)
+
+
+def _check_arrays(rows: Rows) -> None:
+    """Refuse arrays that are no rows."""
+    for name in ("offsets", "targets", "weights", "vertex_weights"):
+        array = getattr(rows, name)
+        if array is not None and (array.ndim != 1 or array.dtype not in (np.int32, np.int64)):
+            raise InputError(f"{name} are of type {array.dtype} with {array.ndim} dimensions; one "
+                             "dimension of int32 or int64 is needed")
+    own, arcs = len(rows.offsets) - 1, len(rows.targets)
+    falling, *ends = inspected(rows.space, rows.offsets) if own >= 0 else [own]
+    if ends != [0, arcs]:
+        raise InputError(f"offsets begin and end with {ends}; 0 and {arcs}, the number of arcs, "
+                         "are needed")
+    if falling < own:
+        raise InputError("offsets descend")
+    for name, length in (("weights", arcs), ("vertex_weights", own)):
+        array = getattr(rows, name)
+        if array is not None and len(array) != length:
+            raise InputError(f"there are {len(array)} {name.replace('_', ' ')}; {length} are "
+                             "needed")
+
+
+def _agreed(comm: Communicator, reported: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The borders of all ranges, and whether weights are wide."""
+    counts, firsts, totals, sizes, heavy = reported.T
+    first, rank = np.concatenate([[0], np.cumsum(counts)]), comm.rank
+    if firsts[rank] != first[rank]:
+        raise InputError(f"rows begin with vertex {firsts[rank]}, and the ranks before have "
+                         f"rows up to vertex {first[rank]}")
+    if totals[rank] != first[-1]:
+        raise InputError(f"rows are of a graph of {totals[rank]} vertices, and all ranks have "
+                         f"{first[-1]} rows")
+    for name, given in (("edge", sizes > 0), ("vertex", heavy > 0)):
+        if given[rank] != given[0]:
+            here, there = ("some", "none") if given[rank] else ("no", "some")
+            raise InputError(f"there are {here} {name} weights, and {there} on rank 0")
+    return first, bool((sizes == np.dtype(np.int64).itemsize).any())
+
+
+def _check_lengths(found: LocalRows, elsewhere: np.ndarray) -> None:
+    """Refuse rows of which another number of vertices are ghosts elsewhere than is known here."""
+    for rank in np.flatnonzero(elsewhere != found.listed):
+        raise InputError(f"{found.listed[rank]} vertices have arcs to rank {rank}, which has "
+                         f"arcs to {elsewhere[rank]}: rows are not symmetric")
+
+
+def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[int]]:
+    """The graph of a rank, and its highest degree and sums of weights; ghosts weigh nothing yet."""
+    space, own = rows.space, len(rows.offsets) - 1
+    offsets, weights, masses = rows.offsets, rows.weights, None
+    if rows.num_arcs <= MAX_INT32_ARCS:
+        offsets = converted(space, offsets, np.int32)
+    if weights is not None and wide:
+        weights = converted(space, weights, np.int64)
+    if rows.vertex_weights is not None:
+        masses = space.zeros(own + len(found.ghost_names), np.int64)
+        masses[:own] = rows.vertex_weights
+    longest = int(space.to_host(longest_row(space, offsets))[0])
+    weights_of_all = (own if masses is None else sum_of(space, masses),
+                      rows.num_arcs if weights is None else sum_of(space, weights))
+    sums = [longest, rows.num_arcs,
+            *(half for each in weights_of_all for half in (each >> HALF, each & (1 << HALF) - 1))]
+    return Graph(offsets, found.targets, weights, masses, space), sums
+
+
+def _totals(num_vertices: int, reported: np.ndarray) -> GraphTotals:
+    """Sizes of the whole graph from those of all ranks, whose weights come in halves."""
+    _, arcs, *parts = reported.sum(axis=0).tolist()
+    masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
+    for name, total in (("vertex", masses), ("edge", weight)):
+        if total > MAX_TOTAL_WEIGHT:
+            raise InputError(f"{name} weights of all ranks add up to {total}; "
+                             f"{MAX_TOTAL_WEIGHT} is the most")
+    return GraphTotals(num_vertices, arcs, int(reported[:, 0].max()), masses, weight)
+
+
+def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Array) -> None:
+    """Refuse ghosts that their owners do not know as such."""
+    differ = space.empty(len(reported), np.int8)
+    space.parallel_for(len(reported), mark_difference, expected, reported, differ)
+    wrong = positions_of(space, differ)
+    if len(wrong):
+        place = int(space.to_host(wrong[:1])[0])
+        _refuse(rank, *(int(space.to_host(each[place : place + 1])[0])
+                        for each in (expected, reported)))
+
+
+class LocalPart(NamedTuple):
+    """Rows of a rank that are known to be right.
+
+    Attributes
+    ----------
+    offsets : array, shape (own vertices + 1,)
+    targets : array of int32
+        Own vertices from 0 on, behind them foreign ones; changed in place.
+    weights : array of int32 or int64
+    vertex_weights : array of int64, shape (own vertices,)
+    foreign : array of int64
+        Names, ascending; others than targets are dropped.
+    global_ids : array of int64, or None
+        Of own vertices, where they are not their names.
+    """
+
+    offsets: Array
+    targets: Array
+    weights: Array
+    vertex_weights: Array
+    foreign: Array
+    global_ids: Array | None = None
+
+
+def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, part: LocalPart,
+                 vertex_weight: int) -> Talk[DistributedGraph]:
+    """The graph of which each rank has such rows.
+
+    Parameters
+    ----------
+    comm : Communicator
+    space : ExecutionSpace
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        The vertices of the ranks.
+    part : LocalPart
+    vertex_weight : int
+        Of all vertices.
+    """
+    own, n = len(part.offsets) - 1, int(first[-1])
+    ghosts = converted(space, _targets_only(space, part, own), id_dtype(n))
+    halo, _ = halo_of(space, part.offsets, part.targets, ghosts, space.asarray(first), comm.size)
+    masses = space.empty(own + len(ghosts), np.int64)
+    masses[:own] = part.vertex_weights
+    names = space.empty(own + len(ghosts), ghosts.dtype)
+    space.parallel_for(own, write_name, int(first[comm.rank]), names)
+    names[own:] = ghosts
+    offsets = part.offsets
+    if len(part.targets) <= MAX_INT32_ARCS:
+        offsets = converted(space, offsets, np.int32)
+    sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
+            sum_of(space, part.weights)]
+    reported, kinds, ids = [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64], names
+    if part.global_ids is not None:
+        ids = space.empty(len(names), names.dtype)
+        ids[:own] = part.global_ids
+        reported, kinds = [masses, ids], [*kinds, ids.dtype]
+    received = yield Message([values_for_ghosts(space, halo, reported, kinds)], sums)
+    for values, arrived in zip(reported, received.parts[0].columns):
+        values[own:] = arrived
+    longest, arcs, weight = received.words.T
+    totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
+    return DistributedGraph(
+        comm, first, Graph(offsets, part.targets, part.weights, masses, space,
+                           {"degree": sums[0], "arc": sums[2]}, global_ids=ids,
+                           totals=totals), ghosts, halo, None if ids is names else names)
+
+
+def _targets_only(space: ExecutionSpace, part: LocalPart, own: int) -> Array:
+    """The foreign vertices that are targets, which are numbered again without the others."""
+    if not len(part.foreign):
+        return part.foreign
+    marks = space.zeros(len(part.foreign), np.int8)
+    space.parallel_for(len(part.targets), mark_target, part.targets, own, marks)
+    places = offsets_from_counts(space, marks, np.int32)
+    used = positions_of(space, marks)
+    if len(used) < len(marks):
+        space.parallel_for(len(part.targets), move_target, own, places, part.targets)
+    return gather(space, part.foreign, used)
+
+
+def _refuse(rank: int, expected: int, reported: int) -> None:
+    """Say which vertex has no arc back: of two ascending lists the smaller id is in one alone."""
+    if expected < reported:
+        raise InputError(f"vertex {expected} has no arc to a vertex of rank {rank}, which has an "
+                         "arc to it: rows are not symmetric")
+    raise InputError(f"vertex {reported} has an arc to a vertex of rank {rank}, which has none "
+                     "to it: rows are not symmetric")
+
+
+@kl.kernel
+def write_name(v, first, names):
+    """names[v] = the global id of own vertex v."""
+    names[v] = first + v
+
+
+@kl.kernel
+def mark_difference(i, expected, reported, differ):
+    """differ[i] = whether two values differ."""
+    differ[i] = kl.int8(expected[i] != reported[i])
+
+
+@kl.kernel
+def mark_target(arc, targets, own, marks):
+    """Mark the target of an arc if it is foreign; all threads store the same value."""
+    if targets[arc] >= own:
+        marks[targets[arc] - own] = kl.int8(1)
+
+
+@kl.kernel
+def move_target(arc, own, places, targets):
+    """A foreign target gets its number among all of these."""
+    if targets[arc] >= own:
+        targets[arc] = kl.int32(own + places[targets[arc] - own])

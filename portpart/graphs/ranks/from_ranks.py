@@ -1,0 +1,185 @@
+"""Graphs whose rows several ranks have, of arrays of each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.backends.communication import Calls, calls_of, each_of_ranks, planned
+from portpart.errors import InputError, PortpartError, memory_errors
+from portpart.graphs import (
+    checked_rows,
+    home_of,
+    index_array,
+    inspected,
+    integral,
+    is_tensor,
+    weight_array,
+)
+from portpart.graphs.ranks.distribution import distributed
+from portpart.graphs.ranks.rank_graph import RankGraph, calls_on, space_of_rank
+from portpart.graphs.ranks.reverse_arcs import check_reverse_arcs
+
+if TYPE_CHECKING:
+    from portpart.backends.communication import Communicator
+    from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.graphs import Rows
+    from portpart.graphs.ranks.rank_rows import DistributedGraph
+
+RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
+
+
+def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
+                      *, comm: Any, device: str = "auto") -> RankGraph:
+    """Make a graph of rows that the ranks of a communicator have.
+
+    All ranks call it.  The vertices of rank 0 come first, then those of rank 1, and so on.  A rank
+    may have none.
+
+    Parameters
+    ----------
+    offsets : array_like of int, shape (own + 1,)
+        Arcs ``offsets[i] ... offsets[i + 1] - 1`` leave the i-th vertex of this rank.  They count
+        from 0 on each rank.
+    targets : array_like of int, shape (num_arcs,)
+        Head of each arc, a vertex of the whole graph.  Each edge has two arcs, one in the row of
+        each end, with equal weights.
+    weights : array_like of int, shape (num_arcs,), optional
+        Weight of each arc, zero allowed.  Either all ranks have them or none.
+    vertex_weights : array_like of int, shape (own,), optional
+        Zero allowed.  Either all ranks have them or none.
+    comm : mpi4py.MPI.Intracomm or torch.distributed.ProcessGroup
+        The ranks.  A communicator is duplicated, so its owner may use and free it; ranks of a
+        group, also one for NCCL, make separate connections by gloo.
+    device : str, default "auto"
+        Where ranks work: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``; ``"auto"`` takes the GPU that has
+        the arrays, else the CPU.  ``"cuda"`` counts the ranks of each host: the first one gets
+        GPU 0, the next one GPU 1, and so on, from 0 again where there are more ranks.
+
+    Returns
+    -------
+    RankGraph
+        Without self loops.  Parallel edges are kept.
+
+    Raises
+    ------
+    InputError
+        On all ranks, naming the first rank with bad arrays, or an arc without its reverse; or if
+        some ranks work on GPUs and others do not.
+    CommunicationError
+        If `comm` is neither, or this process is none of the ranks.
+    DeviceUnavailable
+        If mpi4py is missing, or on all ranks, if one cannot use its device.
+    OutOfMemory
+        On all ranks, if one has too little memory.
+
+    Warns
+    -----
+    UserWarning
+        On rank 0, if GPUs exchange data through the memory of hosts: where ranks share a GPU, are
+        those of a process group, or NCCL is missing.
+
+    Notes
+    -----
+    Arrays of NumPy, CuPy, PyTorch and anything with ``__cuda_array_interface__`` or DLPack are
+    taken.  They are not copied where types and the device allow, so do not change them.
+
+    Examples
+    --------
+    Rank 0 of 2 has the first two vertices of a path, ``mpiexec -n 2 python path.py``::
+
+        from mpi4py import MPI
+        import portpart
+
+        comm = MPI.COMM_WORLD
+        if comm.rank == 0:
+            offsets, targets = [0, 1, 3], [1, 0, 2]
+        else:
+            offsets, targets = [0, 2, 3], [1, 3, 2]
+        rows = portpart.distributed_graph(offsets, targets, comm=comm)
+
+    >>> from mpi4py import MPI
+    >>> import portpart
+    >>> rows = portpart.distributed_graph([0, 1, 2], [1, 0], comm=MPI.COMM_SELF)
+    >>> rows.num_vertices, rows.first, rows.last
+    (2, 0, 2)
+    >>> rows.free()
+    """
+    arrays = offsets, targets, weights, vertex_weights
+    graph = graph_of_ranks(calls_of(comm), rows_of_arrays(*arrays), device, arrays)
+    return graph.give_tensors() if is_tensor(targets) else graph
+
+
+def rows_of_arrays(offsets: Any, targets: Any, weights: Any = None,
+                   vertex_weights: Any = None) -> RowsOfRank:
+    """What makes rows of the arrays of a rank: `distributed_graph` says what they are."""
+    def rows(comm: Communicator, space: ExecutionSpace) -> Rows:
+        arrays = planned(comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
+        counts = each_of_ranks(comm, len(arrays[0]) - 1)
+        first, n = int(counts[: comm.rank].sum()), int(counts.sum())
+        return planned(comm, lambda: checked_rows(first, n, *arrays, space))
+
+    return rows
+
+
+def graph_of_ranks(calls: Calls, rows: RowsOfRank, device: Any = "auto",
+                   arrays: Sequence[Any] = ()) -> RankGraph:
+    """The graph of rows that a function makes on each rank; in the end the graph owns `calls`.
+
+    Parameters
+    ----------
+    calls : Calls
+    rows : callable
+    device : str
+        As in :func:`distributed_graph`.
+    arrays : sequence
+        What the rank has been given.
+    """
+    def made(comm: Communicator) -> DistributedGraph:
+        with memory_errors(), space.active():
+            graph = distributed(comm, rows(comm, space))
+            check_reverse_arcs(graph)
+            return graph
+
+    try:
+        space = calls.run(lambda comm: space_of_rank(comm, device, arrays))
+        calls, problem = calls_on(calls, space)
+        graph = RankGraph(calls, calls.run(made), home_of(arrays))
+    except PortpartError:
+        calls.free()
+        raise
+    if problem and graph.rank == 0:
+        warnings.warn(problem, UserWarning, stacklevel=3)
+    return graph
+
+
+def _arrays(space: ExecutionSpace, offsets: Any, targets: Any, weights: Any,
+            vertex_weights: Any) -> tuple[Any, Any, Any, Any]:
+    """The arrays of a rank as the library has them, of lengths that fit."""
+    starts = index_array(space, offsets, "offsets").astype(np.int64, copy=False)
+    heads = index_array(space, targets, "targets")
+    _check_offsets(space, starts, len(heads))
+    if weights is not None:
+        weights = integral(space, weight_array(space, weights, len(heads), "arcs"), "edge_weights")
+    if vertex_weights is not None:
+        vertex_weights = index_array(space, vertex_weights, "vertex_weights")
+        if len(vertex_weights) != len(starts) - 1:
+            raise InputError(f"there are {len(vertex_weights)} vertex weights for "
+                             f"{len(starts) - 1} vertices of this rank")
+    return starts, heads, weights, vertex_weights
+
+
+def _check_offsets(space: ExecutionSpace, offsets: Array, num_arcs: int) -> None:
+    if not len(offsets):
+        raise InputError("offsets are empty; a rank without vertices has the offsets [0]")
+    place, begin, end = inspected(space, offsets)
+    if begin != 0 or end != num_arcs:
+        raise InputError(f"offsets begin with {begin} and end with {end}; those of a "
+                         f"rank begin with 0 and end with the number of its arcs, {num_arcs}")
+    if place < len(offsets) - 1:
+        pair = space.to_host(offsets[place : place + 2])
+        raise InputError(f"offsets[{place}] is {pair[0]} and offsets[{place + 1}] is "
+                         f"{pair[1]}; offsets must ascend")

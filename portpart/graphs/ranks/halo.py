@@ -1,0 +1,279 @@
+"""Ghosts of a range of rows, and the ranks that have own vertices as ghosts: found without a
+message.
+
+Graphs are symmetric.  So the ghosts that rank q has from rank r are the vertices of r that have a
+neighbour on q, and r knows them, and their order, as well as q does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.programs import Array, ExecutionSpace
+from portpart.errors import InputError
+from portpart.graphs import MAX_INT32, Rows, distinct, id_dtype
+from portpart.options import shown
+from portpart.primitives import (
+    Halo,
+    NameIndex,
+    Owners,
+    converted,
+    counted,
+    lower_bound,
+    max_of,
+    min_of,
+    name_index,
+    offsets_from_counts,
+    place_of,
+    positions_of,
+    rank_of,
+    sort_keys,
+    sum_of,
+)
+
+MARKS_AN_ARC = 4
+"""This many vertices are marked sooner than an arc is sorted, and in less memory."""
+
+MAX_MASKED = 62
+"""This many ranks are the bits of a number."""
+
+
+class LocalRows(NamedTuple):
+    """Rows of a rank in local numbers.
+
+    Attributes
+    ----------
+    targets : array of int32
+        Own vertices from 0 on, behind them ghosts.
+    ghost_names : array of int32 or int64
+        The global ids of the ghosts, ascending.
+    halo : Halo
+    listed : numpy.ndarray of int64
+        Own vertices that each rank has as ghosts.
+    """
+
+    targets: Array
+    ghost_names: Array
+    halo: Halo
+    listed: np.ndarray
+
+
+def local_rows(rows: Rows, owners: Owners, size: int) -> LocalRows:
+    """Number the targets of rows locally, and find the halo.
+
+    Parameters
+    ----------
+    rows : Rows
+    owners : Owners
+    size : int
+        Number of ranks.
+
+    Raises
+    ------
+    InputError
+        If a target is no vertex, or if there are 2^31 own vertices and ghosts.
+    """
+    space, low, high = rows.space, rows.first, rows.last
+    _check_targets(rows)
+    ghosts = converted(space, _ghosts(rows), id_dtype(rows.num_vertices))
+    if high - low + len(ghosts) > MAX_INT32:
+        raise InputError(f"{high - low} vertices and copies of {len(ghosts)} neighbours are "
+                         f"{high - low + len(ghosts)}; a rank holds {MAX_INT32}")
+    targets = space.empty(rows.num_arcs, np.int32)
+    space.parallel_for(rows.num_arcs, number_target, rows.targets, low, high,
+                       name_index(space, ghosts, rows.num_vertices), targets)
+    return LocalRows(targets, ghosts, *halo_of(space, rows.offsets, targets, ghosts,
+                                               owners.first, size))
+
+
+def halo_of(space: ExecutionSpace, offsets: Array, targets: Array, ghosts: Array, firsts: Array,
+            size: int) -> tuple[Halo, np.ndarray]:
+    """The ranks that have own vertices as ghosts.
+
+    Parameters
+    ----------
+    space : ExecutionSpace
+    offsets : array, shape (own vertices + 1,)
+    targets : array of int32
+        Own vertices from 0 on, behind them ghosts.
+    ghosts : array of int32 or int64
+        The global ids of the ghosts, ascending.
+    firsts : array of int64, shape (size + 1,)
+        Rank r owns the vertices ``firsts[r] ... firsts[r + 1] - 1``.
+    size : int
+        Number of ranks.
+
+    Returns
+    -------
+    Halo
+    numpy.ndarray of int64
+        Own vertices that each rank has as ghosts.
+    """
+    own = len(offsets) - 1
+    first = space.empty(size + 1, np.int64)
+    space.parallel_for(size + 1, begin_ghosts, ghosts, len(ghosts), own, firsts, first)
+    counts = space.zeros(own, np.int32)
+    if not len(ghosts):
+        return _halo(space, counts, space.empty(0, np.int32), first, size)
+    if size <= MAX_MASKED:
+        space.parallel_for(own, count_ranks, offsets, targets, own, first, size, counts)
+        places = offsets_from_counts(space, counts)
+        ranks = space.empty(int(space.to_host(places[-1:])[0]), np.int32)
+        space.parallel_for(own, list_ranks, offsets, targets, first, size, places, ranks)
+        return _halo(space, counts, ranks, first, size)
+    space.parallel_for(own, count_foreign, offsets, targets, 0, own, counts)
+    entries, places = foreign_targets(space, offsets, targets, 0, own, counts)
+    entries = converted(space, entries, np.int64)
+    space.parallel_for(own, pack_entries, places, first, size, entries)
+    entries = distinct(space, entries)
+    ranks = space.empty(len(entries), np.int32)
+    space.parallel_for(own, count_entries, entries, len(entries), size, counts)
+    space.parallel_for(len(entries), unpack_rank, entries, size, ranks)
+    return _halo(space, counts, ranks, first, size)
+
+
+def _ghosts(rows: Rows) -> Array:
+    """The vertices of other ranks that are targets, ascending and each once.
+
+    Where they are few their arcs are listed and sorted, where they are many all vertices marked.
+    """
+    space, low, high, n = rows.space, rows.first, rows.last, rows.num_vertices
+    own = high - low
+    counts = space.empty(own, np.int32)
+    space.parallel_for(own, count_foreign, rows.offsets, rows.targets, low, high, counts)
+    if n <= min(MAX_INT32, MARKS_AN_ARC * sum_of(space, counts)):
+        marks = space.zeros(n, np.int8)
+        space.parallel_for(own, mark_foreign, rows.offsets, rows.targets, low, high, counts, marks)
+        return positions_of(space, marks)
+    return distinct(space, foreign_targets(space, rows.offsets, rows.targets, low, high, counts)[0])
+
+
+def foreign_targets(space: ExecutionSpace, offsets: Array, targets: Array, low: int, high: int,
+             counts: Array) -> tuple[Array, Array]:
+    """Targets below `low` or from `high` on, in the order of the rows, and where these begin."""
+    places = offsets_from_counts(space, counts)
+    result = space.empty(int(space.to_host(places[-1:])[0]), targets.dtype)
+    space.parallel_for(len(counts), list_foreign, offsets, targets, low, high, places, result)
+    return result, places
+
+
+def _check_targets(rows: Rows) -> None:
+    if rows.num_arcs:
+        for target in (min_of(rows.space, rows.targets), max_of(rows.space, rows.targets)):
+            if not 0 <= target < rows.num_vertices:
+                raise InputError(f"target {shown(target)} is no vertex; vertices are 0 ... "
+                                 f"{rows.num_vertices - 1}")
+
+
+def _halo(space: ExecutionSpace, counts: Array, ranks: Array, first: Array,
+          size: int) -> tuple[Halo, np.ndarray]:
+    """The halo of entries, as many for each vertex, and how many there are of each rank."""
+    begin = offsets_from_counts(space, counts, np.int32)
+    places = space.empty(len(ranks), np.int32)
+    by_rank, order = sort_keys(space, ranks)
+    space.parallel_for(len(ranks), place_entry, by_rank, order, len(ranks), places)
+    return (Halo(begin=begin, ranks=ranks, places=places, ghost_first=first),
+            counted(space, by_rank, size))
+
+
+@kl.kernel
+def number_target(arc, targets, low, high, ghosts: NameIndex, result):
+    """result[arc] = the local number of the target."""
+    target = kl.int64(targets[arc])
+    number = target - low
+    if target < low or target >= high:
+        number = high - low + place_of(target, ghosts)
+    result[arc] = kl.int32(number)
+
+
+@kl.kernel
+def count_foreign(v, offsets, targets, low, high, counts):
+    """counts[v] = arcs of v that lead out of the range."""
+    count = kl.int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        if targets[arc] < low or targets[arc] >= high:
+            count += 1
+    counts[v] = kl.int32(count)
+
+
+@kl.kernel
+def list_foreign(v, offsets, targets, low, high, places, result):
+    """List where the arcs of v lead that leave the range."""
+    place = kl.int64(places[v])
+    if place < places[v + 1]:
+        for arc in range(offsets[v], offsets[v + 1]):
+            if targets[arc] < low or targets[arc] >= high:
+                result[place] = targets[arc]
+                place += 1
+
+
+@kl.kernel
+def pack_entries(v, places, first, size, entries):
+    """Entries of v that are ghosts become v and the rank of the ghost, in one number."""
+    for place in range(places[v], places[v + 1]):
+        entries[place] = v * size + rank_of(first, entries[place], size)
+
+
+@kl.kernel
+def mark_foreign(v, offsets, targets, low, high, counts, marks):
+    """Mark the targets of v's arcs outside the range; all threads store the same value."""
+    if counts[v] > 0:
+        for arc in range(offsets[v], offsets[v + 1]):
+            if targets[arc] < low or targets[arc] >= high:
+                marks[targets[arc]] = kl.int8(1)
+
+
+@kl.device
+def ranks_beside(v, offsets, targets, own, first, size):
+    """Bit r is set if v has an arc to a ghost from rank r."""
+    ranks = kl.int64(0)
+    for arc in range(offsets[v], offsets[v + 1]):
+        if targets[arc] >= own:
+            ranks |= kl.int64(1) << rank_of(first, kl.int64(targets[arc]), size)
+    return ranks
+
+
+@kl.kernel
+def count_ranks(v, offsets, targets, own, first, size, counts):
+    """counts[v] = ranks that have v as a ghost."""
+    counts[v] = kl.int32(kl.popcount(ranks_beside(v, offsets, targets, own, first, size)))
+
+
+@kl.kernel
+def list_ranks(v, offsets, targets, first, size, places, ranks):
+    """List the ranks that have v as a ghost, ascending."""
+    place = kl.int64(places[v])
+    if place < places[v + 1]:
+        left = ranks_beside(v, offsets, targets, kl.int64(first[0]), first, size)
+        while left != 0:
+            ranks[place] = kl.int32(kl.ctz(left))
+            left &= left - 1
+            place += 1
+
+
+@kl.kernel
+def count_entries(v, entries, count, size, counts):
+    """counts[v] = sorted entries of v."""
+    begin = lower_bound(entries, 0, count, v * size)
+    counts[v] = kl.int32(lower_bound(entries, begin, count, (v + 1) * size) - begin)
+
+
+@kl.kernel
+def unpack_rank(i, entries, size, ranks):
+    """ranks[i] = the rank of entry i."""
+    ranks[i] = kl.int32(entries[i] % size)
+
+
+@kl.kernel
+def place_entry(i, by_rank, order, count, places):
+    """Entries of a rank stand in the order of their vertices; so do its ghosts."""
+    places[order[i]] = kl.int32(i - lower_bound(by_rank, 0, count, by_rank[i]))
+
+
+@kl.kernel
+def begin_ghosts(rank, ghosts, num_ghosts, own, firsts, first):
+    """first[rank] = the local number of the first ghost from the rank."""
+    first[rank] = own + lower_bound(ghosts, 0, num_ghosts, firsts[rank])

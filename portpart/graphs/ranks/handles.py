@@ -1,0 +1,215 @@
+"""Handles: numbers that a rank gives vertices of any ranks, so that arrays have elements for them.
+
+Own vertices and ghosts are their own handles, as in the rows of the rank.  Behind them stand
+vertices further away, in the order in which they became known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
+from portpart.graphs import distinct
+from portpart.graphs.ranks.rank_rows import DistributedGraph
+from portpart.primitives import (
+    NameIndex,
+    copy_one,
+    gather,
+    lower_bound,
+    name_index,
+    place_of,
+    positions_of,
+    sort_keys,
+)
+
+UNKNOWN = -1
+
+
+class VertexHandles(Record):
+    """Vertices that have handles.
+
+    Attributes
+    ----------
+    ghosts : NameIndex
+        Those of ghosts.
+    remote : array of int32 or int64
+        Names of vertices further away, ascending.
+    handles : array of int32
+        Their handles.
+    low, own : int
+        The first own vertex, and how many there are.
+    num_ghosts, num_remote : int
+    """
+
+    ghosts: NameIndex
+    remote: Array
+    handles: Array
+    low: int = kl.word()
+    own: int = kl.word()
+    num_ghosts: int = kl.word()
+    num_remote: int = kl.word()
+
+
+class Identities(Record):
+    """Names and ids of vertices, by their handles.
+
+    Attributes
+    ----------
+    names, global_ids : array of int32 or int64
+    """
+
+    names: Array
+    global_ids: Array
+
+
+class Handles:
+    """The handles of a rank.
+
+    Parameters
+    ----------
+    graph : DistributedGraph
+    room : int
+        For this many vertices that are neither own nor ghosts.
+
+    Attributes
+    ----------
+    names : array of int32 or int64
+        The name of each handle; there is room for more.
+    global_ids : array of int32 or int64
+        The global id of each; the same array where these are the names.
+    count : int
+        Number of handles.
+    capacity : int
+        How many there may be.
+    """
+
+    def __init__(self, graph: DistributedGraph, room: int) -> None:
+        self.graph, self.space, self.local = graph, graph.space, len(graph.names)
+        self.count, self.capacity = self.local, self.local + room
+        self.names: Array = self._longer(graph.names, self.capacity)
+        self._moved_ids: Array | None = None
+        if graph.are_moved:
+            self._moved_ids = self._longer(graph.local.global_ids, self.capacity)
+        self._ghosts = name_index(self.space, graph.ghost_names, graph.totals.num_vertices)
+        self._list_remote()
+
+    @property
+    def global_ids(self) -> Array:
+        """The global id of each handle; there is room for more."""
+        return self.names if self._moved_ids is None else self._moved_ids
+
+    @property
+    def identities(self) -> Identities:
+        """Names and global ids, as kernels take them."""
+        return Identities(self.names, self.global_ids)
+
+    @property
+    def remote(self) -> Array:
+        """The names of vertices that are neither own nor ghosts, in the order of handles."""
+        return self.names[self.local : self.count]
+
+    def of(self, names: Array, global_ids: Array | None = None) -> Array:
+        """The handles of vertices; ones without a handle get one.
+
+        Parameters
+        ----------
+        names : array of int32 or int64
+        global_ids : array of int32 or int64, optional
+            Needed where these are not the names, and vertices may have no handle.
+        """
+        space, result = self.space, self.space.empty(len(names), np.int32)
+        space.parallel_for(len(names), find_handle, names, None, self._known, result)
+        are_new = space.empty(len(names), np.int8)
+        space.parallel_for(len(names), mark_unknown, result, are_new)
+        new = positions_of(space, are_new)
+        if len(new):
+            self._append(distinct(space, gather(space, names, new)))
+            space.parallel_for(len(new), find_handle, names, new, self._known, result)
+            if self._moved_ids is not None:
+                space.parallel_for(len(new), enter_id, new, result, global_ids, self._moved_ids)
+        return result
+
+    def _longer(self, values: Array, length: int) -> Array:
+        """The values with room for more; the same array where none is needed."""
+        if length == len(values):
+            return values
+        result = self.space.empty(length, values.dtype)
+        self.space.parallel_for(len(values), copy_one, values, result)
+        return result
+
+    def _append(self, names: Array) -> None:
+        count = self.count + len(names)
+        if count > self.capacity:
+            self.capacity = 2 * count
+            self.names = self._longer(self.names, self.capacity)
+            if self._moved_ids is not None:
+                self._moved_ids = self._longer(self._moved_ids, self.capacity)
+        self.names[self.count : count] = names
+        self.count = count
+        self._list_remote()
+
+    def _list_remote(self) -> None:
+        graph, space = self.graph, self.space
+        ordered, order = self.remote, space.empty(len(self.remote), np.int32)
+        if len(ordered):
+            ordered, order = sort_keys(space, ordered)
+        space.parallel_for(len(order), shift_number, order, self.local)
+        words = [int(graph.first[graph.comm.rank]), graph.local.num_vertices, graph.num_ghosts,
+                 len(ordered)]
+        self._known = VertexHandles(self._ghosts, ordered, order).over(
+            VertexHandles.own_words(space.asarray(np.array(words))))
+
+
+def owned(graph: DistributedGraph, names: Array) -> Array:
+    """The local numbers of own vertices."""
+    result = graph.space.empty(len(names), np.int32)
+    graph.space.parallel_for(len(names), number_own, names,
+                             int(graph.first[graph.comm.rank]), result)
+    return result
+
+
+@kl.kernel
+def find_handle(number, names, places, known: VertexHandles, handles):
+    """Write the handle of the vertex at this place, or UNKNOWN."""
+    i = kl.value_or(places, number, number)
+    name = kl.int64(names[i])
+    handle = kl.int64(UNKNOWN)
+    if name >= known.low and name < known.low + known.own:
+        handle = name - known.low
+    else:
+        place = place_of(name, known.ghosts)
+        if place < known.num_ghosts:
+            if known.ghosts.names[place] == name:
+                handle = known.own + place
+        if handle == UNKNOWN:
+            place = lower_bound(known.remote, 0, known.num_remote, name)
+            if place < known.num_remote:
+                if known.remote[place] == name:
+                    handle = kl.int64(known.handles[place])
+    handles[i] = kl.int32(handle)
+
+
+@kl.kernel
+def enter_id(i, places, handles, given, global_ids):
+    """The global id of a vertex that has a new handle; all threads store the same value."""
+    global_ids[handles[places[i]]] = given[places[i]]
+
+
+@kl.kernel
+def mark_unknown(i, handles, are_new):
+    """are_new[i] = whether there is no handle."""
+    are_new[i] = kl.int8(handles[i] == UNKNOWN)
+
+
+@kl.kernel
+def shift_number(i, numbers, by):
+    """numbers[i] += by."""
+    numbers[i] += by
+
+
+@kl.kernel
+def number_own(i, names, first, result):
+    """result[i] = the local number of an own vertex."""
+    result[i] = kl.int32(names[i] - first)

@@ -1,0 +1,246 @@
+"""Rows of a graph of several ranks move to other ranks.
+
+A vertex keeps its global id, and gets a new name.  Values of vertices find the way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from portpart.backends import language as kl
+from portpart.backends.communication import planned
+from portpart.backends.programs import Array
+from portpart.graphs import MAX_INT32_ARCS, Csr, Graph, Rows, degrees_of, entries_in_order
+from portpart.graphs.ranks.distribution import write_name
+from portpart.graphs.ranks.ghosts import values_for_ghosts
+from portpart.graphs.ranks.halo import local_rows
+from portpart.graphs.ranks.rank_rows import DistributedGraph
+from portpart.primitives import (
+    Message,
+    Owners,
+    Part,
+    Talk,
+    converted,
+    gather,
+    held,
+    offsets_from_counts,
+    put_to,
+    ship,
+    sort_keys,
+)
+
+__all__ = ["Moved", "move_vertices"]
+
+TEAM = 8
+"""Lanes that copy a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """A graph whose vertices have moved.
+
+    Attributes
+    ----------
+    graph : DistributedGraph
+    order : array of int32
+        The vertices that this rank had, in the order in which they left.
+    left, arrived : numpy.ndarray of int64, shape (ranks,)
+        How many vertices have gone to each rank, and come from each.
+    places : array of int32
+        Where the vertices that have arrived are now.
+    """
+
+    graph: DistributedGraph
+    order: Array
+    left: np.ndarray
+    arrived: np.ndarray
+    places: Array
+
+    @property
+    def count(self) -> int:
+        """How many vertices of this rank are on other ranks now."""
+        return int(self.left.sum() - self.left[self.graph.comm.rank])
+
+    def taken_along(self, values: Array) -> Array:
+        """Values of vertices that this rank had, for own vertices.  All ranks call it."""
+        comm, space = self.graph.comm, self.graph.space
+        sent = planned(comm, lambda: gather(space, values, self.order))
+        (there,), _ = ship(comm, space, [sent], self.left)
+        return planned(comm, lambda: put_to(space, self.places, cast(Array, there)))
+
+    def brought_back(self, values: Array) -> Array:
+        """Values of own vertices, sent back to the ranks that had these.  All ranks call it."""
+        comm, space = self.graph.comm, self.graph.space
+        sent = planned(comm, lambda: gather(space, values, self.places))
+        (back,), _ = ship(comm, space, [sent], self.arrived)
+        return planned(comm, lambda: put_to(space, self.order, cast(Array, back)))
+
+
+class _Leaving(NamedTuple):
+    """What is known before rows leave.
+
+    Attributes
+    ----------
+    names : array of int32 or int64
+        New names of own vertices and ghosts.
+    order, places : array of int32
+        Own vertices in the order in which they leave, and where in it each is.
+    counts : numpy.ndarray of int64, shape (ranks,)
+        How many leave for each rank.
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        The vertices that ranks have afterwards, by their new names.
+    """
+
+    names: Array
+    order: Array
+    places: Array
+    counts: np.ndarray
+    first: np.ndarray
+
+
+def move_vertices(graph: DistributedGraph, groups: Array, first: np.ndarray) -> Moved:
+    """The same graph, of which each rank has other rows.
+
+    All ranks call it.
+
+    Parameters
+    ----------
+    graph : DistributedGraph
+        Its vertices have not moved before.
+    groups : array of int32
+        The group of each own vertex.  New names follow the order of groups, and in a group that of
+        global ids.
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        Rank r gets the groups ``first[r] ... first[r + 1] - 1``.
+
+    Raises
+    ------
+    OutOfMemory
+        On all ranks, if one of them has too little memory.
+    """
+    comm, space = graph.comm, graph.space
+    leaving, arrived, counts = held(comm, space, _announced(graph, groups, first))
+    arcs = planned(comm, lambda: _arcs_in_order(graph, leaving))
+    came, _ = ship(comm, space, arcs.columns, arcs.counts)
+    del arcs
+    low = int(leaving.first[comm.rank])
+    places = space.empty(len(arrived[0]), np.int32)
+    space.parallel_for(len(places), place_arrived, arrived[0], low, places)
+    rows, ids = planned(comm, lambda: _placed(graph, low, places, arrived, came))
+    for each in arrived, came:  # memory that nothing needs any more
+        each.clear()
+    made = held(comm, space, _made(graph, rows, ids, leaving.first))
+    return Moved(made, leaving.order, leaving.counts, counts, places)
+
+
+def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
+               ) -> Talk[tuple[_Leaving, list[Array], np.ndarray]]:
+    """New names, which ghosts get, and vertices that arrive without their rows."""
+    space, local, size = graph.space, graph.local, graph.comm.size
+    own, count = local.num_vertices, int(first[-1])
+    mine = space.zeros(count, np.int64)
+    space.parallel_for(own, count_group, groups, mine)
+    received = yield Message([Part([space.asarray(np.tile(space.to_host(mine), size))],
+                                   np.full(size, count))])
+    reported = space.to_host(received.parts[0].columns[0]).reshape(size, count)
+    ends = np.concatenate([[0], np.cumsum(reported.sum(axis=0))])
+    here = np.concatenate([[0], np.cumsum(reported[graph.comm.rank])])
+    shifts = ends[:-1] + reported[: graph.comm.rank].sum(axis=0) - here[:-1]
+    by_group, order = sort_keys(space, groups)
+    names = space.empty(own + graph.num_ghosts, graph.names.dtype)
+    places = space.empty(own, np.int32)
+    space.parallel_for(own, name_anew, by_group, order, space.asarray(shifts), names, places)
+    counts = np.diff(here[first])
+    columns = [gather(space, each, order) for each in (names, local.global_ids, degrees_of(local))]
+    if local.vertex_weights is not None:
+        columns.append(gather(space, local.vertex_weights, order))
+    received = yield Message([values_for_ghosts(space, graph.halo, [names]),
+                              Part(columns, counts)])
+    names[own:] = received.parts[0].columns[0]
+    arrived = received.parts[1]
+    return (_Leaving(names, order, places, counts, ends[first]), list(arrived.columns),
+            np.asarray(arrived.counts))
+
+
+def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving) -> Part:
+    """Heads, by their new names, and weights of the arcs that leave, and how many for each rank."""
+    space, local = graph.space, graph.local
+    offsets = offsets_from_counts(space, put_to(space, leaving.places, degrees_of(local)))
+    ends = np.concatenate([[0], np.cumsum(leaving.counts)])
+    counts = np.diff(space.to_host(offsets)[ends])
+    heads = space.empty(local.num_arcs, leaving.names.dtype)
+    space.parallel_for(local.num_vertices, copy_renamed, local.csr, leaving.names, leaving.places,
+                       offsets, heads, team=TEAM)
+    weights = local.weights
+    if weights is not None:
+        weights = entries_in_order(space, local.offsets, weights, leaving.places, offsets)
+    return Part([heads, weights], counts)
+
+
+def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Array],
+            came: list[Array | None]) -> tuple[Rows, Array]:
+    """Rows that have arrived in the order of their names, and their global ids."""
+    space = graph.space
+    _, ids, degrees, *masses = (put_to(space, places, each) for each in arrived)
+    before, offsets = (offsets_from_counts(space, each) for each in (arrived[2], degrees))
+    heads, heavy = (None if each is None else entries_in_order(space, before, each, places, offsets)
+                    for each in came)
+    return Rows(low, graph.totals.num_vertices, offsets, heads, heavy,
+                masses[0] if masses else None, space), ids
+
+
+def _made(graph: DistributedGraph, rows: Rows, ids: Array,
+          first: np.ndarray) -> Talk[DistributedGraph]:
+    """The graph of rows that are known to be right."""
+    space, own = graph.space, len(rows.offsets) - 1
+    found = local_rows(rows, Owners(first=space.asarray(first)), graph.comm.size)
+    count = own + len(found.ghost_names)
+    names, reported = space.empty(count, ids.dtype), [space.empty(count, ids.dtype)]
+    space.parallel_for(own, write_name, rows.first, names)
+    names[own:] = found.ghost_names
+    reported[0][:own] = ids
+    if rows.vertex_weights is not None:
+        reported.append(space.empty(count, np.int64))
+        reported[1][:own] = rows.vertex_weights
+    received = yield Message([values_for_ghosts(space, found.halo, reported)])
+    for values, arrived in zip(reported, received.parts[0].columns):
+        values[own:] = arrived
+    offsets = rows.offsets
+    if rows.num_arcs <= MAX_INT32_ARCS:
+        offsets = converted(space, offsets, np.int32)
+    local = Graph(offsets, found.targets, rows.weights, reported[1] if len(reported) > 1 else None,
+                  space,
+                  global_ids=reported[0], totals=graph.totals)
+    return DistributedGraph(graph.comm, first, local, found.ghost_names, found.halo, names)
+
+
+@kl.kernel
+def count_group(v, groups, counts):
+    """Count a vertex for its group; atomic, independent of order."""
+    kl.atomic_add(counts, groups[v], 1)
+
+
+@kl.kernel
+def name_anew(i, by_group, order, shifts, names, places):
+    """The new name of the vertex that leaves as number i, and its place in this order."""
+    v = order[i]
+    names[v] = i + shifts[by_group[i]]
+    places[v] = kl.int32(i)
+
+
+@kl.kernel
+def copy_renamed(v, graph: Csr, names, places, there, result):
+    """Copy the heads of a row, by their new names, to where that of its place begins.  A team."""
+    begin = kl.int64(graph.begin[v])
+    place = kl.int64(there[places[v]])
+    for i in range(kl.lane(), graph.end[v] - begin, kl.team_size()):
+        result[place + i] = names[graph.targets[begin + i]]
+
+
+@kl.kernel
+def place_arrived(i, names, low, places):
+    """places[i] = the local number of a vertex that has arrived."""
+    places[i] = kl.int32(names[i] - low)

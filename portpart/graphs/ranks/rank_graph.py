@@ -1,0 +1,252 @@
+"""A graph of several ranks as the program of a rank holds it, and the device of the rank."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from portpart import backends
+from portpart.backends.communication import (
+    Calls,
+    cores_of_rank,
+    each_of_ranks,
+    number_on_host,
+    planned,
+)
+from portpart.errors import InputError, memory_errors
+from portpart.graphs import Graph, home_of, table
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.communication import Communicator
+    from portpart.backends.programs import ExecutionSpace
+    from portpart.graphs.ranks.rank_rows import DistributedGraph
+
+# A graph of several ranks, as the program of a rank holds it -----------------------------------
+
+
+Result = TypeVar("Result")
+
+
+class RankGraph:
+    """A graph whose rows belong to several ranks, as one of them holds it.
+
+    Returned by :func:`portpart.distributed_graph` and :func:`portpart.read_distributed`.  Calls
+    with it are made by all ranks together, in the same order, with the same options.  It is a
+    context manager that ends with :meth:`free`.  Where an exception ends the block on a rank, the
+    other ranks raise `RankFailed` in the call that they are in, or in their next one.
+
+    Attributes
+    ----------
+    first, last : int
+        The vertices ``first <= v < last`` belong to this rank.
+    num_vertices, num_arcs : int
+        Of the whole graph; an undirected edge has two arcs.
+    borders : numpy.ndarray of int64, shape (ranks + 1,)
+        Rank r has the vertices ``borders[r] ... borders[r + 1] - 1``.
+    num_ghosts : int
+        Vertices of other ranks with a neighbour on this one.
+    rank, size : int
+        Of the communicator.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> import portpart
+    >>> grid = portpart.generators.grid_2d(30)
+    >>> rows = portpart.distributed_graph(grid.offsets, grid.targets, comm=MPI.COMM_SELF)
+    >>> rows
+    <RankGraph: rank 0 of 1 with 900 of 900 vertices, 3,480 of 3,480 arcs>
+    >>> portpart.partition(rows, 4).cut == portpart.partition(grid, 4).cut
+    True
+    >>> rows.free()
+    """
+
+    def __init__(self, calls: Calls, graph: DistributedGraph,
+                 device_space: ExecutionSpace | None = None) -> None:
+        self._calls: Calls | None = calls
+        self._graph, self._home = graph, device_space
+        self._gives_tensors = False
+        self.rank, self.size = calls.rank, calls.size
+        self.borders: np.ndarray = graph.first
+        self.first, self.last = map(int, graph.first[calls.rank : calls.rank + 2])
+        self.num_vertices: int = graph.totals.num_vertices
+        self.num_arcs: int = graph.totals.num_arcs
+        self.num_ghosts: int = graph.num_ghosts
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges of the whole graph."""
+        return self.num_arcs // 2
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """Where the rows of this rank are."""
+        return self._graph.space
+
+    def give_tensors(self) -> RankGraph:
+        """Let blocks be tensors of PyTorch from now on; returns itself."""
+        self._gives_tensors = True
+        return self
+
+    def as_given(self, values: Any) -> Any:
+        """Values in the memory that the arrays of this rank came in; tensors if those were some."""
+        found = (self.space.to_host(values) if self._home is None else
+                 self._home.asarray(values))
+        return sys.modules["torch"].as_tensor(found) if self._gives_tensors else found
+
+    @property
+    def calls(self) -> Calls:
+        """What makes calls on all ranks.
+
+        Raises
+        ------
+        InputError
+            If the graph has been freed.
+        """
+        if self._calls is None:
+            raise InputError("the graph has been freed; make another one")
+        return self._calls
+
+    def call(self, main: Callable[[DistributedGraph], Result]) -> Result:
+        """Run a function on each rank with the rank's part of the graph.
+
+        Parameters
+        ----------
+        main : callable
+            Gets the part, whose communicator is for this call alone.
+
+        Returns
+        -------
+        object
+            What it has returned on this rank.
+
+        Raises
+        ------
+        PortpartError
+            On all ranks, what the function has raised on one; the message begins with the rank.
+        InputError
+            If the graph has been freed.
+        """
+        def typed(comm: Communicator) -> Result:
+            with memory_errors(), self.space.active():
+                return main(replace(self._graph, comm=comm))
+
+        return self.calls.run(typed)
+
+    def gather(self) -> Graph:
+        """The whole graph, on every rank.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InputError
+            If it has 2^31 vertices or more.
+        OutOfMemory
+            On all ranks, if one of them has too little memory.
+        """
+        return self.call(lambda graph: graph.gather())
+
+    def free(self) -> None:
+        """Give back the duplicate of the communicator.  All ranks call it."""
+        calls, self._calls = self._calls, None
+        if calls is not None:
+            calls.free()
+
+    def __enter__(self) -> RankGraph:
+        return self
+
+    def __exit__(self, kind: object, problem: BaseException | None, _: object) -> None:
+        if problem is None:
+            self.free()
+        elif self._calls is not None:  # where one rank has failed, others do not come
+            self._calls.leave(problem)
+
+    def _repr_html_(self) -> str:
+        return table("RankGraph", [
+            ("rank", f"{self.rank} of {self.size}"), ("vertices", self.num_vertices),
+            ("edges", self.num_edges), ("own vertices", self.last - self.first),
+            ("ghosts", self.num_ghosts), ("memory of", self.space.name)])
+
+    def __repr__(self) -> str:
+        own = self._graph.local
+        return (f"<RankGraph: rank {self.rank} of {self.size} with {own.num_vertices:,} of "
+                f"{self.num_vertices:,} vertices, {own.num_arcs:,} of {self.num_arcs:,} arcs>")
+
+
+# The device of each rank, and how arrays there reach other ranks -------------------------------
+
+
+def space_of_rank(comm: Communicator, device: Any, arrays: Sequence[Any] = ()) -> ExecutionSpace:
+    """The space in which a rank works, of the same kind on all ranks.  All ranks call it.
+
+    Parameters
+    ----------
+    comm : Communicator
+    device : str
+        ``"cpu"``; ``"cuda"``, the GPU with the number that the rank has among those of its host,
+        modulo the number of GPUs; ``"cuda:N"``; or ``"auto"``, the GPU of an array, else the CPU.
+    arrays : sequence
+        What the rank has been given.
+
+    Raises
+    ------
+    InputError
+        On all ranks, if there is no such device, or if some work on GPUs and others do not.
+    DeviceUnavailable
+        On all ranks, if one cannot use its device.
+    """
+    cores, number = cores_of_rank(comm), number_on_host(comm)
+    space = planned(comm, lambda: _space(device, arrays, cores, number))
+    kinds = each_of_ranks(comm, space.kind == "cuda")
+
+    def check() -> None:
+        if kinds[comm.rank] != kinds[0]:
+            here, there = ("a GPU", "on the CPU") if kinds[comm.rank] else ("the CPU", "on a GPU")
+            raise InputError(f"this rank works on {here}, and rank 0 {there}; give all ranks "
+                             "arrays of the same kind, or device='cuda' or device='cpu'")
+
+    planned(comm, check)
+    return space
+
+
+def _space(device: Any, arrays: Sequence[Any], cores: int, number: int) -> ExecutionSpace:
+    """The space of this rank, which has this many cores, and this number on its host."""
+    if not isinstance(device, str):
+        raise InputError(f"device is {shown(device)}; it must be 'auto', 'cpu', 'cuda' or "
+                         "'cuda:N'")
+    space_of_arrays = home_of(arrays) if device == "auto" else None
+    if space_of_arrays is not None:
+        return space_of_arrays
+    if device in ("auto", "cpu", "cpu:0"):
+        return backends.space("cpu", threads=cores)
+    if device == "cuda":
+        spaces = backends.gpus()
+        return spaces[number % len(spaces)]
+    return backends.space(device)
+
+
+def calls_on(calls: Any, space: ExecutionSpace) -> tuple[Any, str]:
+    """Calls of ranks that work in such a space, in place of those.  All ranks call it.
+
+    Returns
+    -------
+    calls : Calls
+    problem : str
+        Why GPUs exchange through the memory of hosts, where they do.
+    """
+    if space.kind == "cpu" or calls.size == 1:
+        return calls, ""
+    if calls.mpi is None:
+        return calls, ("ranks of a process group exchange what is on their GPUs through the memory "
+                       "of the host, which takes longer; those of an mpi4py communicator use NCCL")
+    from portpart.backends.cuda import calls_between_gpus
+
+    return calls_between_gpus(calls, space)

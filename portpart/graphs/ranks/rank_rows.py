@@ -1,0 +1,218 @@
+"""A graph whose vertices belong to several ranks: each has the rows of a range, and ghosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import cast
+
+import numpy as np
+
+from portpart.backends.communication import Communicator, keepers, once, planned
+from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
+from portpart.errors import InputError
+from portpart.graphs import (
+    MAX_INT32,
+    MAX_INT32_ARCS,
+    Graph,
+    GraphTotals,
+    degrees_of,
+    repeated,
+    rows_in_order,
+)
+from portpart.primitives import (
+    WORD_BYTES,
+    Halo,
+    Mail,
+    MailSizes,
+    Owners,
+    gather_one,
+    offsets_from_counts,
+    put_to,
+    record_push,
+    ship,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedGraph:
+    """The part of a graph that belongs to one rank.
+
+    Created by `distributed` in `distribution.py`.  A vertex has a *name*, which determines
+    its owner, and a global id, for hashes and orders.  These are the same, unless vertices have
+    moved to other ranks.
+
+    Attributes
+    ----------
+    comm : Communicator
+    first : numpy.ndarray of int64, shape (ranks + 1,)
+        Rank r owns the vertices with the names ``first[r] ... first[r + 1] - 1``.
+    local : Graph
+        The rows of this rank.  Targets are local: own vertices from 0 on, then ghosts in the order
+        of their names.  Vertex weights and global ids are those of own vertices and of ghosts.  Its
+        sizes and sums are those of the rank; `local.whole` has those of the whole graph.
+    ghost_names : array of int32 or int64
+        The names of the ghosts.
+    halo : Halo
+        Which ranks have own vertices as ghosts.
+    moved_names : array of int32 or int64, or None
+        The names of own vertices and of ghosts where they are not their global ids.
+    """
+
+    comm: Communicator
+    first: np.ndarray
+    local: Graph
+    ghost_names: Array
+    halo: Halo
+    moved_names: Array | None = None
+
+    @property
+    def are_moved(self) -> bool:
+        """Whether names are not global ids."""
+        return self.moved_names is not None
+
+    @property
+    def names(self) -> Array:
+        """The names of own vertices and of ghosts."""
+        return self.local.global_ids if self.moved_names is None else self.moved_names
+
+    @property
+    def space(self) -> ExecutionSpace:
+        """The space that owns the arrays."""
+        return self.local.space
+
+    @property
+    def totals(self) -> GraphTotals:
+        """Sizes of the whole graph, equal on all ranks."""
+        return cast(GraphTotals, self.local.totals)
+
+    @property
+    def whole(self) -> GraphTotals:
+        """The same, by the name that plain graphs have for it."""
+        return self.totals
+
+    @property
+    def num_ghosts(self) -> int:
+        """Number of ghosts."""
+        return len(self.ghost_names)
+
+    @cached_property
+    def owners(self) -> Owners:
+        """Which rank owns which vertex, as kernels take it."""
+        return Owners(first=self.space.asarray(self.first)).with_words(
+            size=self.comm.size, rank=self.comm.rank)
+
+    def mail_sizes(self, words: int) -> MailSizes:
+        """Sizes of mail by which all own vertices may be pushed, in items of this many words."""
+        return MailSizes(self.comm.size, words * len(self.halo.ranks), words * self.num_ghosts)
+
+    def push(self, arrays: Sequence[Array], changed: Array | None = None,
+             count: Array | None = None) -> None:
+        """Copy the values of owners to ghosts.
+
+        Parameters
+        ----------
+        arrays : sequence of array
+            At most three, of signed integers, with an element for each own vertex and each ghost.
+        changed : array of int32, optional
+            The own vertices whose values travel, each once; by default all of them.
+        count : array of int64, optional
+            Element 0 is their number.
+        """
+        space, types = self.space, [each.dtype for each in arrays]
+        own = self.local.num_vertices
+
+        def compiled() -> tuple[Executable, Array]:
+            return (space.cached_executable(
+                ("push", *types, changed is None),
+                partial(_record_push, self, arrays, changed)), space.full(1, own, np.int64))
+
+        executable, everything = planned(self.comm, compiled)
+        fields = {f"field_{number}": each for number, each in enumerate(arrays)}
+        words = 1 + sum(1 + (each.itemsize > WORD_BYTES) for each in types)
+        executable.run({**fields, "owners": self.owners, "halo": self.halo, "comm": self.comm,
+                        "changed": changed, "count": everything if count is None else count},
+                       own, self.mail_sizes(words))
+
+    def gather(self) -> Graph:
+        """The whole graph, on every rank.
+
+        Returns
+        -------
+        Graph
+            Rows as the ranks have given them, in the order of the vertices' global ids.  Ranks
+            whose arrays are in the same memory get the same one.
+
+        Raises
+        ------
+        InputError
+            If it has 2^31 vertices or more.
+        OutOfMemory
+            On all ranks, if one of them has too little memory.
+        """
+        n, num_arcs = self.totals.num_vertices, self.totals.num_arcs
+        if n > MAX_INT32:
+            raise InputError(f"{n} vertices are too many for one rank; {MAX_INT32} are the most")
+        local, space, comm = self.local, self.space, self.comm
+        kept_by = keepers(comm, space)
+        are_keepers = np.array([rank == keeper for rank, keeper in enumerate(kept_by)], np.int64)
+        count = int(are_keepers.sum())
+        rows = planned(comm, lambda: self._times(count, [
+            degrees_of(local), self._own(local.vertex_weights), self._moved_ids()]))
+        (degrees, masses, ids), _ = ship(comm, space, rows, local.num_vertices * are_keepers)
+        arcs = planned(comm, lambda: self._times(count, [self._global_targets(), local.weights]))
+        (targets, weights), _ = ship(comm, space, arcs, local.num_arcs * are_keepers)
+        del rows, arcs
+
+        def whole() -> Graph:
+            offsets = offsets_from_counts(space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS
+                                          else np.int64)
+            found = Graph(offsets, targets, weights, masses, space)
+            return found if ids is None else rows_in_order(found, ids)
+
+        return once(comm, space, whole)
+
+    def gather_values(self, values: Array) -> Array:
+        """Values of all vertices in the order of global ids, on every rank, from own vertices'."""
+        columns = planned(self.comm, lambda: self._times(self.comm.size, [
+            values, self._moved_ids()]))
+        (result, ids), _ = ship(self.comm, self.space, columns,
+                                self.comm.size * [self.local.num_vertices])
+        return cast(Array, result) if ids is None else planned(
+            self.comm, lambda: put_to(self.space, ids, result))
+
+    def _moved_ids(self) -> Array | None:
+        """The global ids of own vertices if they have moved."""
+        return self._own(self.local.global_ids) if self.are_moved else None
+
+    def _own(self, values: Array | None) -> Array | None:
+        return None if values is None else values[: self.local.num_vertices]
+
+    def _times(self, count: int, columns: Sequence[Array | None]) -> list[Array | None]:
+        """Copies of the columns, `count` each."""
+        return [each if each is None or count == 1 else repeated(self.space, each, count)
+                for each in columns]
+
+    def _global_targets(self) -> Array:
+        local, space = self.local, self.space
+        targets = space.empty(local.num_arcs, np.int32)
+        space.parallel_for(local.num_arcs, gather_one, local.global_ids, local.targets, targets)
+        return targets
+
+    def __repr__(self) -> str:
+        n, arcs = self.totals.num_vertices, self.totals.num_arcs
+        return (f"<DistributedGraph: rank {self.comm.rank} of {self.comm.size} with "
+                f"{self.local.num_vertices:,} of {n:,} vertices, {self.num_ghosts:,} ghosts, "
+                f"{self.local.num_arcs:,} of {arcs:,} arcs, on {self.space.name}>")
+
+
+def _record_push(graph: DistributedGraph, arrays: Sequence[Array],
+                 changed: Array | None) -> Program:
+    program = Program("push")
+    program.record("owners", graph.owners)
+    fields = [program.array(f"field_{number}", each.dtype) for number, each in enumerate(arrays)]
+    listed = program.array("changed", None if changed is None else changed.dtype)
+    record_push(program, program.record("halo", graph.halo), program.record("mail", Mail()),
+                fields, listed, program.array("count", np.int64)[0])
+    return program

@@ -1,0 +1,343 @@
+"""Recognise what holds a graph or a mesh and turn it into a checked `Graph` or `Mesh`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.errors import InputError, typed_memory_errors
+from portpart.graphs import (
+    IGNORE,
+    ROUND,
+    ArcReading,
+    Graph,
+    Hypergraph,
+    Mesh,
+    checked_again,
+    checked_mode,
+    converted,
+    csr_graph,
+    directions_of,
+    graph_of_frame,
+    graph_of_igraph,
+    graph_of_networkx,
+    graph_of_rows,
+    in_order,
+    is_frame,
+    is_igraph,
+    is_network_of_nets,
+    is_networkit,
+    is_networkx,
+    is_tensor,
+    mesh_from,
+    owned,
+    parts_of_sparse,
+    parts_of_tensor,
+    parts_of_tuple,
+    total_of,
+    with_vertex_weights,
+)
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import ExecutionSpace
+
+# Objects that hold a graph, or blocks of one, and are not taken: what they are, and the way ----
+
+
+STACKED = "portpart.from_edges(torch.stack(graph.edges(), 1), num_vertices=graph.num_nodes())"
+
+BY_TYPE = {
+    ("polars", "LazyFrame"): "frame.collect() makes a frame, which is taken",
+    ("dgl", "DGLGraph"): f"{STACKED} makes a graph of its edges",
+    ("dgl", "DGLHeteroGraph"): f"{STACKED} makes a graph of its edges",
+    ("portpart", "RankGraph"): "gather() makes a graph on every rank, which is taken",
+    ("torch_sparse", "SparseTensor"): 'matrix.to_scipy("csr") makes a matrix, which is taken',
+}
+"""By package and type, so that nothing is imported: the way to what is taken."""
+
+
+def refuse_foreign_type(obj: Any) -> None:
+    """Raise if `obj` is of a library from whose type there is a way; asks it for nothing."""
+    kind = type(obj)
+    way = BY_TYPE.get((kind.__module__.partition(".")[0], kind.__name__))
+    if way is not None:
+        raise InputError(f"a {kind.__name__} of {kind.__module__.partition('.')[0]} is not taken "
+                         f"as it is: {way}")
+
+
+def refuse_blocks(obj: Any) -> None:
+    """Raise if `obj` is a result or a session, which have blocks."""
+    if not (hasattr(obj, "part") and hasattr(obj, "k")):
+        return
+    name = type(obj).__name__
+    if callable(getattr(obj, "graph", None)):
+        raise InputError(f"a {name} is not a graph; its graph() is the graph as it is now")
+    raise InputError(f"a {name} holds blocks and no graph: pass the graph, and the result as "
+                     "initial= to improve it, or to portpart.repartition to move little")
+
+
+# Recognise what holds a graph and turn it into a checked `Graph` -------------------------------
+
+
+@typed_memory_errors
+def as_graph(
+    obj: Any,
+    *,
+    vertex_weights: Any = None,
+    edge_weights: Any = None,
+    symmetrize: bool | str = False,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
+    copy: bool = True,
+    space: ExecutionSpace | None = None,
+) -> Graph:
+    """Make a :class:`Graph` of whatever holds a graph, checking it on the way.
+
+    Parameters
+    ----------
+    obj : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
+        - a :class:`Graph`;
+        - a SciPy or CuPy sparse matrix or array or a sparse tensor of PyTorch, square; its values
+          are the edge weights (all ones: no weights), stored zeros are edges of weight zero;
+        - a tuple ``(indptr, indices)`` or ``(indptr, indices, weights)`` of one-dimensional
+          arrays of any kind (NumPy, CuPy, torch, DLPack, ``__cuda_array_interface__``, buffers,
+          lists);
+        - an edge list, an array of shape (m, 2) or (m, 3), the third column being weights; each
+          edge stands there once or in both directions.  Rows that could as well be the neighbours
+          of each vertex or a dense matrix are refused: :func:`from_edges` and
+          :func:`from_adjacency` say what they are;
+        - a NetworkX or igraph graph; its vertices are numbered in the order of ``obj.nodes``, and
+          the nodes are the graph's ``names``;
+        - a frame (pandas, polars, pyarrow) of edges: the columns source and target, src and dst,
+          from and to, or u and v, and perhaps weight or w.  Text becomes ``names``, numbered as
+          they occur;
+        - a path (str or PathLike), read by :func:`portpart.io.read`.
+    vertex_weights : array_like of int, shape (n,), dict or str, optional
+        Weights of the vertices, zero allowed.  A dict has weights by ``names``, or by numbers where
+        vertices have no names.  For a NetworkX or igraph graph also the name of a
+        node attribute, 1 where it is missing (default: no vertex weights).
+    edge_weights : array_like of int, one per arc or row of `obj`, or str, optional
+        Replaces the weights in `obj`; zero allowed.  For a NetworkX or igraph graph also the name
+        of an edge attribute (default ``"weight"``, used if any edge has it; 1 where it is
+        missing), for a frame that of a column.
+    symmetrize : bool, "sum" or "max"
+        Accept a directed graph: its arcs are taken without direction.  With True, the two
+        directions of an edge must agree in weight where both are given.  ``"sum"`` adds them up:
+        a matrix A becomes A + A^T, missing weights being ones; ``"max"`` takes the larger.  Edge
+        lists are read as with True in any case.  What has no directions, a :class:`Graph` or an
+        undirected NetworkX graph, is never doubled.
+    weights : {"keep", "ignore", "abs", "round"} or bool, optional
+        What becomes of edge weights: ``"keep"``, the default, takes non-negative integers as they
+        are (as does True); ``"ignore"`` leaves them out (as does False); ``"round"`` multiplies
+        by `weight_scale` and rounds half to even; ``"abs"`` takes absolute values, and rounds them
+        in the same way if one is fractional.  Self loops do not count.
+    weight_scale : float, optional
+        For ``"round"`` and ``"abs"``; default: the largest power of ten for which every rounded
+        weight stays below 2**31 and their sum below 2**53.  The graph has it as ``weight_scale``.
+    copy : bool
+        Copy arrays that others can write to, if the graph would share them.  Without it, and on
+        devices always, the graph shares memory where dtypes allow; then each function that takes
+        the graph checks its arrays again, so that an array changed since then is an error.
+    space : ExecutionSpace, optional
+        Where the graph is to live; default: where the arrays are.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        Names the first offending place: an arc without its reverse, an index out of range, a
+        decreasing offset, a negative, fractional or infinite weight, totals above 2**62.
+
+    Notes
+    -----
+    Self loops are dropped: they never count in a cut.  Parallel arcs of a CSR input are kept and
+    count separately.  Building from an edge list, a NetworkX multigraph or with `symmetrize`
+    merges repeated pairs: weights add up, and without weights a repeated pair counts once
+    (with ``symmetrize="sum"`` each arc counts one).
+    Float weights must be integers in value unless `weights` says otherwise.  Weights that are all
+    one are dropped.
+
+    The checks are one pass over the offsets and one over the arcs, run in parallel where the
+    arrays are: device arrays do not travel to the host.  Time O(n + m); merging arcs sorts them.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.as_graph([(0, 1), (1, 2), (2, 0)])
+    <Graph: 3 vertices, 3 edges, on cpu>
+    """
+    how = reading_of(symmetrize, weights, weight_scale, copy, edge_weights)
+    if isinstance(obj, (str, os.PathLike)):
+        from portpart.inputs.reading import read
+
+        if edge_weights is None:
+            obj = read(obj, symmetrize=symmetrize or None, weights=weights,
+                          weight_scale=weight_scale, space=space)
+            how = ArcReading()
+        else:  # those are what the options are about
+            obj = read(obj, symmetrize=symmetrize or None, space=space)
+    if isinstance(obj, Graph):
+        _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
+        return _changed(obj, vertex_weights, edge_weights, how, space)
+    refuse_foreign_type(obj)
+    for is_kind, made in ((is_networkx, graph_of_networkx), (is_igraph, graph_of_igraph),
+                          (is_frame, graph_of_frame)):
+        if is_kind(obj):
+            return made(obj, vertex_weights, edge_weights, how, space)
+    _refuse_others(obj)
+    _refuse_attributes(obj, vertex_weights=vertex_weights, edge_weights=edge_weights)
+    if hasattr(obj, "tocsr"):
+        parts = parts_of_sparse(obj, how.mode)
+    elif is_tensor(obj) and str(obj.layout) != "torch.strided":
+        parts = parts_of_tensor(obj)
+    elif isinstance(obj, tuple):
+        parts = parts_of_tuple(obj)
+    else:
+        return graph_of_rows(obj, vertex_weights, edge_weights, how, space)
+    offsets, targets, values = parts
+    values = values if edge_weights is None else edge_weights
+    return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
+
+
+def _refuse_others(obj: Any) -> None:
+    """Raise if `obj` is of a kind from which there is a way to a graph."""
+    name = type(obj).__name__
+    refuse_blocks(obj)
+    if is_networkit(obj):
+        raise InputError("networkit graphs go through networkit.nxadapter.nk2nx(graph)")
+    if isinstance(obj, Hypergraph):
+        raise InputError(f"a {name} is not a graph; partition, repartition and Session take it")
+    if is_network_of_nets(obj):
+        raise InputError(f"a {name} is not a graph; portpart.as_hypergraph makes what partition, "
+                         "repartition and Session take")
+    if isinstance(obj, Mesh):
+        raise InputError(f"a {name} is not a graph; mesh.dual_graph() joins its elements, "
+                         "mesh.nodal_graph() its nodes")
+    if hasattr(obj, "edge_index"):
+        raise InputError(f"{name} is not a graph; portpart.compat.pyg.as_graph(data) makes one of "
+                         "its edges")
+
+
+def _refuse_attributes(obj: Any, **options: Any) -> None:
+    """Raise if an option names an attribute, which `obj` has not."""
+    for name, value in options.items():
+        if isinstance(value, str):
+            raise InputError(f"{name}={shown(value)} names an attribute, but a "
+                             f"{type(obj).__name__} has none (NetworkX and igraph graphs and "
+                             "frames do); pass an array")
+
+
+def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,
+               edge_weights: Any) -> ArcReading:
+    """The options of `as_graph` that say how to read arcs, checked."""
+    directions_of(symmetrize)
+    if not isinstance(copy, (bool, np.bool_)):
+        raise InputError(f"copy is {shown(copy)}; it must be True or False")
+    how = ArcReading(symmetrize, checked_mode(weights, weight_scale), weight_scale, copy)
+    if how.mode == IGNORE and edge_weights is not None:
+        raise InputError("edge_weights are given, and weights says to ignore them; pass one of "
+                         "the two")
+    return how
+
+
+def _changed(
+    graph: Graph, vertex_weights: Any, edge_weights: Any, how: ArcReading,
+    space: ExecutionSpace | None,
+) -> Graph:
+    graph = checked_again(graph, how.copy)
+    if space is not None:
+        graph = graph.to(space)
+    vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
+    if edge_weights is not None:
+        kept = graph.vertex_weights if vertex_weights is None else vertex_weights
+        made = csr_graph(graph.offsets, graph.targets, edge_weights, kept, space=graph.space,
+                         **how.options())
+        return replace(made, names=graph.names)
+    if how.mode == IGNORE:
+        totals = {key: value for key, value in graph._totals.items() if key != "arc"}
+        graph = replace(graph, weights=None, weight_scale=1, _totals=totals)
+    elif how.mode == ROUND or how.scale is not None:
+        graph = _rescaled(graph, how)
+    return (graph if vertex_weights is None
+            else with_vertex_weights(graph, vertex_weights, how.copy))
+
+
+def _rescaled(graph: Graph, how: ArcReading) -> Graph:
+    """`graph` with its weights multiplied and rounded (again)."""
+    values = graph.weights
+    if values is None:
+        values = graph.space.full(graph.num_arcs, 1, np.int32)
+    weights, scale = converted(graph.space, values, how.mode, how.scale)
+    totals = {**graph._totals, "arc": total_of(weights, "arc weights")}
+    return replace(graph, weights=owned(weights, [values], True), _totals=totals,
+                   weight_scale=scale * graph.weight_scale)
+
+
+# Recognise what holds a mesh and turn it into a checked `Mesh` ---------------------------------
+
+
+@typed_memory_errors
+def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None,
+            points: Any = None) -> Mesh:
+    """Make a :class:`Mesh` of arrays or lists of elements, checking it on the way.
+
+    Parameters
+    ----------
+    elements : Mesh, array, list, tuple, dict, object with cells, or path
+        - an array of integers of shape (num_elements, nodes per element);
+        - a list of elements, each a sequence of its nodes: elements may be of several kinds;
+        - a tuple ``(offsets, nodes)``: element e has ``nodes[offsets[e]:offsets[e + 1]]``;
+        - a dict or list of blocks as meshio has them: ``{"triangle": array, "quad": array}``,
+          ``mesh.cells`` or ``mesh.cells_dict``;
+        - an object with ``cells`` and ``points``, such as a ``meshio.Mesh``;
+        - a path (str or PathLike), read by :func:`portpart.io.read_mesh`.
+
+        Nodes are numbered from 0.  Of blocks of several dimensions those of the largest are taken:
+        lines or triangles next to tetrahedra lie on the boundary.
+    num_nodes : int, optional
+        Number of nodes; default: the number of points, else the largest node plus one.
+    element_weights : array_like of int, shape (num_elements,), optional
+        Weights of the elements, zero allowed.
+    points : array_like, shape (num_nodes, 1 to 3), optional
+        Coordinates of the nodes; default: those of an object with ``points``.
+
+    Returns
+    -------
+    Mesh
+        With new arrays.
+
+    Raises
+    ------
+    InputError
+        Names the first element that is at fault: a node that is negative, out of range or there
+        twice, or no node at all.  Names the block of cells whose kind is unknown, and the first
+        cell of a lower dimension whose nodes are not all in one element.
+    OutOfMemory
+        If the memory does not suffice.
+
+    Notes
+    -----
+    Elements are numbered in the order in which they are given, block after block.  Time and
+    memory are linear in the number of nodes of all elements.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> mesh = portpart.as_mesh([[0, 1, 2], [1, 2, 3, 4]])
+    >>> mesh
+    <Mesh: 2 elements, 5 nodes>
+    >>> portpart.partition(mesh.dual_graph(common_nodes=2), 2).cut
+    1
+    """
+    if isinstance(elements, (str, os.PathLike)):
+        from portpart.inputs.reading import read_mesh
+
+        elements = read_mesh(elements)
+    return mesh_from(elements, num_nodes, element_weights, points)

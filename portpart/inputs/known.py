@@ -1,0 +1,378 @@
+"""The formats of graphs, and which of them a file has: the content decides."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple, NoReturn
+
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats import NamedGraph, dense, hmetis, metis, mpi_profile, parhip
+from portpart.formats.text import (
+    RULES,
+    SEPARATORS,
+    LineSyntax,
+    Source,
+    bare_name,
+    count_numbers,
+    has_width,
+    is_count,
+    refuse_foreign,
+    rules_of,
+)
+from portpart.graphs import Graph
+
+# The formats of graphs: the module, the file suffixes and the options of each ------------------
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    Attributes
+    ----------
+    path : str
+        Its module, which is imported when it is used.  The function ``parse(source, **options)``
+        reads; ``text(graph)``, if there is one, writes.  Where `options` has those of rules,
+        ``parse`` takes ``rules`` instead of them.
+    suffixes : tuple of str
+        What file names end in.
+    options : tuple of str
+        Reading options that apply.
+    names : bool
+        Whether ``text`` writes the names of vertices.
+    """
+
+    path: str
+    suffixes: tuple[str, ...]
+    options: tuple[str, ...]
+    names: bool = False
+
+    @property
+    def module(self) -> ModuleType:
+        """The module."""
+        return import_module(self.path)
+
+    def parse(self, source: Source, given: dict[str, Any]) -> Graph | NamedGraph:
+        """What the format's reader makes of a file; all options that are `given` must apply."""
+        options = dict(given)
+        if RULES[0] in self.options:
+            options["rules"] = rules_of(**{name: options.pop(name, None) for name in RULES})
+        result: Graph | NamedGraph = self.module.parse(source, **options)
+        return result
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether graphs can be written so."""
+        return hasattr(self.module, "text")
+
+
+MESHIO = "meshio"
+MESHIO_SUFFIXES = (
+    ".msh", ".vtu", ".vtk", ".inp", ".xdmf", ".xmf", ".med", ".exo", ".ex2", ".cgns", ".nas",
+    ".bdf", ".fem", ".su2", ".ugrid", ".vol", ".avs", ".mdpa", ".f3grid", ".h5m", ".hmf", ".meshb",
+    ".stl", ".ply", ".obj", ".off")
+"""Suffixes of meshio's formats that no other files have: not .dat, .xml or .e, for example."""
+
+FORMATS = {
+    "metis": Format("portpart.formats.metis", (".graph", ".metis", ".chaco"), RULES),
+    "matrix-market": Format("portpart.formats.matrix_market", (".mtx", ".mm"), RULES),
+    "edge-list": Format("portpart.formats.edge_list",
+                        (".txt", ".el", ".tsv", ".csv", ".edges", ".edgelist"),
+                        (*RULES, "relabel", "columns", "header"), names=True),
+    "dimacs": Format("portpart.formats.dimacs", (".gr", ".dimacs", ".col"), RULES),
+    "npz": Format("portpart.formats.npz", (".npz",), RULES, names=True),
+    "parhip": Format("portpart.formats.parhip", (".parhip", ".bgf"), RULES),
+    "dense": Format("portpart.formats.dense", (".npy",), RULES),
+    "verilog": Format("portpart.formats.netlist.verilog", (".v", ".vg"),
+                      ("top", "model", "max_fanout", "areas")),
+    "blif": Format("portpart.formats.netlist.blif", (".blif",),
+                   ("top", "model", "max_fanout", "areas")),
+    "aiger": Format("portpart.formats.netlist.aiger", (".aig", ".aag"),
+                    ("model", "max_fanout", "areas")),
+    "mpi-profile": Format("portpart.formats.mpi_profile", (".prof",), ()),
+    "metis-mesh": Format("portpart.formats.mesh", (".mesh",), ("mesh", "common_nodes")),
+    MESHIO: Format("portpart.formats.meshio_mesh", MESHIO_SUFFIXES, ("mesh", "common_nodes")),
+}
+"""Every format by its name."""
+
+GRAPH_SUFFIXES = tuple(suffix for entry in FORMATS.values() for suffix in entry.suffixes)
+
+
+def format_of_name(name: str) -> str | None:
+    """Format that a file name's suffix stands for."""
+    suffix = os.path.splitext(bare_name(name.lower()))[1]
+    for format_name, entry in FORMATS.items():
+        if suffix in entry.suffixes:
+            return format_name
+    return None
+
+
+# Which format a file has: the content decides, the suffix of the name is a hint ----------------
+#
+# Only the first lines are examined.  Words and lines are counted where these leave a doubt: where
+# they differ in length, or could be those of two formats.
+
+
+SAMPLE_ROWS, SAMPLE_BYTES = 64, 1 << 16
+
+TABLE_SYNTAX = LineSyntax(comments=b"#%")
+
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+MATRIX_MARKET_BEGINS = re.compile(rb"%%matrixmarket\b", re.IGNORECASE)
+BOOKSHELF_BEGINS = re.compile(rb"\s*UCLA\s+nets\b")
+VERILOG_BEGINS = re.compile(rb"\s*(//|/\*|\(\*|`[a-z]|(macro)?module\b)")
+BLIF_BEGINS = re.compile(rb"(\s*#[^\n]*\n)*\s*\.(model|inputs)\b")
+AIGER_BEGINS = re.compile(rb"a[ai]g \d+ \d+ \d+ \d+ \d+")
+DIMACS_COMMENT = re.compile(rb"c(\s|$)")
+DIMACS_PROBLEM = re.compile(rb"p\s+\S+\s+\d+\s+\d+\s*$")
+DIMACS_EDGE = re.compile(rb"[ae]\s+\d+\s+\d+(\s|$)")
+
+LONGEST_METIS_HEADER = 4
+SMALLEST_TITLED = 3
+"""Lines of a titled table of two vertices."""
+
+MAX_BYTES_PER_WORD = 22
+WIDTHS_OF_EDGES = (2, 3)
+NETS_CALL = "portpart.io.read_hypergraph"
+
+
+@dataclass
+class TextSample:
+    """The first lines of a text that hold something.
+
+    Attributes
+    ----------
+    rows : list of list of bytes
+        Their words; comments are left out.
+    complete : bool
+        Whether these are all.
+    comments : bool
+        Whether there are lines that begin with ``#``.
+    problem, edge : bool
+        Whether the first of them is a problem line of DIMACS, an edge as there.
+    """
+
+    rows: list[list[bytes]] = field(default_factory=list)
+    complete: bool = True
+    comments: bool = False
+    problem: bool = False
+    edge: bool = False
+
+    @property
+    def width(self) -> int | None:
+        """Words of each row; None if they differ or there are none."""
+        widths = {len(row) for row in self.rows}
+        return widths.pop() if len(widths) == 1 else None
+
+    @property
+    def all_numbers(self) -> bool:
+        """Whether every word is a number."""
+        return all(NUMBER.fullmatch(word) for row in self.rows for word in row)
+
+    @property
+    def is_like_edges(self) -> bool:
+        """Whether there are several rows, each of two numbers, or each of three."""
+        return self.width in WIDTHS_OF_EDGES and self.all_numbers and len(self.rows) > 1
+
+
+def recognised(source: Source, hint: str | None) -> str:
+    """Format of a file whose suffix stands for `hint`, or for nothing.
+
+    Raises
+    ------
+    GraphFormatError
+        If it is in a format that is not read, or in one of two.
+    """
+    data = source.data
+    if data.startswith(b"PK"):
+        return "npz"
+    if data.startswith(b"\x93NUMPY"):
+        return "dense"
+    if parhip.fits(data) or (hint == "parhip" and b"\0" in data[: parhip.HEADER_BYTES]):
+        return "parhip"
+    if data.startswith(mpi_profile.BEGINS):
+        return "mpi-profile"
+    if MATRIX_MARKET_BEGINS.match(data):
+        return "matrix-market"
+    netlist = netlist_format(data)
+    if netlist in ("blif", "aiger"):
+        return netlist
+    refuse_foreign(source)
+    if hint is None and netlist:
+        return netlist
+    if hint not in (None, "metis", "edge-list", "dimacs"):
+        return hint
+    sample = sample_of(source)
+    if sample.problem or (sample.edge and hint != "edge-list"):
+        return "dimacs"
+    if hint is None and sample.comments:
+        hint = "edge-list"
+    if _is_titled_matrix(source, sample) and hint != "dimacs":
+        return "dense"
+    return _of_numbers(source, sample, hint) if sample.all_numbers else hint or "metis"
+
+
+def netlist_format(data: bytes) -> str | None:
+    """Format of a netlist by its begin."""
+    if AIGER_BEGINS.match(data):
+        return "aiger"
+    if BLIF_BEGINS.match(data):
+        return "blif"
+    return "verilog" if VERILOG_BEGINS.match(data) else None
+
+
+def sample_of(source: Source) -> TextSample:
+    """The first lines of a text."""
+    sample = TextSample()
+    for _, after, line in source.lines():
+        if line[:1] in (b"#", b"%") or not line:
+            sample.comments |= line[:1] == b"#"
+            continue
+        if not sample.rows:
+            if DIMACS_COMMENT.match(line):
+                continue
+            sample.problem = DIMACS_PROBLEM.match(line) is not None
+            sample.edge = DIMACS_EDGE.match(line) is not None
+        sample.rows.append([word for word in SEPARATORS.split(line) if word])
+        if len(sample.rows) == SAMPLE_ROWS or (after > SAMPLE_BYTES and len(sample.rows) > 1):
+            sample.complete = after >= len(source.data)
+            break
+    return sample
+
+
+def fits_metis(source: Source) -> bool:
+    """Whether the numbers of lines and words agree with the first line of METIS."""
+    header = next((words for _, _, line in source.lines()
+                   if (words := line.split()) and not line.startswith(b"%")), [])
+    promise = _promise_of(header)
+    return promise is not None and promise.is_kept(*count_numbers(source.data, metis.SYNTAX))
+
+
+def is_metis(source: Source) -> bool:
+    """Whether a file is a METIS graph throughout."""
+    return fits_metis(source) and _parses(metis, source)
+
+
+def fits_hmetis(source: Source, sample: TextSample) -> bool:
+    """Whether a file follows both hMETIS and, by the numbers on all its lines, edge lists.
+
+    Its first line has to promise as many nets as there are lines below.
+    """
+    if not sample.is_like_edges or not is_count(sample.rows[0][0]):
+        return False
+    lines, width = int(sample.rows[0][0]) + 1, len(sample.rows[0])
+    return (_may_hold(source, lines * width) and has_width(source.data, TABLE_SYNTAX, width)
+            and count_numbers(source.data, TABLE_SYNTAX)[0] == lines and _parses(hmetis, source))
+
+
+def _parses(format: ModuleType, source: Source) -> bool:
+    try:
+        format.parse(source)
+    except (InputError, MemoryError):
+        return False
+    return True
+
+
+class FormatGuess(NamedTuple):
+    """What the first line of a METIS graph promises: vertices, and words on all lines."""
+
+    vertices: int
+    words: int
+
+    def is_kept(self, lines: int, words: int) -> bool:
+        """Whether a file with these lines and words keeps it."""
+        return lines > self.vertices and words == self.words
+
+
+def _promise_of(header: list[bytes]) -> FormatGuess | None:
+    if not 2 <= len(header) <= LONGEST_METIS_HEADER or not all(map(is_count, header)):
+        return None
+    n, m, flags = map(int, (*header, b"0")[:3])
+    sizes, vertex, edge = flags // 100, flags // 10 % 10, flags % 10
+    if max(sizes, vertex, edge) > 1:
+        return None
+    return FormatGuess(n, len(header) + n * (sizes + vertex) + 2 * m * (1 + edge))
+
+
+def _of_numbers(source: Source, sample: TextSample, hint: str | None) -> str:
+    """Format of a text of numbers."""
+    width = sample.width
+    if width is None:
+        other = hint not in (None, "metis") and sample.rows and not fits_metis(source)
+        return hint if hint and (other or not sample.rows) else "metis"
+    if width in WIDTHS_OF_EDGES:
+        return _of_pairs(source, sample, width, hint)
+    if width <= LONGEST_METIS_HEADER and fits_metis(source):
+        return "metis"
+    square = (width, width * width)
+    if width > max(WIDTHS_OF_EDGES) and count_numbers(source.data, TABLE_SYNTAX) == square:
+        return "dense"
+    return hint or "metis"
+
+
+def _is_titled_matrix(source: Source, sample: TextSample) -> bool:
+    """Whether a text is a square table with names of its columns above."""
+    if len(sample.rows) < SMALLEST_TITLED:
+        return False
+    layout = dense.layout_of(sample.rows)
+    return (layout is not None and layout.titles != ()
+            and (layout.indexed or layout.size > max(WIDTHS_OF_EDGES))
+            and layout.counts == count_numbers(source.data, TABLE_SYNTAX)
+            and not fits_metis(source))
+
+
+def _of_pairs(source: Source, sample: TextSample, width: int, hint: str | None) -> str:
+    """Format of lines of two or of three numbers each."""
+    if hint == "metis":
+        return "metis"
+    if _may_be_metis(source, sample.rows[0]) and fits_metis(source):
+        if hint is None or not has_width(source.data, TABLE_SYNTAX, width):
+            return "metis"
+        refuse_doubt(source, hint, "metis")
+    listed, others = hint or "edge-list", []
+    if sample.complete and len(sample.rows) == width and not sample.comments:
+        table = [[float(word) for word in row] for row in sample.rows]
+        others += ["dense"] * _may_be_matrix(table)
+    others += ["hmetis"] * fits_hmetis(source, sample)
+    if others:
+        refuse_doubt(source, listed, *others)
+    return listed
+
+
+def _may_be_metis(source: Source, header: list[bytes]) -> bool:
+    """Whether a first line could be METIS's above lines of as many words, by the file's size."""
+    promise = _promise_of(header)
+    return (promise is not None and _may_hold(source, promise.words)
+            and promise.words <= (promise.vertices + 1) * len(header))
+
+
+def _may_hold(source: Source, words: int) -> bool:
+    """Whether a file is neither too small nor too large for this many words."""
+    size = len(source.data)
+    return size // MAX_BYTES_PER_WORD <= words <= size
+
+
+def _may_be_matrix(table: list[list[float]]) -> bool:
+    """Whether two lines of two numbers or three of three are a table of traffic between ranks.
+
+    Nothing on the diagonal, or equal to the transposed table: lists of edges are rarely that.
+    """
+    size = len(table)
+    hollow = all(table[i][i] == 0 for i in range(size))
+    symmetric = table == [list(column) for column in zip(*table)]
+    if size == len(WIDTHS_OF_EDGES):
+        return hollow and table != [[0, 1], [1, 0]]  # the same graph either way
+    return hollow or symmetric
+
+
+def refuse_doubt(source: Source, *formats: str) -> NoReturn:
+    """Raise for a file of several readings."""
+    calls = [NETS_CALL if name == "hmetis" else f"format={name!r}" for name in formats]
+    options = ", ".join(f"--format {name}" for name in formats)
+    raise GraphFormatError(f"{source.name}: may be {' or '.join(formats)}; choose one: "
+                           f"{' or '.join(calls)} ({options})")

@@ -1,0 +1,348 @@
+"""Graphs and meshes of files: the content and the suffix say in which format."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portpart.errors import GraphFormatError, InputError, OutOfMemory, typed_memory_errors
+from portpart.formats import NamedGraph, hmetis, mesh_of, mesh_of_foreign, read_foreign
+from portpart.formats.text import PathLike, Source, UnequalRows, bare_name, read_source
+from portpart.graphs import Graph, Hypergraph, Mesh
+from portpart.inputs.known import (
+    FORMATS,
+    GRAPH_SUFFIXES,
+    MESHIO,
+    MESHIO_SUFFIXES,
+    NETS_CALL,
+    fits_hmetis,
+    fits_metis,
+    format_of_name,
+    recognised,
+    sample_of,
+)
+from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import ExecutionSpace
+
+# Graphs of files: the content and the suffix say in which format -------------------------------
+
+
+def read(
+    path: PathLike,
+    format: str | None = None,
+    *,
+    symmetrize: bool | str | None = None,
+    weights: bool | str | None = None,
+    weight_scale: float | None = None,
+    relabel: bool | None = None,
+    columns: str | Sequence[str | int] | None = None,
+    header: bool | None = None,
+    top: str | None = None,
+    model: str | None = None,
+    max_fanout: int | None = None,
+    areas: PathLike | None = None,
+    mesh: str | None = None,
+    common_nodes: int | str | None = None,
+    max_vertices: int | None = None,
+    space: ExecutionSpace | None = None,
+) -> Graph:
+    """Read a graph file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
+        reads standard input.
+    format : str, optional
+        ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``,
+        ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"``, ``"mpi-profile"``,
+        ``"metis-mesh"`` or ``"meshio"``.
+        Default: what the content shows, where it allows several what the suffix says
+        (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.parhip``, ``.npy``, ``.v``,
+        ``.blif``, ``.aig``, ``.msh``, ``.vtu`` ..., before ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
+    symmetrize : bool, "sum" or "max", optional
+        As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
+        edges without direction: they are read as with True unless it says "sum" or "max".
+    weights : {"keep", "ignore", "abs", "round"} or bool, optional
+        What becomes of edge weights, as in :func:`portpart.as_graph`.  Default: given weights are
+        kept, but not the values of a real or complex matrix.  Of an edge list the third column
+        holds them.
+    weight_scale : float, optional
+        As in :func:`portpart.as_graph`.
+    relabel : bool, optional
+        Edge list: number the vertices that occur, integers in ascending order, text in the order
+        in which it occurs (default), instead of taking names as numbers from 0.  The names are the
+        graph's ``names``.
+    columns : str or sequence, optional
+        Edge list: the columns of the two ends and perhaps of the weight, by their titles or by
+        numbers from 1, as in ``"source,target,weight"`` or ``"1,2"``.  Default: those with such
+        titles, else the first ones; more than three are refused.
+    header : bool, optional
+        Edge list: whether the first line holds titles; default: if that shows.
+    top : str, optional
+        Verilog and BLIF: the module to take; default: the one that no other instantiates, of BLIF
+        the first.
+    model : {"star", "clique"}, optional
+        Netlists: what becomes of a net, as in :meth:`portpart.io.Netlist.graph`; default: a star.
+    max_fanout : int, optional
+        Netlists: leave out nets that reach more gates, as of clock and reset; default: keep all.
+    areas : str or PathLike, optional
+        Netlists: a file with lines of a cell and its area, which are the weights of gates;
+        default: each weighs 1.  Areas may be decimal numbers such as 0.798.  Then all are
+        multiplied by the smallest power of ten that makes them whole.
+    mesh : {"dual", "nodal"}, optional
+        For meshes (METIS's, ``"metis-mesh"``, and formats of meshio): whether the vertices are
+        the elements (default) or the nodes.
+    common_nodes : int or "face", optional
+        Meshes: least number of nodes that adjacent elements share, or ``"face"``, see
+        :meth:`portpart.Mesh.dual_graph`; default: 1 of METIS's files, ``"face"`` of others.
+    max_vertices : int, optional
+        Refuse graphs of more vertices; default: of more than 2^22 and 16 for each byte of text.
+        Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
+    space : ExecutionSpace, optional
+        Where the graph is to live; default: the CPU.
+
+    Returns
+    -------
+    Graph
+        Self loops are left out.  METIS, npz and ParHIP files keep parallel edges, the others merge
+        them: weights of a repeated pair add up, the two directions of an edge must agree unless
+        `symmetrize` says otherwise.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation and what would be right; or the formats, if
+        the content can be read in two.
+    InputError
+        If the file cannot be read, or an option does not apply to the format.
+
+    Notes
+    -----
+    Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
+    20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are not numbers
+    and quoted words are read in Python, some microseconds a line; so are netlists, see
+    :func:`read_netlist`.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> portpart.io.write(portpart.generators.grid_2d(3), "grid.mtx.gz")
+    >>> portpart.io.read("grid.mtx.gz")
+    <Graph: 9 vertices, 12 edges, on cpu>
+    """
+    given = {"symmetrize": symmetrize, "weights": weights, "weight_scale": weight_scale,
+             "relabel": relabel, "columns": columns, "header": header, "top": top, "model": model,
+             "max_fanout": max_fanout, "areas": areas, "max_vertices": max_vertices, "mesh": mesh,
+             "common_nodes": common_nodes}
+    result = _parsed(path, format, given)[1]
+    graph: Graph = result.graph if isinstance(result, NamedGraph) else result
+    return graph if space is None else graph.to(space)
+
+
+def read_named(path: PathLike, format: str | None = None, **options: Any) -> NamedGraph:
+    r"""Read a graph file that names its vertices: a netlist, an edge list, a table with titles.
+
+    Parameters
+    ----------
+    path, format, **options
+        As for :func:`read`.
+
+    Returns
+    -------
+    NamedGraph
+        ``graph``, in host memory, and ``names``, an array of the name of each vertex: text, or
+        integers for an edge list.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read`, and if the format has no names.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("friends.txt").write_text("ann bob\nbob carl\n")
+    >>> portpart.io.read_named("friends.txt").names.tolist()
+    ['ann', 'bob', 'carl']
+    """
+    name, result = _parsed(path, format, options)
+    if isinstance(result, NamedGraph):
+        return result
+    if result.names is not None:
+        return NamedGraph(result, np.array(result.names))
+    which = "dense files without titles" if name == "dense" else f"{name} files"
+    raise InputError(f"{which} do not name their vertices; edge-list, verilog, blif and aiger "
+                     "files do, and npz files of a graph with names")
+
+
+class LooksLikeNets(GraphFormatError):
+    """A file that is not a graph, but has all that an hMETIS file has.
+
+    Attributes
+    ----------
+    sure : Hypergraph or None
+        What it holds, if it can be no damaged METIS graph: with weights of vertices an hMETIS file
+        has more lines than one.
+    """
+
+    sure: Hypergraph | None = None
+
+
+def _parsed(
+    path: PathLike, format: str | None, given: dict[str, Any]
+) -> tuple[str, Graph | NamedGraph]:
+    """Name of the format of a file, and what its reader makes of it."""
+    if format is not None and format not in FORMATS:
+        raise InputError(f"unknown format {shown(format)}; known are {', '.join(FORMATS)}")
+    limit = checked_limit(given.pop("max_vertices", None))
+    options = {key: value for key, value in given.items() if value is not None}
+    if (format or format_of_name(os.fspath(path))) == MESHIO:  # it reads files itself
+        return MESHIO, _parsed_as(MESHIO, Source(os.fspath(path), b"", limit), options)
+    source = read_source(path, limit, GRAPH_SUFFIXES)
+    name = format or recognised(source, format_of_name(source.name))
+    try:
+        return name, _parsed_as(name, source, options)
+    except UnequalRows as problem:
+        if format is None:
+            _refuse_nets(source, problem)
+        if format is not None or not fits_metis(source):
+            raise
+    except GraphFormatError as problem:
+        if format is None and name == "metis":
+            _refuse_edges(source, problem)
+            _refuse_nets(source, problem)
+        raise
+    return "metis", _parsed_as("metis", source, options)
+
+
+def _refuse_edges(source: Source, problem: GraphFormatError) -> None:
+    """Raise if a file that is no METIS graph looks like an edge list."""
+    sample = sample_of(source)
+    if sample.is_like_edges:
+        nets = (f"; or of hMETIS, which {NETS_CALL} (--format hmetis) reads"
+                if fits_hmetis(source, sample) else "")
+        raise GraphFormatError(f"{problem}; all lines are as in an edge list, which format="
+                               f"'edge-list' (--format edge-list) reads{nets}") from problem
+
+
+def _refuse_nets(source: Source, problem: GraphFormatError) -> None:
+    """Raise if a file that is not a graph and has no known suffix follows hMETIS throughout."""
+    if format_of_name(source.name) is not None:
+        return
+    try:
+        nets = None if fits_metis(source) else hmetis.parse(source)
+    except (InputError, MemoryError):
+        return
+    if nets is not None:
+        found = LooksLikeNets(f"{problem}; as a hypergraph of hMETIS it can be read: "
+                              f"{NETS_CALL} (--format hmetis)")
+        found.sure = nets if nets.vertex_weights is not None else None
+        raise found from problem
+
+
+def checked_limit(max_vertices: Any) -> int | None:
+    """The option `max_vertices`, if it is a number."""
+    if max_vertices is None:
+        return None
+    if isinstance(max_vertices, Integral) and int(max_vertices) >= 0:
+        return int(max_vertices)
+    raise InputError(f"max_vertices is {shown(max_vertices)}; a number of vertices is needed")
+
+
+def _parsed_as(name: str, source: Source, options: dict[str, Any]) -> Graph | NamedGraph:
+    entry = FORMATS[name]
+    for option in options:
+        if option not in entry.options:
+            raise InputError(f"{option} does not apply to {name} files")
+    try:
+        result = entry.parse(source, options)
+    except OutOfMemory:
+        raise
+    except MemoryError as problem:
+        raise OutOfMemory(f"{source.name}: its graph does not fit into memory") from problem
+    if source.max_vertices is not None:
+        graph = result.graph if isinstance(result, NamedGraph) else result
+        source.refuse_size(None, graph.num_vertices)
+    return result
+
+
+# Meshes of files: METIS's, and the formats of meshio -------------------------------------------
+
+
+TETGEN = (".ele", ".node")
+
+AMBIGUOUS = (".dat", ".tec", ".xml", ".e", ".post", ".dato", ".wkt")
+"""Suffixes of meshio's formats that other files have, too."""
+
+METIS_BEGINS = re.compile(rb"\s*[%\d]")
+MEDIT = re.compile(rb"\s*(#[^\n]*\n\s*)*MeshVersionFormatted")
+
+
+@typed_memory_errors
+def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
+    r"""Read a mesh file: one of METIS (``.mesh``), or of a format that meshio reads.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Suffixes of meshio, such as ``.msh``, ``.vtu`` or ``.inp``, are those of its formats, which
+        need ``pip install 'portpart[mesh]'``.  Files of METIS are plain or packed, as for
+        :func:`portpart.io.read`; ``-`` reads one from standard input.
+    max_vertices : int, optional
+        Refuse meshes of more nodes; default: of more than 2^22 and 16 for each byte of text.
+
+    Returns
+    -------
+    Mesh
+        Elements and nodes are numbered from 0.  A mesh of meshio has its points and cells.
+
+    Raises
+    ------
+    GraphFormatError
+        Naming file and line of the first deviation and what would be right; for files of meshio
+        what it says.
+    InputError
+        If the file cannot be read, if meshio is not installed, or if cells are of unknown kinds or
+        mixed dimensions.
+
+    Notes
+    -----
+    Files of METIS 4, whose header gives a kind of element instead of a number of weights, are
+    read after that number is taken out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import portpart
+    >>> _ = Path("four.mesh").write_text("4\n1 2 5\n1 5 4\n2 3 6\n2 6 5\n")
+    >>> portpart.io.read_mesh("four.mesh")
+    <Mesh: 4 elements, 6 nodes>
+    """
+    return read_with_data(path, max_vertices)[0]
+
+
+def read_with_data(path: PathLike, max_vertices: int | None = None) -> tuple[Mesh, Any]:
+    """The mesh of a file, and what meshio has made of it, with all data; the mesh if METIS's."""
+    name = os.fspath(path)
+    suffix = os.path.splitext(bare_name(name.lower()))[1]
+    file_format = None
+    if suffix not in (*MESHIO_SUFFIXES, *TETGEN):
+        source = read_source(path, max_vertices, FORMATS["metis-mesh"].suffixes)
+        if MEDIT.match(source.data):
+            file_format = "medit"
+        elif suffix not in AMBIGUOUS or METIS_BEGINS.match(source.data):
+            made = mesh_of(source)
+            return made, made
+    read = read_foreign(path, file_format)
+    made = mesh_of_foreign(read, name)
+    Source(name, b"", max_vertices).refuse_size(None, made.num_nodes, os.path.getsize(name))
+    return made, read

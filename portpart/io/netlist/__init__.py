@@ -1,1 +1,0 @@
-"""Gate-level Verilog and the netlists in it."""

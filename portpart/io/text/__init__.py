@@ -1,1 +1,0 @@
-"""Bytes and text: files, packing, tokens, numbers, rules of reading."""

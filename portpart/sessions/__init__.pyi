@@ -1,0 +1,2 @@
+from .session import Session as Session
+from .update import SessionUpdate as SessionUpdate

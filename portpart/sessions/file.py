@@ -1,0 +1,236 @@
+"""Files of sessions: the graph, the partition, and all that was asked for.
+
+A file is an .npz archive.  What `write_session` writes is read again, exactly; any other file is
+refused by the checks that callers' arrays and options meet, whatever program has written it.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from portpart import backends
+from portpart.algorithms.edits import ARRAYS, Saved, arrays_of, edited_of, existing_graph
+from portpart.algorithms.recipes import entry_of
+from portpart.api import (
+    FREE,
+    CallOptions,
+    Request,
+    amounts,
+    block_array,
+    checked,
+    checked_objective,
+    checked_request,
+)
+from portpart.backends.programs import ExecutionSpace
+from portpart.errors import GraphFormatError, InputError
+from portpart.formats import npz
+from portpart.formats.text import PathLike, read_source, write_chunks
+from portpart.graphs import MAX_TOTAL_WEIGHT
+from portpart.inputs import is_hypergraph
+from portpart.options import checked_flag, checked_integer, exact_fraction, shown
+from portpart.sessions.levels import SessionOptions
+from portpart.sessions.saved import (
+    NAMED_ARRAYS,
+    arrays_of_names,
+    config_of,
+    description_of,
+    read_names,
+)
+from portpart.sessions.state import SessionState
+from portpart.sessions.sums import check_sums
+from portpart.sessions.update import EscalationState
+
+VERSION = 3
+
+FACTS = "session"
+"""The array that holds all that is not an array, as JSON."""
+
+OF_IDS = "part", "sizes", "fixed"
+KNOWN = {FACTS, *OF_IDS, "fixed_weight", *ARRAYS, *NAMED_ARRAYS}
+
+ASKED = "objective", "algorithm", "preset", "seed"
+
+COUNTS = "edits", "cost", "weight"
+"""Numbers of a ledger."""
+
+
+def write_session(path: PathLike, rounds: SessionState, asked: dict[str, Any]) -> None:
+    """Write a session to an .npz file, which is complete or not there.
+
+    Parameters
+    ----------
+    asked : dict
+        Objective, algorithm, preset and seed of the first call.
+
+    Raises
+    ------
+    InputError
+        If there is a configuration or a name that a file cannot hold; nothing is written then.
+    """
+    incremental, host = rounds.incremental, rounds.edited.space.to_host
+    facts = json.dumps(_facts_of(rounds, asked), default=_plain).encode()
+    arrays = {FACTS: np.frombuffer(facts, np.uint8), "fixed_weight": rounds.fixed_weight,
+              **arrays_of(rounds.edited), **arrays_of_names(rounds.edited)}
+    count = rounds.edited.vertices.count
+    for name, array in zip(OF_IDS, (incremental.part, incremental.sizes, incremental.fixed)):
+        if array is not None:
+            arrays[name] = host(array[:count])
+    if "sizes" in arrays:  # those of deleted vertices do not count
+        arrays["sizes"] = np.where(arrays["vertices_alive"], arrays["sizes"], 0)
+    write_chunks(path, [npz.packed(arrays)])
+
+
+def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, dict[str, Any]]:
+    """What `write_session` has written: the rounds, and what was asked for.
+
+    Raises
+    ------
+    GraphFormatError
+        If the file is damaged, or says what no session can be.
+    """
+    source = read_source(path)
+    arrays = npz.arrays_of(source, KNOWN, "Session.save packs no arrays: save the session again")
+    try:
+        return _session(Saved(arrays), space)
+    except InputError as problem:
+        raise GraphFormatError(f"{source.name}: not as Session.save writes it: {problem}"
+                               ) from problem
+
+
+def first_request(graph: Any, options: CallOptions) -> Request:
+    """The call that makes the first partition of a session."""
+    checked_objective(is_hypergraph(graph), options.objective, session=True)
+    return checked_request(graph, options, as_edges=False)
+
+
+def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Any]:
+    """All that is not an array."""
+    session_options, preset = rounds.options, asked["preset"]
+    return {
+        **asked, "version": VERSION, "k": rounds.request.problem.num_blocks,
+        "preset": preset if isinstance(preset, str) else description_of(preset),
+        "imbalance": _ratio(exact_fraction(session_options.imbalance)),
+        "target": None if session_options.target is None
+        else [*map(_ratio, session_options.target)],
+        "min_weight": session_options.min_weight, "price": _ratio(session_options.price),
+        "escalates": session_options.escalates, "ledger": rounds.ledger._asdict(),
+    }
+
+
+def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[str, Any]]:
+    """The session of a file's arrays."""
+    facts = _facts(arrays[FACTS])
+    asked = {name: facts[name] for name in ASKED}
+    if not isinstance(asked["preset"], str):
+        asked["preset"] = config_of(asked["preset"])
+    session_options, k = _wishes(facts), checked("k", facts["k"])
+    fixed_weight = amounts(backends.space("cpu"), arrays["fixed_weight"], k, "fixed_weight",
+                           "blocks")
+    existing = existing_graph(arrays, space)
+    request = first_request(existing, CallOptions(
+        k, imbalance=session_options.imbalance, target=session_options.target, **asked))
+    edited = edited_of(existing, arrays, entry_of(request.config).growth)
+    read_names(edited, arrays)
+    part, sizes, fixed = _of_ids(arrays, edited.vertices.count, k)
+    if fixed is None and fixed_weight.any():
+        raise InputError("fixed_weight is above 0, but fixed is missing")
+    _check_fixed(part, fixed, edited.ids)
+    check_sums(session_options, request, sizes)
+    ledger = _ledger(facts["ledger"])
+    rounds = SessionState(request, edited, space.asarray(part),
+                          None if sizes is None else space.asarray(sizes),
+                          None if fixed is None else space.asarray(fixed), session_options,
+                          fixed_weight)
+    rounds.ledger = ledger
+    return rounds, asked
+
+
+def _facts(array: np.ndarray) -> Saved:
+    """What an array of bytes says, in a format that is known."""
+    try:
+        facts = json.loads(array.tobytes())
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{FACTS} is not JSON: {problem}") from problem
+    facts = _named(FACTS, facts)
+    if facts["version"] != VERSION:
+        raise InputError(f"a session of format {shown(facts['version'])}; this version of portpart "
+                         f"reads {VERSION}")
+    return facts
+
+
+def _wishes(facts: Saved) -> SessionOptions:
+    """What is wanted of the blocks; imbalance and target are checked where they are used."""
+    target = facts["target"]
+    if target is not None:
+        if not isinstance(target, list):
+            raise InputError(f"target is {shown(target)}; a number for each block is needed")
+        target = [_fraction(f"target[{block}]", share) for block, share in enumerate(target)]
+    price = _fraction("price", facts["price"])
+    if price < 0:
+        raise InputError(f"price is {shown(price)}; it must be at least 0")
+    return SessionOptions(_fraction("imbalance", facts["imbalance"]), target,
+                          checked_integer("min_weight", facts["min_weight"], 0, MAX_TOTAL_WEIGHT),
+                          price,
+                          checked_flag("escalates", facts["escalates"]))
+
+
+def _ledger(saved: Any) -> EscalationState:
+    ledger = _named("ledger", saved)
+    edits, cost, weight = (checked_integer(f"ledger: {name}", ledger[name], 0, 2**63 - 1)
+                           for name in COUNTS)
+    return EscalationState(edits, cost, weight,
+                           checked_flag("ledger: hopeless", ledger["hopeless"]))
+
+
+def _of_ids(arrays: Saved, count: int,
+            k: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Blocks, sizes and fixed blocks of all ids, on the host."""
+    host = backends.space("cpu")
+    sizes = arrays.get("sizes")
+    part = block_array(host, arrays["part"], count, k, "part", 0)
+    assert part is not None
+    return (part, None if sizes is None else amounts(host, sizes, count, "sizes", "vertices"),
+            block_array(host, arrays.get("fixed"), count, k, "fixed", FREE))
+
+
+def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) -> None:
+    """Refuse blocks in which existing vertices are not where they must be."""
+    if fixed is None:
+        return
+    wrong = (fixed[ids] != FREE) & (fixed[ids] != part[ids])
+    if wrong.any():
+        vertex = int(ids[wrong.argmax()])
+        raise InputError(f"part[{vertex}] is {part[vertex]}: vertex {vertex} is fixed to block "
+                         f"{fixed[vertex]}")
+
+
+def _named(name: str, value: Any) -> Saved:
+    """Entries by name."""
+    if not isinstance(value, dict):
+        raise InputError(f"{name} is {shown(value)}; entries by name are needed")
+    return Saved(value)
+
+
+def _ratio(value: Fraction) -> list[int]:
+    """A fraction in JSON, whose integers may have any number of digits."""
+    return [value.numerator, value.denominator]
+
+
+def _fraction(name: str, ratio: Any) -> Fraction:
+    """The fraction again."""
+    whole = isinstance(ratio, list) and [type(number) for number in ratio] == [int, int]
+    if not whole or ratio[1] < 1:
+        raise InputError(f"{name} is {shown(ratio)}; numerator and denominator are needed, the "
+                         "latter above 0")
+    return Fraction(*ratio)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be saved")

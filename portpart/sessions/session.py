@@ -1,0 +1,278 @@
+"""The public class for graphs that change."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, SupportsIndex
+
+import numpy as np
+
+from portpart import backends
+from portpart.algorithms.edits import Batch
+from portpart.algorithms.incremental import PartitionFigures
+from portpart.algorithms.multilevel import Progress
+from portpart.api import (
+    SESSION_MIGRATION,
+    CallOptions,
+    checked,
+    checked_sizes,
+    default_objective,
+    takes_progress,
+    with_deferred_interrupts,
+)
+from portpart.errors import InputError, typed_memory_errors
+from portpart.formats.text import PathLike
+from portpart.graphs import Graph
+from portpart.interrupts import late_interrupts
+from portpart.options import shown
+from portpart.sessions.file import first_request, read_session, write_session
+from portpart.sessions.levels import SessionOptions, editable, first_blocks
+from portpart.sessions.state import SessionMark, SessionState
+from portpart.sessions.sums import kept
+from portpart.sessions.update import SessionUpdate
+from portpart.sessions.view import SessionView
+
+
+class Session(SessionView):
+    """A partition of a graph or hypergraph that changes in batches of edits.
+
+    After each batch only what is around the edits is examined, in time that does not follow from
+    the size of the graph.  Now and then, when edits have added up, all levels are refined.
+
+    Parameters
+    ----------
+    graph : Graph, Hypergraph or whatever :func:`portpart.partition` takes
+        Parallel edges become one, with the sum of their weights.
+    k : int
+        Number of blocks.
+    imbalance, objective, preset, algorithm, device, threads, seed
+        As in :func:`portpart.partition`; there is no ``objective="volume"``.  The first partition
+        is made with these.
+    vertex_weights, edge_weights, net_weights, symmetrize, weights, weight_scale
+        As in :func:`portpart.partition`: how the graph is read.
+    target, fixed, min_block_weight
+        As in :func:`portpart.partition`.  New vertices are not fixed; ``set_fixed`` of batches
+        fixes vertices and releases them.
+    initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
+        The blocks to begin with, from any source, instead of a new partition.  They are kept as
+        they are if no limit is broken and no block is empty without need.  Otherwise vertices of
+        the blocks in question move until that holds, and nothing else is refined.  Vertices that
+        are fixed to another block move first.
+    migration : int, float, str or Fraction, default 0.05
+        What the move of a vertex of size 1 costs, in weight of edges or nets, as in
+        :func:`portpart.repartition`.  Near edits it is rounded up: with up to 1, each move must
+        gain at least 2.
+    vertex_sizes : array_like of int, shape (n,), optional
+        What is moved with each vertex; 1 by default, and for new vertices.
+    escalate : {"auto", "never"}, default "auto"
+        Whether more than local refinement is done where that seems necessary.  All levels are
+        refined when edits since the last time reach 2.5 % of all arcs or pins, when the objective
+        has grown by 5 % relative to the total weight of edges or pins, or when bounds are broken,
+        and if a new partition turns out to cost 2 % less, and pays for its moves in 256 rounds,
+        that is taken; the partition is rebuilt when edits reach half of all arcs or pins.
+        Algorithms without migration costs (`igkway`, `ihyperg`) make it again in all these cases,
+        and the blocks are kept that cost less, the old ones or the new.
+    progress : bool or callable, optional
+        As in :func:`portpart.partition`: of the first partition.
+
+    Raises
+    ------
+    InputError
+        As of :func:`portpart.partition`, or if sums may overflow at the price of moving.
+
+    Notes
+    -----
+    The same batches give the same partitions on every device and any number of threads.  Methods
+    may be called from several threads; they take turns.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> session = portpart.Session(portpart.generators.grid_2d(8, 8), 2)
+    >>> batch = session.batch()
+    >>> new = batch.insert_vertices(count=2)
+    >>> batch.insert_edges([new[0], new[0], new[1]], [0, 1, new[0]])
+    >>> update = session.apply(batch)
+    >>> update.cut, update.feasible, len(session.part)
+    (9, True, 66)
+    """
+
+    @takes_progress
+    def __init__(self, graph: Any, k: int, *, imbalance: float | str = 0.03,
+                 vertex_weights: Any = None, edge_weights: Any = None, net_weights: Any = None,
+                 objective: str | None = None, preset: Any = "default",
+                 algorithm: str | None = None, device: str = "auto", threads: int | None = None,
+                 seed: int | None = 0, target: Any = None, fixed: Any = None, initial: Any = None,
+                 min_block_weight: int | None = None, migration: Any = SESSION_MIGRATION,
+                 vertex_sizes: Any = None, escalate: str = "auto",
+                 symmetrize: bool | str = False, weights: bool | str | None = None,
+                 weight_scale: float | None = None,
+                 progress: Progress | bool | None = None) -> None:
+        self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
+                       "seed": seed}
+        request = first_request(graph, CallOptions(
+            k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
+            net_weights=net_weights, target=target, fixed=fixed, initial=initial,
+            min_block_weight=min_block_weight, migration=migration, device=device,
+            threads=threads, escalate=escalate, symmetrize=symmetrize, weights=weights,
+            weight_scale=weight_scale, progress=progress, **self._asked))
+        options = request.options
+        sizes = checked_sizes(request.problem.graph, vertex_sizes)
+        session_options = kept(SessionOptions(
+            imbalance, target, options.min_block_weight or 0, options.migration,
+            options.escalate == "auto"), request, sizes)
+        part, block_weights = first_blocks(request)
+        request.is_kept(block_weights, stacklevel=4)
+        known = None
+        if isinstance(request.problem.graph, Graph):  # of nets all is found as rounds begin
+            costs = request.measured(part, request.problem.trace)
+            known = PartitionFigures(costs[objective or default_objective(request.problem.graph)],
+                                     block_weights)
+        request.problem.trace.summary()  # `progress` hears that all is done
+        self._begin(SessionState(request, editable(request.problem.graph, request.config), part,
+                                 sizes,
+                                 request.problem.constraints.fixed, session_options, known=known))
+
+    def _begin(self, rounds: SessionState) -> None:
+        self._rounds = rounds
+        self.k = rounds.request.problem.num_blocks
+        self.objective = self._asked["objective"] or default_objective(rounds.request.problem.graph)
+        self._lock, self._version, self._busy = threading.RLock(), 0, False
+
+    @contextmanager
+    def _alone(self) -> Iterator[SessionState]:
+        """The same, but refused to what `progress` calls in the middle of a change."""
+        with self._lock:
+            self._rounds.finish()
+            if self._busy:
+                raise InputError("the session is being changed; progress= may only examine it")
+            try:
+                self._busy = True
+                yield self._rounds
+            finally:
+                self._busy = False
+
+    def batch(self) -> Batch:
+        """An empty batch: edits in the order in which they are made."""
+        with self._state() as rounds:
+            return rounds.edited.batch()
+
+    @with_deferred_interrupts
+    def apply(self, batch: Batch, effort: str = "auto", *,
+              progress: Progress | bool | None = None) -> SessionUpdate:
+        """Apply a batch, all of it or nothing, and bring the partition up to date.
+
+        Parameters
+        ----------
+        batch : Batch
+            One of `batch`.
+        effort : {"auto", "none", "local", "cycle", "full"}, default "auto"
+            How much is refined after a batch.  ``"none"`` places new vertices and nothing else;
+            ``"local"`` refines around the edits; ``"cycle"`` then refines on all levels; ``"full"``
+            partitions again, with the numbers of blocks that leave most where it is.  ``"auto"``
+            decides by counts of edits and by the objective, see `escalate`.
+        progress : bool or callable, optional
+            As in :func:`portpart.partition`, where all levels are refined or the graph is
+            partitioned again; there is no progress of less.  It may examine the session, not
+            change, mark or save it.  What it raises comes through, and nothing has changed then.
+
+        Returns
+        -------
+        SessionUpdate
+
+        Raises
+        ------
+        InputError
+            Of the first entry that cannot be applied, or if the class would refuse the graph with
+            its new weights; nothing has changed then.
+        """
+        begin = time.perf_counter()
+        wanted, reported = checked("effort", effort), checked("progress", progress)
+        if not isinstance(batch, Batch):
+            raise InputError(f"batch is {shown(batch)}; it must be one of Session.batch()")
+        with self._alone() as rounds, late_interrupts():
+            update, done = rounds.apply(batch, wanted, reported)
+            self._version += 1
+            version = self._version
+            return SessionUpdate(
+                self.objective, rounds.last.cost, rounds.feasible, rounds.last.weights.copy(),
+                done.moved, done.migration, done.affected, done.effort,
+                time.perf_counter() - begin, update.loops, update.merged, update.missing,
+                rounds.options.target, lambda name: self._measured(name, version))
+
+    def mark(self) -> SessionMark:
+        """A mark of the state as it is, for `undo`; it costs memory as long as it is kept.
+
+        Batches that are open may be applied afterwards.
+        """
+        with self._alone() as rounds:
+            return rounds.mark()
+
+    @typed_memory_errors
+    def undo(self, mark: SessionMark) -> None:
+        """Undo all batches since a mark: graph and partition are what they were.
+
+        Ids that have been given out since stay unused.
+
+        Raises
+        ------
+        InputError
+            If the mark is none of this session, or not any more.
+        """
+        with self._alone() as rounds, late_interrupts():
+            self._version += rounds.undo(mark)
+
+    @typed_memory_errors
+    def compact(self) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Give the existing vertices the ids 0, 1, ... in order, and free the memory of deleted
+        ones.
+
+        Ends all marks; batches that are open cannot be applied any more.
+
+        Returns
+        -------
+        numpy.ndarray of int64, or two of them for hypergraphs
+            The new id of each old one, -1 where none is alive: of vertices, and of nets.
+        """
+        with self._alone() as rounds, late_interrupts():
+            renamed = rounds.compact()
+            self._version += 1
+            return renamed
+
+    def save(self, path: PathLike) -> None:
+        """Write the session to an .npz file: all but marks and open batches.
+
+        The file is written under another name and renamed, so that it is never half a file.
+        """
+        with self._alone() as rounds:
+            write_session(path, rounds, self._asked)
+
+    @classmethod
+    @typed_memory_errors
+    def load(cls, path: PathLike, *, device: str = "auto",
+             threads: int | None = None) -> Session:
+        """Read a session that `save` has written; it goes on as the one that was saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+        device, threads
+            As in :func:`portpart.partition`; ``"auto"`` is the CPU.
+
+        Raises
+        ------
+        GraphFormatError
+            If the file is damaged, or no such file.
+        """
+        session = cls.__new__(cls)
+        space = backends.space("cpu" if device == "auto" else device, threads=threads)
+        rounds, session._asked = read_session(path, space)
+        session._begin(rounds)
+        return session
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise InputError("a session can be neither pickled nor copied; save() writes it to a file "
+                         "and Session.load reads it")

@@ -1,0 +1,197 @@
+"""What a batch of edits has come to, and how much is done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from portpart.graphs import table
+from portpart.metrics.balance import imbalance_of
+
+# The result of a batch of edits, for callers ---------------------------------------------------
+
+
+VALUES = "cut", "km1", "soed"
+"""What partitions may cost, by name."""
+
+
+def refuse_uncounted(name: str) -> NoReturn:
+    """Refuse a value that has not been counted."""
+    raise AttributeError(f"{name} is not known of this state any more")
+
+
+class CountedValues(NamedTuple):
+    """Values that have been counted, and why others have none.
+
+    Attributes
+    ----------
+    answers : dict
+        By name, the value or what an error says.
+    """
+
+    answers: dict[str, int | str]
+
+    def __call__(self, name: str) -> int:
+        answer = self.answers[name]
+        if isinstance(answer, str):
+            raise AttributeError(answer)
+        return answer
+
+
+def measured(measure: Callable[[str], int]) -> CountedValues:
+    """All values that can be counted now."""
+    answers: dict[str, int | str] = {}
+    for name in VALUES:
+        try:
+            answers[name] = measure(name)
+        except AttributeError as problem:
+            answers[name] = str(problem)
+    return CountedValues(answers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionUpdate:
+    """What :meth:`portpart.Session.apply` has done.
+
+    Attributes
+    ----------
+    objective : str
+        What the session minimises: ``"cut"``, or of hypergraphs ``"km1"``, ``"cut"`` or ``"soed"``.
+    value : int
+        The objective of the partition now.
+    feasible : bool
+        Whether every block keeps its limit and `min_block_weight`, and none is empty that need not
+        be.
+    block_weights : numpy.ndarray of int64, shape (k,)
+    moved : int
+        Vertices that were there before, live on, and are in another block now.
+    migration : int
+        Their size.
+    affected : int
+        Vertices that refinement began with: the ends of what was edited.
+    effort : str
+        What was done: ``"none"``, ``"local"``, ``"cycle"`` or ``"full"``.
+    seconds : float
+        Wall time of the call.
+    loops, merged, missing : int
+        Self loops that were dropped, edges or pins that were there already, deletions of what was
+        not there.
+
+    Notes
+    -----
+    ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Values that
+    the session does not minimise are counted when they are read, in time that follows from all
+    pins, and not any more once the session has changed.  They are also counted when an update is
+    pickled or copied; the copy answers as the update did then, and keeps no session.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> session = portpart.Session(portpart.generators.grid_2d(8), 2)
+    >>> batch = session.batch()
+    >>> batch.insert_edges([0], [63])
+    >>> update = session.apply(batch)
+    >>> update.moved, update.feasible, update.effort
+    (0, True, 'cycle')
+    """
+
+    objective: str
+    value: int
+    feasible: bool
+    block_weights: np.ndarray
+    moved: int
+    migration: int
+    affected: int
+    effort: str
+    seconds: float
+    loops: int = 0
+    merged: int = 0
+    missing: int = 0
+    target: Any = None
+    measure: Callable[[str], int] = field(default=refuse_uncounted)
+
+    @property
+    def imbalance(self) -> float:
+        """Weight of the heaviest block over ``ceil(W / k)``, minus one; with a target the largest
+        ``weight_b / ceil(target_b) - 1``.
+        """
+        return imbalance_of(self.block_weights, self.target)
+
+    @property
+    def cut(self) -> int:
+        """Weight of the edges between blocks, or of the nets that touch several."""
+        return self._value("cut")
+
+    @property
+    def km1(self) -> int:
+        """Of a hypergraph."""
+        return self._value("km1")
+
+    @property
+    def soed(self) -> int:
+        """Of a hypergraph."""
+        return self._value("soed")
+
+    def _value(self, name: str) -> int:
+        return self.value if name == self.objective else self.measure(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "measure": measured(self._value)}
+
+    def _repr_html_(self) -> str:
+        return table("SessionUpdate", [
+            (self.objective, self.value), ("imbalance", f"{self.imbalance:.4f}"),
+            ("balance", "kept" if self.feasible else "NOT kept"), ("moved", self.moved),
+            ("migration", self.migration), ("affected", self.affected), ("effort", self.effort),
+            ("time", f"{1000 * self.seconds:.3f} ms")])
+
+    def __repr__(self) -> str:
+        state = "" if self.feasible else ", out of bounds"
+        return (f"<SessionUpdate: {self.objective} {self.value:,}, imbalance {self.imbalance:.4f}"
+                f"{state}, {self.moved:,} moved, {self.effort}, {1000 * self.seconds:.3f} ms>")
+
+
+# How much is done about a batch, by counts alone -----------------------------------------------
+
+
+CYCLE_PART = 40
+"""With edits of one in this many arcs or pins, all levels are refined."""
+
+FULL_PART = 2
+"""With edits of one in this many, the partition is rebuilt."""
+
+GROWTH = 21, 20
+"""All levels are refined when the objective has grown by this ratio, relative to the graph."""
+
+
+class EscalationState(NamedTuple):
+    """What has happened since all levels were refined.
+
+    Attributes
+    ----------
+    edits : int
+        Arcs or pins that have changed.
+    cost, weight : int
+        The objective then, and the total weight of edges or pins.
+    hopeless : bool
+        Whether bounds were broken even then.
+    """
+
+    edits: int
+    cost: int
+    weight: int
+    hopeless: bool
+
+    def effort(self, cost: int, weight: int, pairs: int, feasible: bool) -> str:
+        """The effort that the current state requires."""
+        if FULL_PART * self.edits > pairs:
+            return "full"
+        more, than = GROWTH
+        grown = than * cost * max(1, self.weight) > more * self.cost * max(1, weight)
+        broken = not (feasible or self.hopeless)
+        if broken or CYCLE_PART * self.edits > pairs or (grown and self.edits > 0):
+            return "cycle"
+        return "local"

@@ -1,0 +1,171 @@
+"""What there is to see of a session, between its changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from portpart.api import members_of_blocks
+from portpart.backends.programs import Array
+from portpart.errors import InputError
+from portpart.graphs import Graph, Hypergraph, read_only, table
+from portpart.options import checked_flag
+from portpart.sessions.levels import made
+from portpart.sessions.state import SessionState
+from portpart.sessions.update import refuse_uncounted
+
+
+class SessionView:
+    """The blocks of a session, what they cost and weigh, and the graph as it is now.
+
+    Attributes
+    ----------
+    k : int
+    objective : str
+    """
+
+    k: int
+    objective: str
+    _rounds: SessionState
+    _lock: threading.RLock
+    _version: int
+
+    @contextmanager
+    def _state(self) -> Iterator[SessionState]:
+        """The rounds, for one thread at a time."""
+        with self._lock:
+            self._rounds.finish()
+            yield self._rounds
+
+    @property
+    def part(self) -> Array:
+        """The block of each id that was given out, -1 where none is alive; on the device.
+
+        A copy, which is read-only on the CPU; arrays of CuPy cannot be.
+        """
+        with self._state() as rounds:
+            part = rounds.incremental.existing_part()
+            read_only([part])
+            return part
+
+    @property
+    def fixed(self) -> Array:
+        """The block that each id is fixed to, -1 where that is free; like `part`."""
+        with self._state() as rounds:
+            fixed = rounds.incremental.existing_fixed()
+            read_only([fixed])
+            return fixed
+
+    @property
+    def labels(self) -> Sequence[Any] | None:
+        """The name of each id that was given out, in the order of `part`, None for ids without a
+        name or not alive.
+
+        None if vertices have no names.
+        """
+        return self._labels(0)
+
+    @property
+    def net_labels(self) -> Sequence[Any] | None:
+        """Of a hypergraph: the same of nets, by the ids of these."""
+        return self._labels(1)
+
+    def _labels(self, kind: int) -> Sequence[Any] | None:
+        with self._state() as rounds:
+            tables = rounds.edited.tables[kind : kind + 1]
+            return tables[0].labels() if tables else None
+
+    def blocks(self) -> list[Any]:
+        """The vertices of each block: k arrays of ids, or k lists of names if there are names.
+
+        Among names a vertex that has none stands by its id.
+        """
+        with self._state() as rounds:
+            part = rounds.edited.space.to_host(rounds.incremental.existing_part())
+            return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
+
+    def ids_of(self, names: Any, nets: bool = False) -> np.ndarray:
+        """The ids of vertices, or of nets, by their names.
+
+        Parameters
+        ----------
+        names : sequence, or a single name
+            Text, or whatever else is not a number.
+        nets : bool
+            Whether they are of nets.
+
+        Raises
+        ------
+        InputError
+            If nothing alive is called so; the nearest names are suggested.
+        """
+        with self._state() as rounds:
+            tables = rounds.edited.tables[1 if checked_flag("nets", nets) else 0 :]
+            if not tables:
+                raise InputError("a graph has no nets; nets=True is for hypergraphs")
+            return rounds.edited.batch().names.alive(tables[0], names)
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The ids of the existing vertices, ascending."""
+        with self._state() as rounds:
+            return rounds.edited.ids
+
+    @property
+    def cut(self) -> int:
+        """Weight of the edges between blocks, or of the nets that touch several."""
+        return self._measured("cut")
+
+    @property
+    def km1(self) -> int:
+        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        return self._measured("km1")
+
+    @property
+    def soed(self) -> int:
+        """Of a hypergraph: see :class:`portpart.PartitionResult`."""
+        return self._measured("soed")
+
+    @property
+    def block_weights(self) -> np.ndarray:
+        """Weights of the blocks, int64, shape (k,)."""
+        with self._state() as rounds:
+            return rounds.last.weights.copy()
+
+    def graph(self) -> Graph | Hypergraph:
+        """The existing vertices, and nets, in the order of their ids, on the session's device.
+
+        With their names, if they have any.
+        """
+        with self._state() as rounds:
+            graph, (names, *net_names) = made(rounds.edited), (
+                table.existing_names() for table in rounds.edited.tables)
+            if isinstance(graph, Graph):
+                return replace(graph, names=names)
+            return replace(graph, names=names, net_names=net_names[0])
+
+    def _repr_html_(self) -> str:
+        with self._state() as rounds:
+            return table("Session", [
+                ("vertices", rounds.edited.vertices.num_alive), ("blocks", self.k),
+                (self.objective, rounds.last.cost),
+                ("balance", "kept" if rounds.feasible else "NOT kept")])
+
+    def __repr__(self) -> str:
+        with self._state() as rounds:
+            return (f"<Session: {rounds.edited.vertices.num_alive:,} vertices in {self.k:,} "
+                    f"blocks, {self.objective} {rounds.last.cost:,}>")
+
+    def _measured(self, name: str, version: int | None = None) -> int:
+        """A value of the partition, of that version if it is still the last."""
+        with self._state() as rounds:
+            if version not in (None, self._version):
+                refuse_uncounted(name)
+            if name == self.objective:
+                return rounds.last.cost
+            return rounds.measured(name)
