@@ -25,24 +25,24 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "portpart"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# From the lowest layer to the highest.  An entry is a part: one module, with /* the modules of a
-# folder, with /** those of the folders in it, too.
+# From the lowest layer to the highest.  An entry is a part: one module, or with /* the modules of a
+# folder and of the folders in it that have no entry of their own.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "interrupts", "version", "cache_folder"),
     ("options",),
-    ("backends/**",),
+    ("backends/*",),
     ("primitives/*",),
-    ("graphs/**",),
-    ("formats/**", "generators/*", "algorithms/objectives/*", "algorithms/coarsening/**",
+    ("graphs/*",),
+    ("formats/*", "generators/*", "algorithms/objectives/*", "algorithms/coarsening/*",
      "algorithms/edits/*", "algorithms/initial/*"),
-    ("inputs/*", "algorithms/placement/*", "algorithms/refinement/**"),
+    ("inputs/*", "algorithms/placement/*", "algorithms/refinement/*"),
     ("io/*", "metrics/*", "algorithms/final_balance/*", "algorithms/incremental/*"),
     ("algorithms/multilevel/*",),
     ("algorithms/recipes/*",),
     ("algorithms/mapping/*",),
     ("algorithms/*", "estimate/*"),
     ("api/*",),
-    ("compat/**", "plot/*", "sessions/*"),
+    ("compat/*", "plot/*", "sessions/*"),
     ("",),
     ("cli/*",),
     ("__main__",),
@@ -93,7 +93,7 @@ def unit_of(path: Path) -> str:
         return place
     folder = path.relative_to(PACKAGE).parent
     parts = [f"{folder.as_posix()}/*",
-             *(f"{each.as_posix()}/**" for each in (folder, *folder.parents))]
+             *(f"{each.as_posix()}/*" for each in (folder, *folder.parents))]
     return next((part for part in parts if part in FLOOR), parts[0])
 
 
