@@ -10,7 +10,6 @@ from .cluster_ratings import (
     propose_neighbour as propose_neighbour,
 )
 from .cluster_rounds import (
-    CHANCE as CHANCE,
     IS_GRANTED as IS_GRANTED,
     IS_REQUESTED as IS_REQUESTED,
     ISOLATED_KEYS as ISOLATED_KEYS,
@@ -18,6 +17,7 @@ from .cluster_rounds import (
     ClusterRounds as ClusterRounds,
     VertexList as VertexList,
     begin_single as begin_single,
+    is_granted as is_granted,
     is_root as is_root,
     list_rest as list_rest,
     list_single as list_single,
@@ -87,4 +87,10 @@ from .row_pieces import (
     MAX_SPARE as MAX_SPARE,
     is_one_piece as is_one_piece,
 )
-from .two_hop_clusters import FILL as FILL, TwoHopGroups as TwoHopGroups
+from .two_hop_clusters import (
+    TwoHopGroups as TwoHopGroups,
+    group_among as group_among,
+    groups_for as groups_for,
+    is_granted_in_group as is_granted_in_group,
+    isolated_key as isolated_key,
+)

@@ -211,6 +211,14 @@ def request_join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
             kl.atomic_add(rounds.requested, c, kl.value_or(graph.vertex_weights, v, 1))
 
 
+@kl.device
+def is_granted(v, total, weight, graph: Csr, rounds: ClusterRounds, turn):
+    """Whether a hash grants v's request to a cluster of a weight, which is `total` with all."""
+    room = kl.float64(rounds.max_weight - weight)
+    chance = CHANCE * room / kl.float64(total - weight)
+    return is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance)
+
+
 @kl.kernel
 def grant_random(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, turn):
     """Where too many ask, choose about as many as fill half of the room; atomic, independent of
@@ -220,9 +228,7 @@ def grant_random(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, turn)
     if rounds.join_requests[v] != 0:
         c = rounds.proposal[v]
         if rounds.requested[c] > rounds.max_weight:
-            room = kl.float64(rounds.max_weight - rounds.cluster_weight[c])
-            chance = CHANCE * room / kl.float64(rounds.requested[c] - rounds.cluster_weight[c])
-            if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
+            if is_granted(v, rounds.requested[c], rounds.cluster_weight[c], graph, rounds, turn):
                 rounds.join_requests[v] = kl.int8(IS_GRANTED)
                 kl.atomic_add(rounds.granted, c, kl.value_or(graph.vertex_weights, v, 1))
 

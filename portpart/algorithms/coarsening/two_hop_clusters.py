@@ -65,19 +65,38 @@ class TwoHopGroups(WorkRecord):
 
 
 @kl.device
-def majority_block(v, rounds: ClusterRounds):
+def isolated_key(v, rounds: ClusterRounds):
+    """The key of a vertex without a proposal, which some of its label share."""
+    return hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1)
+
+
+@kl.device
+def preferred_cluster(v, rounds: ClusterRounds):
     """The cluster that v rates highest, or a key behind all clusters."""
     key = kl.int64(rounds.proposal[v])
     if key == NO_VERTEX:
-        key = rounds.vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
+        key = rounds.vertices + isolated_key(v, rounds)
     return key
 
 
 @kl.device
-def groups_for(key, groups: TwoHopGroups, max_weight):
-    """Number of groups for the vertices that prefer a cluster."""
-    wanted = FILL * (groups.weight[key] // max(1, max_weight)) + FILL
-    return min(wanted, (kl.int64(groups.count[key]) + 1) // 2)
+def groups_for(count, weight, max_weight):
+    """Number of groups for the vertices, of a weight, that prefer a cluster."""
+    return min(FILL * (weight // max(1, max_weight)) + FILL, (kl.int64(count) + 1) // 2)
+
+
+@kl.device
+def group_among(global_id, count, seed):
+    """Which of so many groups a vertex is dealt into."""
+    return (hash_of(global_id, seed) & 0x7FFFFFFF) % count
+
+
+@kl.device
+def is_granted_in_group(global_id, weight, leads, rounds: ClusterRounds):
+    """Whether a vertex is in its group of a weight: it leads, or all fit, or a hash grants it."""
+    chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
+    favoured = is_drawn(hash_of(global_id, mixed(rounds.seed)), chance)
+    return favoured or leads or weight <= rounds.max_weight
 
 
 @kl.kernel
@@ -95,7 +114,7 @@ def clear_preferred(key, groups: TwoHopGroups):
 def count_preferred(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups: TwoHopGroups):
     """Count v for its preferred cluster; atomic, independent of order."""
     v = listed.active[i]
-    key = majority_block(v, rounds)
+    key = preferred_cluster(v, rounds)
     kl.atomic_add(groups.count, key, 1)
     kl.atomic_add(groups.weight, key, kl.value_or(graph.vertex_weights, v, 1))
     kl.atomic_min(groups.first, key, v)
@@ -108,9 +127,9 @@ def place_groups(i, listed: VertexList, rounds: ClusterRounds, groups: TwoHopGro
     The number, made negative, takes the place of the first vertex, which compares with no vertex.
     """
     v = listed.active[i]
-    key = majority_block(v, rounds)
+    key = preferred_cluster(v, rounds)
     if groups.first[key] == v:
-        count = groups_for(key, groups, rounds.max_weight)
+        count = groups_for(groups.count[key], groups.weight[key], rounds.max_weight)
         number = kl.atomic_add(groups, TwoHopGroups.groups, count)
         groups.first[key] = kl.int32(-1 - kl.int64(number))
 
@@ -123,11 +142,11 @@ def enter_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, groups
     The group replaces v's proposal.
     """
     v = listed.active[i]
-    key = majority_block(v, rounds)
-    count = groups_for(key, groups, rounds.max_weight)
+    key = preferred_cluster(v, rounds)
+    count = groups_for(groups.count[key], groups.weight[key], rounds.max_weight)
     group = -1 - kl.int64(groups.first[key])
     if count > 0:
-        group += (hash_of(global_id(v, graph), rounds.seed) & 0x7FFFFFFF) % count
+        group += group_among(global_id(v, graph), count, rounds.seed)
         kl.atomic_min(groups.group_leader, group, v)
         kl.atomic_add(groups.group_weight, group, kl.value_or(graph.vertex_weights, v, 1))
     else:
@@ -144,10 +163,8 @@ def grant_in_group(i, listed: VertexList, graph: Csr, rounds: ClusterRounds, gro
     group = rounds.proposal[v]
     rounds.join_requests[v] = kl.int8(0)
     if group != NO_VERTEX:
-        weight = groups.group_weight[group]
-        chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
-        favoured = is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed)), chance)
-        if favoured or groups.group_leader[group] == v or weight <= rounds.max_weight:
+        leads = groups.group_leader[group] == v
+        if is_granted_in_group(global_id(v, graph), groups.group_weight[group], leads, rounds):
             rounds.join_requests[v] = kl.int8(1)
             kl.atomic_add(groups.group_granted, group, kl.value_or(graph.vertex_weights, v, 1))
 

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.coarsening import FILL, ISOLATED_KEYS, ClusterRounds, VertexList
+from portpart.algorithms.coarsening import (
+    ISOLATED_KEYS,
+    ClusterRounds,
+    VertexList,
+    group_among,
+    groups_for,
+    is_granted_in_group,
+    isolated_key,
+)
 from portpart.algorithms.coarsening.ranks.state import State
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
@@ -23,10 +31,7 @@ from portpart.primitives import (
     Talk,
     gather,
     grouped,
-    hash_of,
-    is_drawn,
     lower_bound,
-    mixed,
     positions_of,
 )
 
@@ -175,7 +180,7 @@ def write_leftover(i, listed: VertexList, graph: Csr, names, rounds: ClusterRoun
     if key != NO_VERTEX:
         key = kl.int64(names[key])
     else:
-        key = num_vertices + (hash_of(kl.value_or(rounds.label, v, 0), 0) & (ISOLATED_KEYS - 1))
+        key = num_vertices + isolated_key(v, rounds)
     rows.keys[i] = key
     rows.names[i] = names[v]
     rows.ids[i] = global_id(v, graph)
@@ -207,9 +212,9 @@ def count_leftover(i, rows: Leftovers, preferred_clusters: Dealt):
 def deal(i, rows: Leftovers, preferred_clusters: Dealt, rounds: ClusterRounds, groups):
     """groups[i] = the group, of its preferred cluster, that a vertex is dealt into by a hash."""
     place = place_in(rows.keys[i], preferred_clusters)
-    wanted = FILL * (preferred_clusters.weights[place] // max(1, rounds.max_weight)) + FILL
-    count = min(wanted, (preferred_clusters.counts[place] + 1) // 2)
-    groups[i] = (place << 32) + (hash_of(rows.ids[i], rounds.seed) & 0x7FFFFFFF) % count
+    count = groups_for(preferred_clusters.counts[place], preferred_clusters.weights[place],
+                       rounds.max_weight)
+    groups[i] = (place << 32) + group_among(rows.ids[i], count, rounds.seed)
 
 
 @kl.kernel
@@ -234,11 +239,8 @@ def grant_dealt(i, rows: Leftovers, groups, dealt: Dealt, rounds: ClusterRounds,
     order.
     """
     place = place_in(groups[i], dealt)
-    weight = dealt.weights[place]
-    chance = kl.float64(rounds.max_weight) / kl.float64(FILL * max(1, weight))
-    takes = is_drawn(hash_of(rows.ids[i], mixed(rounds.seed)), chance)
-    if dealt.leaders[place] == rows.ids[i] or weight <= rounds.max_weight:
-        takes = True
+    leads = dealt.leaders[place] == rows.ids[i]
+    takes = is_granted_in_group(rows.ids[i], dealt.weights[place], leads, rounds)
     granted[i] = kl.int8(takes)
     if takes:
         kl.atomic_add(dealt.granted, place, rows.weights[i])

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.coarsening import (
-    CHANCE,
     IS_GRANTED,
     IS_REQUESTED,
     ClusterRounds,
     VertexList,
+    is_granted,
 )
 from portpart.backends import language as kl
 from portpart.backends.language.records import Record
 from portpart.backends.language.statics import StaticValue
 from portpart.backends.programs import Array, WorkRecord, work
-from portpart.graphs import Csr, global_id
+from portpart.graphs import Csr
 from portpart.graphs.ranks import Identities
-from portpart.primitives import Halo, hash_of, is_drawn, mixed, rank_of
+from portpart.primitives import Halo, rank_of
 
 IS_WATCHED = -1
 """In place of a weight that asks for room: the cluster's weight is wanted if it changes."""
@@ -215,10 +215,7 @@ def grant_requests(i, listed: VertexList, graph: Csr, rounds: ClusterRounds,
         if total == REFUSED:
             rounds.join_requests[v] = kl.int8(0)
         elif total > rounds.max_weight:
-            weighs = rounds.cluster_weight[c]
-            room = kl.float64(rounds.max_weight - weighs)
-            chance = CHANCE * room / kl.float64(total - weighs)
-            if is_drawn(hash_of(global_id(v, graph), mixed(rounds.seed) ^ turn), chance):
+            if is_granted(v, total, rounds.cluster_weight[c], graph, rounds, turn):
                 rounds.join_requests[v] = kl.int8(IS_GRANTED)
                 weight = kl.value_or(graph.vertex_weights, v, 1)
                 if c >= rounds.vertices:
