@@ -8,6 +8,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.language.records import Record
+from portpart.backends.language.statics import StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.rows import Csr, Runs, distinct
 from portpart.graphs.structure import team_for
@@ -125,7 +126,8 @@ def reached(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, known: 
     """
     team, n, num_rows = team_for(mean), len(pairs), len(rows.begin)
     counts = space.empty(n, np.int64)
-    space.parallel_for(n, count_new, pairs, num_rows, rows, known, width, counts, team=team)
+    space.parallel_for(n, count_entries.bound(counted=is_new), pairs, num_rows, rows, known, width,
+                       counts, team=team)
     offsets = offsets_from_counts(space, counts)
     found = space.empty(int(space.to_host(offsets[n:])[0]), np.int64)
     space.parallel_for(n, list_new, pairs, num_rows, rows, known, width, offsets, found, team=team)
@@ -181,7 +183,8 @@ def block_rows(space: ExecutionSpace, pairs: Array, rows: Csr, mean: float, know
     """
     team, n, num_rows = team_for(mean), len(pairs), len(rows.begin)
     counts = space.empty(n, np.int64)
-    space.parallel_for(n, count_had, pairs, num_rows, rows, known, width, counts, team=team)
+    space.parallel_for(n, count_entries.bound(counted=is_had), pairs, num_rows, rows, known, width,
+                       counts, team=team)
     offsets = offsets_from_counts(space, counts)
     entries = int(space.to_host(offsets[n:])[0])
     made = BlockRows(offsets, space.empty(entries, np.int32), space.empty(entries, np.int64))
@@ -219,6 +222,12 @@ def number_in(block, item, known: BlockPairs, width):
         if place >= 0:
             result = kl.int64(known.ranks[place]) - known.first[block]
     return result
+
+
+@kl.device
+def is_had(block, item, known: BlockPairs, width):
+    """Whether a block has an item."""
+    return kl.int64(number_in(block, item, known, width) >= 0)
 
 
 @kl.device
@@ -260,13 +269,14 @@ def number_own(i, known: BlockPairs, width, numbers):
 
 
 @kl.kernel
-def count_new(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts):
-    """counts[i] = entries of the row of pair i that its block does not have yet.  A team."""
+def count_entries(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts,
+                  counted: StaticValue):
+    """counts[i] = entries of the row of pair i that count for its block.  A team."""
     block = pairs[i] // num_rows
     row = pairs[i] % num_rows
     count = kl.int64(0)
     for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
-        count += is_new(block, rows.targets[place], known, width)
+        count += counted(block, rows.targets[place], known, width)
     count = kl.team_sum(count)
     if kl.lane() == 0:
         counts[i] = count
@@ -289,19 +299,6 @@ def list_new(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, offsets, f
             found[next_place + until - 1] = block * width + rows.targets[place]
         next_place += kl.team_last(until)
         base += kl.team_size()
-
-
-@kl.kernel
-def count_had(i, pairs, num_rows, rows: Csr, known: BlockPairs, width, counts):
-    """counts[i] = entries of the row of pair i that its block has.  A team."""
-    block = pairs[i] // num_rows
-    row = pairs[i] % num_rows
-    count = kl.int64(0)
-    for place in range(rows.begin[row] + kl.lane(), rows.end[row], kl.team_size()):
-        count += kl.int64(number_in(block, rows.targets[place], known, width) >= 0)
-    count = kl.team_sum(count)
-    if kl.lane() == 0:
-        counts[i] = count
 
 
 @kl.kernel

@@ -16,6 +16,7 @@ import numpy as np
 from portpart.backends import language as kl
 from portpart.errors import InputError
 from portpart.graphs.weights import NOT_NEGATIVE, exact_total
+from portpart.primitives import row_at
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
@@ -198,20 +199,6 @@ def mixed(u, v, weight):
 
 
 @kl.device
-def tail_of(arc, offsets, num_vertices):
-    """The vertex that arc leaves: the last one whose offset is <= arc."""
-    low = kl.int64(0)
-    high = kl.int64(num_vertices)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if offsets[middle] <= arc:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@kl.device
 def store_sum(sums, item, which, value):
     """Write one sum of an item, by the first lane."""
     if kl.lane() == 0:
@@ -238,7 +225,7 @@ def survey_arcs(item, offsets, targets, weights, num_vertices, num_arcs, first, 
     """
     begin = item * ENTRIES_PER_ITEM
     end = min(begin + ENTRIES_PER_ITEM, num_arcs)
-    u = tail_of(min(begin + kl.lane(), end - 1), offsets, num_vertices)
+    u = row_at(min(begin + kl.lane(), end - 1), offsets, num_vertices)
     loops = kl.int64(0)
     difference = kl.uint64(0)
     heavy = kl.int64(0)

@@ -18,14 +18,7 @@ from portpart.graphs.arrays import (
     owned,
     space_of,
 )
-from portpart.graphs.checks import (
-    RowTerms,
-    check_offsets,
-    inspect_offset,
-    mixed,
-    refuse_offsets,
-    tail_of,
-)
+from portpart.graphs.checks import RowTerms, check_offsets, inspect_offset, mixed, refuse_offsets
 from portpart.graphs.csr import narrowed, tails, unpacked
 from portpart.graphs.from_arrays import MAX_VERTICES, checked_count, refuse_few_of_many
 from portpart.graphs.hypergraph import Hypergraph
@@ -33,7 +26,7 @@ from portpart.graphs.names import in_order
 from portpart.graphs.rows import Runs
 from portpart.graphs.structure import read_only
 from portpart.graphs.weights import checked_vertex_weights, integral, total_of
-from portpart.primitives import sort_rows, sorted_pairs
+from portpart.primitives import row_at, sort_rows, sorted_pairs
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
@@ -230,7 +223,7 @@ def survey_pins(item, offsets, items, num_rows, num_items, limit, turned, found)
     total = kl.uint64(0)
     row = kl.int64(0)
     if begin < end:
-        row = tail_of(min(begin + kl.lane(), end - 1), offsets, num_rows)
+        row = row_at(min(begin + kl.lane(), end - 1), offsets, num_rows)
     for i in range(begin + kl.lane(), end, kl.team_size()):
         while offsets[row + 1] <= i:
             row += 1

@@ -10,6 +10,7 @@ from .basic import (
     place_of as place_of,
     put_one as put_one,
     put_to as put_to,
+    row_at as row_at,
 )
 from .best_candidate import (
     HIGHEST as HIGHEST,

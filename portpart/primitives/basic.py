@@ -84,6 +84,12 @@ def lower_bound(values, first, last, value):
     return low
 
 
+@kl.device
+def row_at(place, begin, num_rows):
+    """The row that a place is in: the last one that begins there or before it, or row 0."""
+    return lower_bound(begin, 1, num_rows, place + 1) - 1
+
+
 # Places in ascending names, sooner than by bisection of all of them ----------------------------
 #
 # Names are divided into buckets.  Where names lie evenly, as in random order, each has a few.

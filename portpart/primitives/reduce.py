@@ -11,6 +11,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import Kernel
+from portpart.backends.language.statics import StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.errors import InputError
 
@@ -55,7 +56,8 @@ def elements_of_rows_above(space: ExecutionSpace, offsets: Array, length: int) -
     """How many elements those of these rows have that are longer: int64, shape (1,)."""
     result = space.zeros(1, np.int64)
     rows = len(offsets) - 1
-    space.parallel_for(-(-rows // TILE), add_above, offsets, rows, length, result, team=256)
+    space.parallel_for(-(-rows // TILE), add_above.bound(counts_rows=False), offsets, rows, length,
+                       result, team=256)
     return result
 
 
@@ -63,7 +65,8 @@ def num_rows_above(space: ExecutionSpace, offsets: Array, length: int) -> Array:
     """How many of these rows have more elements: int64, shape (1,)."""
     result = space.zeros(1, np.int64)
     rows = len(offsets) - 1
-    space.parallel_for(-(-rows // TILE), count_above, offsets, rows, length, result, team=256)
+    space.parallel_for(-(-rows // TILE), add_above.bound(counts_rows=True), offsets, rows, length,
+                       result, team=256)
     return result
 
 
@@ -122,27 +125,15 @@ def longest_in_tile(tile, offsets, rows, result):
 
 
 @kl.kernel
-def count_above(tile, offsets, rows, length, result):
-    """Add the rows of the tile with more than `length` elements; atomic, independent of order."""
-    count = kl.int64(0)
-    for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
-        if kl.int64(offsets[row + 1]) - kl.int64(offsets[row]) > length:
-            count += 1
-    count = kl.team_sum(count)
-    if kl.lane() == 0:
-        kl.atomic_add(result, 0, count)
-
-
-@kl.kernel
-def add_above(tile, offsets, rows, length, result):
-    """Add the elements of rows of the tile that have more than `length`; atomic, independent of
+def add_above(tile, offsets, rows, length, result, counts_rows: StaticValue):
+    """Add the rows of the tile with more than `length` elements, or these; atomic, independent of
     order.
     """
     total = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
         size = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
         if size > length:
-            total += size
+            total += 1 if counts_rows else size
     total = kl.team_sum(total)
     if kl.lane() == 0:
         kl.atomic_add(result, 0, total)

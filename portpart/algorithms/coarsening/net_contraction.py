@@ -20,7 +20,6 @@ from portpart.algorithms.coarsening.net_merging import (
     CoarseNets,
     DistinctPins,
     distinct_pins,
-    net_at,
     record_merging,
     runs_of,
     slot_type,
@@ -30,7 +29,7 @@ from portpart.backends import language as kl
 from portpart.backends.language.records import Words
 from portpart.backends.programs import Array, Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
-from portpart.primitives import SCAN_TILE, TEAM, iota, sorted_pairs, tiles_of
+from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of
 
 
 class NetTotals(Words):
@@ -220,7 +219,7 @@ def copy_net(net, num_nets, work: CoarseNets, offsets, weights):
 @kl.kernel
 def copy_pins(stretch, num_nets, found: DistinctPins, work: CoarseNets, pins, turned):
     """Copy pins of nets that stay, and write each the other way round as a key to be sorted."""
-    net = net_at(stretch * RUN, num_nets, found.begin)
+    net = row_at(stretch * RUN, found.begin, num_nets)
     end = min((stretch + 1) * RUN, kl.int64(found.begin[num_nets]))
     for i in range(stretch * RUN + kl.lane(), end, kl.team_size()):
         while found.begin[net + 1] <= i:

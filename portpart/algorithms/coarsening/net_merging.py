@@ -25,7 +25,7 @@ from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import MAX_INT32, Hypergraph, Nets
-from portpart.primitives import mixed, record_scan, record_scans, sort_rows, tiles_of
+from portpart.primitives import mixed, record_scan, record_scans, row_at, sort_rows, tiles_of
 
 RUN = 32
 """Pins of an item of work; consecutive ones are often of one net."""
@@ -120,24 +120,10 @@ def _record(records: dict[str, Any], like: FineNetSizes) -> Program:
     return program
 
 
-@kl.device
-def net_at(place, num_nets, begin):
-    """The net that a place among the pins belongs to, by bisection."""
-    low = kl.int64(0)
-    high = kl.int64(num_nets) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if begin[middle] <= place:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 @kl.kernel
 def pack_pins(stretch, num_nets, num_pins, nets: Nets, cluster, keys):
     """keys[i] = net and cluster of pin i, for the pins of the stretch."""
-    net = net_at(stretch * RUN, num_nets, nets.begin)
+    net = row_at(stretch * RUN, nets.begin, num_nets)
     for i in range(stretch * RUN + kl.lane(), min((stretch + 1) * RUN, num_pins), kl.team_size()):
         while nets.end[net] <= i:
             net += 1
@@ -332,7 +318,7 @@ def compare_pins(stretch, found: DistinctPins, work: CoarseNets):
 
     Nets of one digest that differ all the same stay two nets, whatever others they equal.
     """
-    net = net_at(stretch * RUN, found.nets, found.begin)
+    net = row_at(stretch * RUN, found.begin, found.nets)
     end = min((stretch + 1) * RUN, kl.int64(found.begin[found.nets]))
     for i in range(stretch * RUN + kl.lane(), end, kl.team_size()):
         while found.begin[net + 1] <= i:

@@ -18,6 +18,7 @@ from portpart.algorithms.objectives import (
     NetRows,
     PinCounts,
     add_pins,
+    begin_listing_net,
     find_large,
     find_small,
     is_alone,
@@ -86,7 +87,8 @@ def record_pins(this: Recording) -> None:
     program = this.program
     counts: Any = program.records["net_counts"]
     pins: Any = program.records["counts"]
-    program.launch(counts.relisted, relist_net, team=SMALL_TEAM)
+    program.launch(counts.relisted, begin_listing_net, team=SMALL_TEAM,
+                   part=this.run.moves.part, store=write_list)
     program.launch(counts.deleted, account_deleted_net)
     program.launch(counts.weighed, weigh_net, team=NET_TEAM)
     program.launch(pins.changed, update_edited_pin)
@@ -164,19 +166,6 @@ def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
             changed = find_large(net, graph, state.pin_counts, state.moves.part)
         update_net(net, connectivity, changed * net_counts.activates, graph, state, price,
                    concerns_few)
-
-
-@kl.kernel
-def relist_net(net, graph: NetRows, moves: Moves):
-    """Write again what a net without counters lists; edited nets follow later."""
-    blocks = kl.team_array(kl.int32, MAX_SMALL)
-    size = size_of_net(net, graph.nets)
-    if size <= MAX_SMALL:
-        begin = kl.int64(graph.nets.begin[net])
-        for j in range(kl.lane(), size, kl.team_size()):
-            blocks[j] = moves.part[graph.nets.pins[begin + j]]
-        kl.team_sync()
-        write_list(net, size, blocks, graph)
 
 
 @kl.kernel

@@ -17,7 +17,6 @@ from portpart.algorithms.incremental.net_changes import (
     NetEditCounts,
     find_listed,
     find_newly_large,
-    relist_net,
     return_pins,
     revert_pin,
 )
@@ -28,9 +27,11 @@ from portpart.algorithms.objectives import (
     NetWords,
     PinSets,
     PinStateSizes,
+    begin_listing_net,
     find_sets,
     net_words,
     words_for,
+    write_list,
 )
 from portpart.algorithms.refinement.moves import state
 from portpart.algorithms.refinement.nets import (
@@ -263,7 +264,8 @@ class NetsFollowed:
                                rows.lists, where)
         rows = self(edited)
         if self._pins_have_moved():
-            space.parallel_for(self.graph.nets.count, relist_net, rows, where, team=SMALL_TEAM)
+            space.parallel_for(self.graph.nets.count, begin_listing_net.bound(store=write_list),
+                               rows, where.part, team=SMALL_TEAM)
         counts, lists = ListWords(space.to_host(rows.list_words.array)), rows.lists
         for listed, count in ((lists.small_list, counts.small_touched),
                               (lists.large_list, counts.large_touched)):

@@ -7,7 +7,12 @@ from typing import Any
 from portpart.algorithms.incremental.edits import EditCounts, NewVertices, new_vertex
 from portpart.algorithms.objectives import NetRows, size_of_net
 from portpart.algorithms.refinement import Figures, Journal, set_previous_block
-from portpart.algorithms.refinement.blocks import Blocks, add_block_weight, set_move_cost
+from portpart.algorithms.refinement.blocks import (
+    Blocks,
+    add_block_weight,
+    first_of_most,
+    set_move_cost,
+)
 from portpart.algorithms.refinement.incumbent import Incumbent
 from portpart.algorithms.refinement.moves import Moves, join_block, join_target, set_target
 from portpart.backends import language as kl
@@ -20,8 +25,6 @@ from portpart.graphs import Csr
 
 
 NONE = -1
-
-HEAVIEST = 2**62
 
 ROUNDS = 4
 """A new vertex waits so often for a neighbour to be placed."""
@@ -77,17 +80,15 @@ def most_connected_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: F
 
 
 @kl.device
+def lightness(b, blocks: Blocks, figures: Figures):
+    """The smaller, the more block b weighs."""
+    return -blocks.weight[b]
+
+
+@kl.device
 def place_lightest(v, weight, moves: Moves, blocks: Blocks, figures: Figures):
     """Put v into the lightest block, of equal ones the first.  All lanes of a team."""
-    least = kl.int64(HEAVIEST)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        least = min(least, kl.int64(blocks.weight[b]))
-    least = kl.team_min(least)
-    block = kl.int64(figures.blocks)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        if blocks.weight[b] == least:
-            block = min(block, kl.int64(b))
-    block = kl.team_min(block)
+    block = first_of_most(blocks, figures, lightness)
     kl.team_sync()
     if kl.lane() == 0:
         join_block(v, block, moves)

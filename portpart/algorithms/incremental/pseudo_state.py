@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.refinement import Figures, RefinementSizes, Run
-from portpart.algorithms.refinement.blocks import Blocks, free_capacity
+from portpart.algorithms.refinement.blocks import Blocks, first_of_most, free_capacity
 from portpart.algorithms.refinement.moves import Moves, sum_copies
 from portpart.algorithms.refinement.prefix import MoveSequence, PrefixWords
 from portpart.backends import language as kl
@@ -101,15 +101,7 @@ def pseudo_for(space: ExecutionSpace, sizes: RefinementSizes, run: Run) -> Pseud
 @kl.device
 def find_most_capacity(blocks: Blocks, figures: Figures, words: PseudoWords):
     """Find the block with most room, of equal ones the first.  All lanes of a team together."""
-    most = kl.int64(LOWEST)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        most = max(most, free_capacity(b, blocks, figures))
-    most = kl.team_max(most)
-    first = kl.int64(figures.blocks)
-    for b in range(kl.lane(), figures.blocks, kl.team_size()):
-        if free_capacity(b, blocks, figures) == most:
-            first = min(first, kl.int64(b))
-    first = kl.team_min(first)
+    first = first_of_most(blocks, figures, free_capacity)
     if kl.lane() == 0:
         words.most_capacity = first
     return first

@@ -7,6 +7,7 @@ several times, and the best attempt is taken.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -54,14 +55,26 @@ BISECTION_WORK = 8192
 """Rough work of one bisection, in light items: a few are worth a second thread."""
 
 
-def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+def halved(first: int, last: int) -> tuple[int, int]:
+    """The middle of a range of blocks, and a price of 1."""
+    return first + (last - first) // 2, 1
+
+
+def splits_of(num_blocks: int, split: Callable[[int, int], tuple[int, int]] = halved,
+              ) -> tuple[np.ndarray, np.ndarray]:
     """The bisections that make `num_blocks` blocks.
+
+    Parameters
+    ----------
+    split : callable
+        Returns where it divides a range, given by its first block and its end, and what a cut arc
+        costs per weight.
 
     Returns
     -------
     rows : numpy.ndarray of int64, shape (num_blocks - 1, 4)
         First block, first block of side 1, end of the blocks, and what a cut arc costs per weight,
-        here 1, level by level.
+        level by level.
     level_begin : numpy.ndarray of int64
         Where levels begin in `rows`, and their end.
     """
@@ -71,8 +84,8 @@ def splits_of(num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
     while level := [(first, last) for first, last in level if last - first > 1]:
         halves = []
         for first, last in level:
-            middle = first + (last - first) // 2
-            rows.append((first, middle, last, 1))
+            middle, price = split(first, last)
+            rows.append((first, middle, last, price))
             halves += [(first, middle), (middle, last)]
         begins.append(len(rows))
         level = halves

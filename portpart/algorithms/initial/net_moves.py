@@ -11,6 +11,7 @@ from portpart.algorithms.initial.fm_gains import AttemptScratch, Bisection, keep
 from portpart.algorithms.initial.net_keys import VertexNets, scaled_cost, size_of
 from portpart.backends import language as kl
 from portpart.backends.language.records import Record
+from portpart.primitives import lower_bound
 
 NOWHERE = -1
 
@@ -112,15 +113,7 @@ def update_net_keys(net, moved: MovedVertex, bisection: Bisection, graph: Vertex
 @kl.device
 def turn_of(position, nets, attempts: AttemptScratch):
     """Which of this many nets of a team the pin at a position is of."""
-    low = kl.int64(0)
-    high = kl.int64(nets - 1)
-    while low < high:
-        middle = (low + high) // 2
-        if kl.int64(attempts.stops[middle]) <= position:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return lower_bound(attempts.stops, 0, nets - 1, position + 1)
 
 
 @kl.device

@@ -49,20 +49,13 @@ def splits_along(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
     """
     if not topology.is_hierarchy:
         return splits_of(topology.num_elements)
-    rows: list[tuple[int, int, int, int]] = []
-    begins = [0]
-    level = [(0, topology.num_elements)]
-    while level := [(first, last) for first, last in level if last - first > 1]:
-        halves = []
-        for first, last in level:
-            inside = bisect_left(topology.group_sizes, last - first) - 1
-            size = topology.group_sizes[inside]
-            middle = first + (last - first) // size // 2 * size
-            rows.append((first, middle, last, topology.level_distances[inside]))
-            halves += [(first, middle), (middle, last)]
-        begins.append(len(rows))
-        level = halves
-    return np.array(rows, np.int64).reshape(-1, 4), np.array(begins, np.int64)
+
+    def split(first: int, last: int) -> tuple[int, int]:
+        inside = bisect_left(topology.group_sizes, last - first) - 1
+        size = topology.group_sizes[inside]
+        return first + (last - first) // size // 2 * size, topology.level_distances[inside]
+
+    return splits_of(topology.num_elements, split)
 
 
 def splits_of_ranges(num_ranges: int, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -38,6 +38,7 @@ from .net_sets import (
     find_large as find_large,
     find_small as find_small,
     store_large as store_large,
+    store_list as store_list,
     store_small as store_small,
     write_list as write_list,
 )

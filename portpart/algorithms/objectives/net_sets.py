@@ -18,6 +18,7 @@ from portpart.algorithms.objectives.pin_state import (
     size_of_net,
 )
 from portpart.backends import language as kl
+from portpart.backends.language.statics import StaticValue
 
 NONE = -1
 
@@ -222,8 +223,8 @@ def begin_net(net, graph: NetRows, part):
 
 
 @kl.kernel
-def begin_listing_net(net, graph: NetRows, part):
-    """Find what a net touches that has no words for it, and lists it."""
+def begin_listing_net(net, graph: NetRows, part, store: StaticValue):
+    """Find what a net touches that has no words for it, and store it, or only list it."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
     size = size_of_net(net, graph.nets)
     begin = kl.int64(graph.nets.begin[net])
@@ -231,7 +232,7 @@ def begin_listing_net(net, graph: NetRows, part):
         for j in range(kl.lane(), size, kl.team_size()):
             blocks[j] = part[graph.nets.pins[begin + j]]
         kl.team_sync()
-        store_list(net, size, blocks, graph)
+        store(net, size, blocks, graph)
 
 
 @kl.kernel

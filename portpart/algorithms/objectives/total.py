@@ -14,6 +14,7 @@ from portpart.algorithms.objectives.net_sets import (
     begin_net,
     forget_large_nets,
     store_counted_net,
+    store_list,
 )
 from portpart.algorithms.objectives.objective import Objective, Tables
 from portpart.algorithms.objectives.pin_counts import PIECE, count_piece
@@ -85,7 +86,8 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
     space.parallel_for(1, forget_large_nets, rows)
     space.parallel_for(hypergraph.num_nets, begin_net, rows, part)
     listing = hypergraph.num_nets if len(sets.touched) > 0 else 0
-    space.parallel_for(listing, begin_listing_net, rows, part, team=SMALL_TEAM)
+    space.parallel_for(listing, begin_listing_net.bound(store=store_list), rows, part,
+                       team=SMALL_TEAM)
     space.parallel_for(large, begin_counting, rows, counts, team=SMALL_TEAM)
     space.parallel_for(large * pieces, count_piece, rows, counts, part, pieces,
                        team=LARGE_TEAM)

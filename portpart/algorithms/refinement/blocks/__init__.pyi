@@ -11,6 +11,7 @@ from .state import (
     TargetCapacity as TargetCapacity,
     add_block_weight as add_block_weight,
     find_overloaded as find_overloaded,
+    first_of_most as first_of_most,
     free_capacity as free_capacity,
     has_heavy as has_heavy,
     heavy_weights as heavy_weights,

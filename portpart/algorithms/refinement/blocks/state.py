@@ -58,10 +58,27 @@ class Blocks(WorkRecord):
 # What blocks weigh and may weigh: how other modules change it ----------------------------------
 
 
+LOWEST = -(2**63)
+
+
 @kl.device
 def free_capacity(b, blocks: Blocks, figures: Figures):
     """How much more block b may weigh."""
     return blocks.limits[b] + figures.slack - blocks.weight[b]
+
+
+@kl.device
+def first_of_most(blocks: Blocks, figures: Figures, measure: StaticValue):
+    """The block with most of a measure, of equal ones the first.  All lanes of a team together."""
+    most = kl.int64(LOWEST)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        most = max(most, measure(b, blocks, figures))
+    most = kl.team_max(most)
+    first = kl.int64(figures.blocks)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        if measure(b, blocks, figures) == most:
+            first = min(first, kl.int64(b))
+    return kl.team_min(first)
 
 
 @kl.device

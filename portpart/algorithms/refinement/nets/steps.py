@@ -16,6 +16,7 @@ from portpart.algorithms.objectives import (
     begin_listing_net,
     begin_net,
     net_sizes,
+    store_list,
     words_for,
 )
 from portpart.algorithms.refinement import (
@@ -82,7 +83,8 @@ class NetSteps(AccountingSteps):
         if this.widths.hubs:
             program.launch(this.run.level.hubs, split_hub)
         program.launch(sets.nets, begin_net, part=part)
-        program.launch(sets.listing, begin_listing_net, team=SMALL_TEAM, part=part)
+        program.launch(sets.listing, begin_listing_net, team=SMALL_TEAM, part=part,
+                       store=store_list)
         program.launch(sets.large, begin_large_net, team=LARGE_TEAM, part=part)
 
     def refresh(self, this: Recording) -> None:

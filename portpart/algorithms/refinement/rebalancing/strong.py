@@ -17,7 +17,7 @@ from portpart.backends import language as kl
 from portpart.backends.language.records import StaticArray
 from portpart.backends.language.statics import StaticValue
 from portpart.graphs import Csr
-from portpart.primitives import SCAN_TILE, TEAM, scan_tile_sums
+from portpart.primitives import SCAN_TILE, TEAM, row_at, scan_tile_sums
 
 NONE = -1
 
@@ -116,15 +116,7 @@ def end_of_row(blocks: Blocks):
 @kl.device
 def place_at(position, blocks: Blocks):
     """Which block's interval of free capacity covers a position before the end of the row."""
-    low = kl.int64(0)
-    high = blocks.destinations
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if blocks.room[middle] <= position:
-            low = middle
-        else:
-            high = middle
-    return low
+    return row_at(position, blocks.room, blocks.destinations)
 
 
 @kl.device
