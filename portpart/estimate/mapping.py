@@ -21,7 +21,7 @@ from portpart.algorithms.mapping import (
     mapper_of,
 )
 from portpart.algorithms.objectives import MAX_COUNTED
-from portpart.algorithms.placement import MAX_SWAPPED, BlockPlaces, Proposals, has_table
+from portpart.algorithms.placement import MAX_SWAPPED, BlockPlaces, SwapProposals, has_table
 from portpart.algorithms.recipes import JetConfig, PortpartConfig, find
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.backends.programs import bytes_of
@@ -94,7 +94,8 @@ def distance_bytes(machine: Topology) -> int:
 
 def swap_bytes(num_elements: int) -> int:
     """Bytes of what swaps work on."""
-    return bytes_of((BlockPlaces, Proposals), num_elements) if num_elements <= MAX_SWAPPED else 0
+    has_swaps = num_elements <= MAX_SWAPPED
+    return bytes_of((BlockPlaces, SwapProposals), num_elements) if has_swaps else 0
 
 
 def _kept_bytes(graph: LevelSize, config: Any) -> int:

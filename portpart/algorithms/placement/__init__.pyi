@@ -1,4 +1,8 @@
-from .swaps import MAX_SWAPPED as MAX_SWAPPED, BlockPlaces as BlockPlaces, Proposals as Proposals
+from .swaps import (
+    MAX_SWAPPED as MAX_SWAPPED,
+    BlockPlaces as BlockPlaces,
+    SwapProposals as SwapProposals,
+)
 from .traffic import (
     has_table as has_table,
     swap_groups as swap_groups,

@@ -66,7 +66,7 @@ class BlockPlaces(WorkRecord):
     table: Array = work(np.int64, lambda k: k * k)
 
 
-class Proposals(WorkRecord):
+class SwapProposals(WorkRecord):
     """What the blocks propose in a round.
 
     Attributes
@@ -125,7 +125,7 @@ def may_swap(here, there, places: BlockPlaces):
 
 
 @kl.kernel
-def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
+def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: SwapProposals,
                  rounds: SwapRounds, distance: StaticValue):
     """Find the block whose place block a should best take in exchange for its own.
 
@@ -157,13 +157,13 @@ def propose_swap(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: 
 
 
 @kl.device
-def priority_of(a, proposals: Proposals, rounds: SwapRounds):
+def priority_of(a, proposals: SwapProposals, rounds: SwapRounds):
     """Proposals of larger gains go first; no two have the same priority."""
     return ((proposals.gain[a] >> rounds.shift) << 32) | kl.int64(a)
 
 
 @kl.kernel
-def claim_both(a, proposals: Proposals, rounds: SwapRounds):
+def claim_both(a, proposals: SwapProposals, rounds: SwapRounds):
     """lead[b] = highest priority of the proposals that would move block b; atomic, independent of
     order.
     """
@@ -182,7 +182,7 @@ def leads_around(b, priority, graph: Csr, lead):
 
 
 @kl.kernel
-def choose_swap(a, graph: Csr, proposals: Proposals, rounds: SwapRounds):
+def choose_swap(a, graph: Csr, proposals: SwapProposals, rounds: SwapRounds):
     """winner[a] = partner of a if their swap is applied; atomic, independent of order."""
     b = proposals.partner[a]
     if b != NONE:
@@ -194,7 +194,7 @@ def choose_swap(a, graph: Csr, proposals: Proposals, rounds: SwapRounds):
 
 
 @kl.kernel
-def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: Proposals,
+def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: SwapProposals,
                  rounds: SwapRounds, distance: StaticValue):
     """Update the rows of all blocks that communicate with a swapped pair; independent of order."""
     k = rounds.blocks
@@ -215,7 +215,7 @@ def update_table(a, graph: Csr, tables: Tables, places: BlockPlaces, proposals: 
 
 
 @kl.kernel
-def apply_swap(a, proposals: Proposals, places: BlockPlaces):
+def apply_swap(a, proposals: SwapProposals, places: BlockPlaces):
     """Swap the places of a and its partner; no other swap touches either."""
     b = proposals.winner[a]
     if b != NONE:
@@ -274,7 +274,7 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
         "graph": traffic.csr,
         "tables": objective.tables,
         "places": BlockPlaces(place, group),
-        "proposals": Proposals(),
+        "proposals": SwapProposals(),
         "rounds": SwapRounds.of(blocks=k, pairs=k * k, left=ROUNDS, running=1, seed=seed,
                                 shift=max(0, max_gain.bit_length() - 31)),
     }
