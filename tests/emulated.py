@@ -113,7 +113,7 @@ IMPROVED = ClusteringOptions(improve_rounds=1)
 SIZES: dict[str, list[tuple[Any, str, Any]]] = {
     "long lists": [(active_sets, "LONG", 10), (active_sets, "MANY", 0), (active_sets, "FEW", 0)],
     "degrees": [*((module, "max_arcs", lambda team: 6) for module in (lanes, sizes)),
-                (net_cost, "MAX_FEW", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
+                (net_cost, "MAX_LOW_DEGREE", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
     "little scratch": [(row_pieces, "MAX_SCRATCH", 40_000)],
     "few rows": [(nets_followed, "MAX_SPARE_ROWS", 0), (edits, "FEW", 1)],

@@ -60,8 +60,10 @@ def test_vertices_of_all_degrees_have_been_valued_in_every_way() -> None:
            if kernel.function.__module__ == by_degree.__name__}
     distances = ("one_distance", "tree_distance", "matrix_distance")
     ways = {*product(("refresh_gain", "rate"), distances), ("find_legal", "one_distance")}
-    assert ran == {(kind, *way) for kind in ("of_few", "of_many", "of_hub") for way in ways} | {
-        (kind, "find_block", "any") for kind in ("of_few", "of_many")}  # around edits are no hubs
+    assert ran == {(kind, *way) for kind in ("of_low_degree", "of_high_degree", "of_hub") for way
+                   in ways} | {
+        (kind, "find_block", "any") for kind
+        in ("of_low_degree", "of_high_degree")}  # around edits are no hubs
 
 
 def test_every_algorithm_has_one_two_and_three_lanes() -> None:

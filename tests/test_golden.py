@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portpart.algorithms.objectives.net_cost import PRICES
+from portpart.algorithms.objectives.net_cost import NET_COSTS
 from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS, Algorithm
 from tests.conftest import cuda_space
 from tests.golden import cases
@@ -50,7 +50,7 @@ def test_there_are_enough_cases_of_hypergraphs() -> None:
     of_nets = [case for case in CASES if case.objective is not None]
     assert len({case.graph for case in of_nets}) >= 5
     assert {case.k for case in of_nets} == {2, 8, 64, 130}
-    assert {case.objective for case in of_nets} == set(PRICES)
+    assert {case.objective for case in of_nets} == set(NET_COSTS)
     assert_all_presets(of_nets, OF_NETS)
 
 

@@ -12,7 +12,7 @@ from tests.test_pieces import MARKS, names_of, parameters, trees
 
 REFINEMENT = PACKAGE / "algorithms" / "refinement"
 
-RESULTS = {"Found"}
+RESULTS = {"BestTarget"}
 """Records that callers hand over to be filled."""
 
 Class = tuple[Path, str]

@@ -25,7 +25,7 @@ from tests.algorithms.nets import circuit, hypergraphs
 from tests.algorithms.spaces import reference
 from tests.graphs import graphs
 
-PRICES = ["0", "1/3", 1, "2.5", 40]
+NET_COSTS = ["0", "1/3", 1, "2.5", 40]
 
 
 @functools.cache
@@ -101,7 +101,7 @@ def check_small(graph: Any, old: np.ndarray, k: int, price: Any, sizes: np.ndarr
         assert not filled or found <= total(graph, old, old, k, price, sizes)
 
 
-@given(graph=graphs(6), data=st.data(), k=st.integers(1, 3), price=st.sampled_from(PRICES))
+@given(graph=graphs(6), data=st.data(), k=st.integers(1, 3), price=st.sampled_from(NET_COSTS))
 @settings(max_examples=40)
 def test_costs_of_small_graphs_are_true_and_no_worse_than_to_stay(
         graph: Graph, data: st.DataObject, k: int, price: Any) -> None:
@@ -113,7 +113,7 @@ def test_costs_of_small_graphs_are_true_and_no_worse_than_to_stay(
     check_small(graph, old, k, price, sizes)
 
 
-@given(hypergraph=hypergraphs(6), data=st.data(), price=st.sampled_from(PRICES))
+@given(hypergraph=hypergraphs(6), data=st.data(), price=st.sampled_from(NET_COSTS))
 @settings(max_examples=25)
 def test_costs_of_small_hypergraphs_are_true_and_no_worse_than_to_stay(
         hypergraph: Any, data: st.DataObject, price: Any) -> None:

@@ -53,7 +53,7 @@ def declared(default: Any, sentence: str, check: Check | None = None, *, shell: 
         From its name and a value, the one that the call goes by.  None is not checked where it is
         the default.
     shell : str
-        What the command line says beside the sentence.
+        What the command line adds to the sentence.
     metavar : str, optional
         What stands for a value there.
     choices : tuple of str

@@ -10,7 +10,7 @@ import numpy as np
 
 from portpart.algorithms.objectives import (
     CUT,
-    PRICES,
+    NET_COSTS,
     Objective,
     check_net_costs,
     cut_of,
@@ -34,7 +34,7 @@ from portpart.graphs import (
 from portpart.options import shown
 
 OF_GRAPHS = ("cut", "volume")
-"""Objectives of graphs, the default first; those of hypergraphs are `PRICES`."""
+"""Objectives of graphs, the default first; those of hypergraphs are `NET_COSTS`."""
 
 OF_SESSIONS = ("cut",)
 """Objectives of graphs that sessions follow."""
@@ -91,7 +91,7 @@ def _facts_of_graph(given: Graph) -> dict[str, Any]:
 
 def default_objective(given: EitherGraph) -> str:
     """What is minimised if nothing is said."""
-    return next(iter(PRICES)) if isinstance(given, Hypergraph) else OF_GRAPHS[0]
+    return next(iter(NET_COSTS)) if isinstance(given, Hypergraph) else OF_GRAPHS[0]
 
 
 def checked_objective(of_nets: bool, objective: Any, session: bool = False) -> str:
@@ -102,13 +102,13 @@ def checked_objective(of_nets: bool, objective: Any, session: bool = False) -> s
     InputError
         If there is none of this name.
     """
-    known = tuple(PRICES) if of_nets else OF_SESSIONS if session else OF_GRAPHS
+    known = tuple(NET_COSTS) if of_nets else OF_SESSIONS if session else OF_GRAPHS
     if objective is None:
         return known[0]
     if not isinstance(objective, str) or objective not in known:
         kind = ("a session of " if session else "") + ("a hypergraph" if of_nets else "a graph")
         names = f"{'one of ' if len(known) > 1 else ''}{', '.join(map(repr, known))}"
-        hint = "" if objective not in list(PRICES) else "; portpart.as_hypergraph makes one of nets"
+        hint = "; portpart.as_hypergraph makes one of nets" if objective in list(NET_COSTS) else ""
         raise InputError(f"objective is {shown(objective)}; for {kind} it must be {names}{hint}")
     return objective
 
@@ -126,7 +126,7 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Obje
         return ObjectiveSpec(graph, CUT, of_edges, facts)
 
     def of_nets(part: Array) -> dict[str, int]:
-        return net_values(given, part, k, PRICES)
+        return net_values(given, part, k, NET_COSTS)
 
     return ObjectiveSpec(given, net_objective(name), of_nets, facts)
 
@@ -134,7 +134,7 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Obje
 def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> ObjectiveSpec:
     nets = neighbourhood_hypergraph(given, checked_sizes(given, vertex_sizes))
     check_net_costs(nets, k, "vertex sizes")
-    price = {"volume": PRICES["km1"]}
+    price = {"volume": NET_COSTS["km1"]}
     return ObjectiveSpec(nets, net_objective("km1"), lambda part: {
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 

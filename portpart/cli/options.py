@@ -199,7 +199,7 @@ COMMON_NODES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a graph is to be read; None goes by the name, then by the content."""
+    """How a graph is read; None: by the name, then by the content."""
 
     symmetrize: bool | str | None = flag(
         type=click.Choice([*SYMMETRIZE_WORDS]), metavar="[=sum|max]",

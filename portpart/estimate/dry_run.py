@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem, Trace
-from portpart.algorithms.objectives import PRICES, distances_on, net_values, total_cost
+from portpart.algorithms.objectives import NET_COSTS, distances_on, net_values, total_cost
 from portpart.backends.programs import Array, DryRuns, ExecutionSpace
 from portpart.graphs import EitherGraph, Graph, Hypergraph
 from portpart.primitives import histogram, max_of
@@ -55,7 +55,7 @@ def dry_run(problem: AnyProblem, run: Callable[[AnyProblem, Any], Array], config
 def _evaluate(problem: Problem[Any], part: Array) -> None:
     """Compute all values of a partition, as callers will."""
     if isinstance(problem.graph, Hypergraph):
-        net_values(problem.graph, part, problem.num_blocks, PRICES)
+        net_values(problem.graph, part, problem.num_blocks, NET_COSTS)
     else:
         total_cost(problem.graph, part, problem.objective, problem.rows)
 

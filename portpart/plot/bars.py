@@ -1,4 +1,4 @@
-"""Weights of blocks beside their limits, and rounds of a session."""
+"""Weights of blocks with their limits, and rounds of a session."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ INT64_MIN = -(2**63)
 
 def sum_of(space: ExecutionSpace, values: Array) -> int:
     """Sum of integers, in int64; 0 for none.  Waits for the device."""
-    guess = len(values) if values.dtype.itemsize < 8 else NEEDS_INT64
-    return _reduce(space, values, sum_tile, lambda: guess)
+    expected = len(values) if values.dtype.itemsize < 8 else NEEDS_INT64
+    return _reduce(space, values, sum_tile, lambda: expected)
 
 
 def max_of(space: ExecutionSpace, values: Array) -> int:
@@ -82,11 +82,11 @@ def argmax_of(space: ExecutionSpace, values: Array) -> int:
 
 
 def _reduce(space: ExecutionSpace, values: Array, tile_kernel: Kernel,
-            guess: Callable[[], int]) -> int:
+            expected: Callable[[], int]) -> int:
     _require_integers(values)
     while len(values) != 1:
         values = _tile_results(space, values, tile_kernel)
-    return space.read(values, lambda: [guess()])[0]
+    return space.read(values, lambda: [expected()])[0]
 
 
 def _tile_results(space: ExecutionSpace, values: Array, tile_kernel: Kernel) -> Array:

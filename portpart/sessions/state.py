@@ -20,7 +20,7 @@ from portpart.algorithms.incremental import (
     RoundResult,
 )
 from portpart.algorithms.multilevel import Progress
-from portpart.algorithms.objectives import PRICES, net_values
+from portpart.algorithms.objectives import NET_COSTS, net_values
 from portpart.algorithms.recipes import entry_of
 from portpart.api import FREE, Bounds, LimitRule, Request, fixed_weights
 from portpart.backends.programs import Array
@@ -373,9 +373,9 @@ class SessionState:
     def measured(self, name: str) -> int:
         """A value that is not the objective."""
         graph, live = made(self.edited), self.incremental.live_partition()
-        if isinstance(graph, Graph) or name not in (*PRICES, "cut"):
+        if isinstance(graph, Graph) or name not in (*NET_COSTS, "cut"):
             raise AttributeError(f"a graph has a cut, no {name}")
-        return net_values(graph, live.part, self.request.problem.num_blocks, PRICES)[name]
+        return net_values(graph, live.part, self.request.problem.num_blocks, NET_COSTS)[name]
 
     def compact(self) -> Any:
         """Renumber the existing ids and return the new ones.  If it fails nothing has changed."""

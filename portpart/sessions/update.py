@@ -1,4 +1,4 @@
-"""What a batch of edits has come to, and how much is done about it."""
+"""The result of a batch of edits, and the effort that it requires."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ from portpart.algorithms.refinement.moves.state import move_vertex
 from portpart.algorithms.refinement.nets.lists import clear_sums, empty_lists, split_hub, sum_chunk
 from portpart.algorithms.refinement.nets.moves import (
     concerns_some,
-    settle_large_net,
-    settle_small_net,
     touch_nets_of_chunks,
     touch_nets_of_moves,
+    update_large_net,
+    update_small_net,
 )
 from portpart.algorithms.refinement.nets.state import ListWords
 from portpart.graphs.hypergraph import Hypergraph
@@ -39,15 +39,15 @@ from tests.algorithms.refining import (
     copied,
 )
 
-PRICES = {"km1": lambda connectivity: max(0, connectivity - 1),
-          "cut": lambda connectivity: int(connectivity > 1),
-          "soed": lambda connectivity: connectivity if connectivity > 1 else 0}
+NET_COSTS = {"km1": lambda connectivity: max(0, connectivity - 1),
+             "cut": lambda connectivity: int(connectivity > 1),
+             "soed": lambda connectivity: connectivity if connectivity > 1 else 0}
 
 
 def cost(hypergraph: Hypergraph, part: np.ndarray, name: str) -> int:
     """What all nets cost."""
     weights, blocks = weights_of(hypergraph.net_weights, hypergraph.num_nets), part.tolist()
-    return sum(weight * PRICES[name](len({blocks[v] for v in pins}))
+    return sum(weight * NET_COSTS[name](len({blocks[v] for v in pins}))
                for pins, weight in zip(nets_of(hypergraph), weights))
 
 
@@ -68,7 +68,7 @@ def assert_outcome_is_true(hypergraph: Hypergraph, k: int, name: str, outcome: d
 def connections(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int,
                 nets: list[int]) -> dict[int, int]:
     """By block: what the nets of v cost more if v is in a block without others of them."""
-    price, found, blocks = PRICES[name], dict[int, int](), part.tolist()
+    price, found, blocks = NET_COSTS[name], dict[int, int](), part.tolist()
     weights = weights_of(hypergraph.net_weights, hypergraph.num_nets)
     rows = nets_of(hypergraph)
     tied = []
@@ -95,7 +95,7 @@ def losses(hypergraph: Hypergraph, part: np.ndarray, name: str, v: int, block: i
     rows = nets_of(hypergraph)
     for net in nets:
         pins = rows[net]
-        before, after = (PRICES[name](len({each[u] for u in pins})) for each in blocks)
+        before, after = (NET_COSTS[name](len({each[u] for u in pins})) for each in blocks)
         total += weights[net] * max(0, after - before)
     return total
 
@@ -165,8 +165,8 @@ class NetPhases(Phases):
         self.launch(self.pieces, touch_nets_of_chunks, team=LARGE_TEAM)
         listed = ListWords(copied(self.rows.list_words.array))
         for count_of, settle, team in (
-                (listed.small_touched, settle_small_net, SMALL_TEAM),
-                (listed.large_touched, settle_large_net, LARGE_TEAM)):
+                (listed.small_touched, update_small_net, SMALL_TEAM),
+                (listed.large_touched, update_large_net, LARGE_TEAM)):
             self.launch(int(count_of), settle, team=team, concerns=concerns_some)
         self.level.iteration += 1
         self.launch(count, move_vertex, team=1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portpart.algorithms.multilevel.walk import pieces_for
-from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, max_of_few
+from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, low_degree_limit
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.objective import Objective, Shape
 from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_of_hubs
@@ -80,12 +80,12 @@ def widest(objective: Objective, shape: Shape, one_lane: bool) -> Widths:
     """
     alone = 0
     if one_lane:
-        alone = max_of_few(shape._replace(team=1, mean_degree=0.0))
+        alone = low_degree_limit(shape._replace(team=1, mean_degree=0.0))
         shape = shape._replace(mean_degree=min(shape.mean_degree, alone),
                                max_degree=min(shape.max_degree, alone))
-    return Widths(of_many=1 if one_lane else shape.team, team=shape.team, many=not one_lane,
+    return Widths(of_many=1 if one_lane else shape.team, team=shape.team, high_degree=not one_lane,
                   hubs=not one_lane, counter=shape.counter,
-                  few=objective.max_of_few(shape), one_lane=alone)
+                  max_low_degree=objective.low_degree_limit(shape), one_lane=alone)
 
 
 class Phases:
@@ -126,7 +126,7 @@ class Phases:
                      **dict(self.rows.named()),
                      "tables": self.objective.tables, "more": More(), "one_lane": 0,
                      "rules": self.objective.rules, "rule": BY_WEIGHT,
-                     "price": self.objective.rules.price, **given}
+                     "net_cost": self.objective.rules.net_cost, **given}
         launch(self.space, count, kernel, arguments, team or self.team)
         self.level = LevelWords(copied(words))
 
@@ -145,8 +145,9 @@ class Phases:
         dirty, self.level.marked = int(self.level.marked), 0
         self.level.dirty, self.level.group = dirty, 1
         kernels = ByDegree(refreshed, DIRTY, self.objective.rules)
-        self.launch(dirty, kernels.few(self.counter, int(self.level.few_arcs)))
-        self.launch(dirty, kernels.many(self.counter), self.objective.rules.team_of_many)
+        self.launch(dirty, kernels.low_degree(self.counter, int(self.level.max_low_degree)))
+        self.launch(dirty, kernels.high_degree(self.counter),
+                    self.objective.rules.team_of_high_degree)
         self.refresh_hubs(kernels)
 
     def refresh_hubs(self, kernels: ByDegree) -> None:

@@ -28,7 +28,8 @@ def recorded(records: dict[str, Any]) -> Program:
     program = Program("best prefix")
     slots = {name: program.record(name, record, opened=name == "run")
              for name, record in records.items()}
-    widths = Widths(of_many=1, team=1, many=False, hubs=False, counter=int64, few=0)
+    widths = Widths(of_many=1, team=1, high_degree=False, hubs=False, counter=int64,
+                    max_low_degree=0)
     record_prefix(Recording(program, slots["run"], widths, CUT.rules, ()))
     return program
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
+from portpart.algorithms.objectives.net_cost import MAX_LOW_DEGREE, net_objective
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces, sequence_refiner
 from portpart.algorithms.refinement.options import SequenceOptions
 from portpart.algorithms.refinement.piece import Widths
@@ -19,7 +19,7 @@ from portpart.backends.language import int64
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.graphs.rows import Csr
-from tests.algorithms.net_phases import PRICES, assert_outcome_is_true, cost, random_part
+from tests.algorithms.net_phases import NET_COSTS, assert_outcome_is_true, cost, random_part
 from tests.algorithms.nets import circuit, hypergraphs, nets_of, weights_of
 from tests.algorithms.refining import balance_of, copied, opened, recorded, refiner_at
 from tests.algorithms.spaces import launch, reference
@@ -52,7 +52,7 @@ def best_gains(hypergraph: Hypergraph, part: np.ndarray, name: str) -> list[int]
             around[v].append(net)
 
     def price(v: int) -> int:
-        return sum(weights[net] * PRICES[name](len({int(part[u]) for u in nets[net]}))
+        return sum(weights[net] * NET_COSTS[name](len({int(part[u]) for u in nets[net]}))
                    for net in around[v])
 
     found = []
@@ -204,7 +204,7 @@ def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int) -> 
         assert outcome["cut"] < 0.9 * cost(hypergraph, start, name)
 
 
-@given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(PRICES)),
+@given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(NET_COSTS)),
        data=st.data())
 @settings(max_examples=60)
 def test_no_block_gets_heavier_than_it_may_or_was(hypergraph: Hypergraph, k: int, name: str,
@@ -243,4 +243,4 @@ def test_the_program_has_room_for_the_arrays_of_all_teams(team: int) -> None:
     refiner, here = refiner_at(reference(), hypergraph, random_part(hypergraph, 4), 4,
                                objective=net_objective("soed"),
                                pieces=sequence_pieces(SequenceOptions()))
-    check_program(recorded(refiner, here, Widths(team, team, True, True, int64, MAX_FEW)))
+    check_program(recorded(refiner, here, Widths(team, team, True, True, int64, MAX_LOW_DEGREE)))

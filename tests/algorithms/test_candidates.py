@@ -8,7 +8,7 @@ import pytest
 from portpart import generators
 from portpart.algorithms.objectives.candidates import NO_PARTS, CandidateParts, costs_and_weights
 from portpart.algorithms.objectives.cut import CUT
-from portpart.algorithms.objectives.net_cost import PRICES, net_objective
+from portpart.algorithms.objectives.net_cost import NET_COSTS, net_objective
 from portpart.backends.programs.interface import ExecutionSpace
 from tests import net_oracles, oracles
 from tests.algorithms.nets import circuit
@@ -22,7 +22,7 @@ def drawn(n: int, k: int, count: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("k", [2, 8, 64, 65, 200])
-@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("objective", NET_COSTS)
 def test_nets_cost_what_a_plain_loop_says(space: ExecutionSpace, objective: str, k: int) -> None:
     """Of few pins and of many, for blocks of one word and of several."""
     hypergraph = circuit(300, 5, large=150, weighted=True)

@@ -55,8 +55,8 @@ def add_up(v, graph: Csr, part, sums, candidates, k, by: Connectivity, counter: 
     if degree_of(v, graph) > most:
         first = int64(k)
     while first < k:
-        end = by.bring(v, first, graph, part, connections, k)
-        count = by.number(v, first, end, graph, connections)
+        end = by.load(v, first, graph, part, connections, k)
+        count = by.count(v, first, end, graph, connections)
         for j in range(lane(), count, team_size()):
             block = by.block_of(j, v, first, end, graph, part, connections)
             weight = by.weight_of(j, count, v, block, first, end, graph, connections)
@@ -186,6 +186,6 @@ SHAPES = [Shape(team, widest, k, counter, mean_degree, max_degree)
 def test_a_table_is_never_more_than_full(rules: Rules) -> None:
     """Else a search for a free slot would not end.  The cut says what single lanes take."""
     for shape in SHAPES:
-        for most in (cut.max_of_few(shape), communication.max_of_few(shape)):
-            assert most <= max(1, rules.few(most).connectivity.blocks)
-    assert rules.few(MAX_IN_TABLE).connectivity.blocks == SLOTS > MAX_IN_TABLE
+        for most in (cut.low_degree_limit(shape), communication.low_degree_limit(shape)):
+            assert most <= max(1, rules.low_degree(most).connectivity.blocks)
+    assert rules.low_degree(MAX_IN_TABLE).connectivity.blocks == SLOTS > MAX_IN_TABLE

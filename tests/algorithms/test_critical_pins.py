@@ -18,7 +18,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.nets import circuit, nets_of
 from tests.algorithms.spaces import reference
-from tests.algorithms.test_incremental_nets import PRICES, Followed
+from tests.algorithms.test_incremental_nets import NET_COSTS, Followed
 
 Nets = dict[int, set[int]]
 
@@ -40,7 +40,7 @@ class Plain:
                  part: dict[int, int], limits: list[int], objective: str,
                  fixed: set[int]) -> None:
         self.nets, self.net_weights, self.weights, self.part = nets, net_weights, weights, part
-        self.limits, self.price = limits, PRICES[objective]
+        self.limits, self.price = limits, NET_COSTS[objective]
         self.of = {v: [e for e, pins in nets.items() if v in pins] for v in weights}
         self.pseudo: set[int] = set()
         self.fixed = fixed

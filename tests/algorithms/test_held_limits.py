@@ -62,10 +62,10 @@ def expected_of_gkway(graph: Graph, part: np.ndarray, k: int,
     legal = legal_moves(graph, part, limits, k)
     if any(len(blocks) > 1 for _, blocks in legal.values()):
         return None
-    ghost_rows: list[set[int]] = [set() for _ in part]
+    adjacent: list[set[int]] = [set() for _ in part]
     for u, v, _ in oracles.arcs(graph):
-        ghost_rows[u].add(v)
-    moves = sorted((v for v in legal if all(v < u for u in ghost_rows[v] if u in legal)),
+        adjacent[u].add(v)
+    moves = sorted((v for v in legal if all(v < u for u in adjacent[v] if u in legal)),
                    key=lambda v: (-legal[v][0], v))
     weights = oracles.vertex_weights(graph)
     sequence = [(weights[v], int(part[v]), min(legal[v][1])) for v in moves]

@@ -1,4 +1,4 @@
-"""The price of moving in refinement: gains and costs have the ties to home, as plain loops say."""
+"""Migration costs in refinement: gains and costs include them, as plain loops say."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def drawn(n: int, k: int, most: int, seed: int = 3) -> tuple[np.ndarray, np.ndar
 def settled(space: ExecutionSpace, graph: Any, start: Any, k: int, previous: np.ndarray,
             tie: np.ndarray, objective: Objective = CUT) -> tuple[Refiner, Any]:
     refiner, here = refiner_at(space, graph, start, k, objective=objective)
-    refiner.settle([PreviousBlocks(space.asarray(previous), space.asarray(tie))], here.num_vertices)
+    refiner.set_previous_blocks([PreviousBlocks(space.asarray(previous), space.asarray(tie))],
+                                here.num_vertices)
     refiner.start(here, space.asarray(start, np.int32))
     return refiner, here
 

@@ -28,9 +28,9 @@ from tests.algorithms.refining import copied
 from tests.algorithms.spaces import check_rooms, reference
 from tests.net_oracles import values
 
-PRICES = {"km1": lambda connectivity: max(0, connectivity - 1),
-          "cut": lambda connectivity: int(connectivity > 1),
-          "soed": lambda connectivity: connectivity if connectivity > 1 else 0}
+NET_COSTS = {"km1": lambda connectivity: max(0, connectivity - 1),
+             "cut": lambda connectivity: int(connectivity > 1),
+             "soed": lambda connectivity: connectivity if connectivity > 1 else 0}
 
 
 class Followed:
@@ -84,7 +84,7 @@ class Followed:
 
     def check(self, outcome: Any) -> None:
         """Compare all that is known with what plain loops say."""
-        part, price = self.part, PRICES[self.objective]
+        part, price = self.part, NET_COSTS[self.objective]
         cost = sum(self.model.net_weights[e] * price(len({int(part[v]) for v in pins}))
                    for e, pins in self.model.nets.items())
         assert outcome.cost == cost

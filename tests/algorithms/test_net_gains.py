@@ -11,7 +11,7 @@ from portpart.algorithms.objectives.net_cost import net_objective
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from tests.algorithms.net_phases import (
-    PRICES,
+    NET_COSTS,
     NetPhases,
     assert_gains_are_right,
     assert_outcome_is_true,
@@ -31,7 +31,7 @@ from tests.algorithms.spaces import reference
 from tests.backends.lanes import LanesSpace
 
 
-@pytest.mark.parametrize(("objective", "k"), [*((name, k) for name in PRICES for k in (2, 65)),
+@pytest.mark.parametrize(("objective", "k"), [*((name, k) for name in NET_COSTS for k in (2, 65)),
                                               ("km1", 100)])
 def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective: str) -> None:
     """Of a few vertices and of many, hubs among them; beside nets of more blocks than a word."""
@@ -52,7 +52,7 @@ def test_gains_stay_right_through_moves(space: ExecutionSpace, k: int, objective
 
 
 @pytest.mark.parametrize("large", [0, 1])
-@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("objective", NET_COSTS)
 def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace, objective: str,
                                                       large: int) -> None:
     """One more pin comes to its block, and goes again; the net touches the same blocks."""
@@ -70,7 +70,7 @@ def test_a_lonely_pin_of_a_large_net_hears_of_company(space: ExecutionSpace, obj
         assert_gains_are_right(phases, hypergraph, objective)
 
 
-@pytest.mark.parametrize(("objective", "k"), [*((name, 4) for name in PRICES), ("km1", 40)])
+@pytest.mark.parametrize(("objective", "k"), [*((name, 4) for name in NET_COSTS), ("km1", 40)])
 def test_lanes_of_a_team_find_the_gains_together(objective: str, k: int) -> None:
     """Lanes as threads, in any order; beside nets of few blocks and of many."""
     hypergraph = circuit(30 + k, 3, large=20 + k, weighted=True)
@@ -103,7 +103,7 @@ def with_hubs(weighted: bool = False) -> Hypergraph:
     return hypergraph_of(rows, 900, weights)
 
 
-@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("objective", NET_COSTS)
 @pytest.mark.parametrize(("k", "weighted"), [(2, False), (64, False), (64, True), (65, False)])
 def test_gains_of_hubs_in_several_pieces_stay_right(space: ExecutionSpace, k: int, weighted: bool,
                                                     objective: str) -> None:

@@ -41,11 +41,11 @@ def nets_of_all_sizes(random: np.random.Generator) -> list[list[int]]:
     return [random.permutation(N)[:size].tolist() for size in sizes + sizes]
 
 
-def gain_by_definition(size: int, weight: int, ghost_rows: int, across: int) -> int:
+def gain_by_definition(size: int, weight: int, near: int, across: int) -> int:
     """What a net gains if one of its pins changes sides, with such others in the bisection."""
     price = PRICE * weight
-    return price * (int(ghost_rows == 0) - int(across == 0)) + price // max(1, size - 1) * (
-        across - ghost_rows)
+    return price * (int(near == 0) - int(across == 0)) + price // max(1, size - 1) * (
+        across - near)
 
 
 def expected(nets: list[list[int]], weights: np.ndarray, part: np.ndarray, side: np.ndarray,
@@ -57,10 +57,10 @@ def expected(nets: list[list[int]], weights: np.ndarray, part: np.ndarray, side:
         share = price // max(1, len(net) - 1)
         counts = Counter((int(part[v]), int(side[v])) for v in net)
         for v in net:
-            ghost_rows = counts[part[v], side[v]] - 1
+            near = counts[part[v], side[v]] - 1
             across = counts[part[v], 1 - side[v]]
-            if ghost_rows + across:
-                gains[v] += gain_by_definition(len(net), weight, ghost_rows, across)
+            if near + across:
+                gains[v] += gain_by_definition(len(net), weight, near, across)
         for block in set(part[net].tolist()):
             one, other = counts[block, 0], counts[block, 1]
             if one and other:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from portpart.algorithms.multilevel.walk import pieces_for
-from portpart.algorithms.objectives.net_cost import MAX_FEW, net_objective
+from portpart.algorithms.objectives.net_cost import MAX_LOW_DEGREE, net_objective
 from portpart.algorithms.objectives.pin_counts import PIECE
 from portpart.algorithms.objectives.pin_state import (
     MAX_SMALL,
@@ -23,7 +23,7 @@ from portpart.backends.language import Word, int32, int64
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.from_nets import nets_hypergraph
 from portpart.graphs.hypergraph import Hypergraph
-from tests.algorithms.net_phases import PRICES, assert_outcome_is_true, cost, random_part
+from tests.algorithms.net_phases import NET_COSTS, assert_outcome_is_true, cost, random_part
 from tests.algorithms.nets import (
     circuit,
     hypergraph_of,
@@ -51,7 +51,7 @@ ODD = hypergraph_of([[], [0], [0, 1, 2], [2, 1, 0], [3, 4], list(range(100)), [5
 HYPERGRAPHS = {"plain": PLAIN, "weighted": WEIGHTED, "odd": ODD}
 
 
-@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("objective", NET_COSTS)
 @pytest.mark.parametrize("name", HYPERGRAPHS)
 def test_the_cost_is_that_of_a_plain_loop(space: ExecutionSpace, name: str,
                                           objective: str) -> None:
@@ -92,7 +92,7 @@ def assert_state_is_right(refiner: Refiner, hypergraph: Hypergraph, k: int) -> N
     assert copied(refiner.run.moves.cost_sums).sum() == 2 * cost(hypergraph, part, name)
 
 
-@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("objective", NET_COSTS)
 @pytest.mark.parametrize("k", KS)
 def test_state_and_cost_are_right_after_every_iteration(space: ExecutionSpace, k: int,
                                                         objective: str) -> None:
@@ -189,7 +189,7 @@ def test_movers_of_a_net_of_thousands_of_pins_go_one_after_the_other(space: Exec
     assert max(after) >= 90
 
 
-@pytest.mark.parametrize("objective", PRICES)
+@pytest.mark.parametrize("objective", NET_COSTS)
 @pytest.mark.parametrize("k", [2, 9])
 def test_every_space_finds_the_same_partition(space: ExecutionSpace, k: int,
                                               objective: str) -> None:
@@ -216,12 +216,12 @@ def test_values_of_nets_that_are_counted_in_pieces(space: ExecutionSpace, k: int
     pins = np.concatenate([np.array(row) for row in rows])
     hypergraph = nets_hypergraph(np.cumsum([0, *map(len, rows)]), pins, n, [5, 7, 1, 2, 3])
     part = (np.arange(n) // 1000 % k).astype(np.int32)
-    prices = {name: net_objective(name).rules.price for name in PRICES}
+    prices = {name: net_objective(name).rules.net_cost for name in NET_COSTS}
     assert net_values(hypergraph.to(space), space.asarray(part), k, prices) == values(
         hypergraph, part)
 
 
-@given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(PRICES)),
+@given(hypergraph=hypergraphs(12), k=st.integers(2, 4), name=st.sampled_from(sorted(NET_COSTS)),
        data=st.data())
 @settings(max_examples=60)
 def test_random_starts_on_random_hypergraphs(hypergraph: Hypergraph, k: int, name: str,
@@ -258,5 +258,5 @@ def test_the_program_has_room_for_the_arrays_of_all_teams(team: int, counter: Wo
     """In the memory of a block of a GPU, with vertices of all degrees."""
     refiner, here = refiner_at(reference(), PLAIN, random_part(PLAIN, 4), 4,
                                objective=net_objective("soed"))
-    widths = Widths(team, team, True, True, counter, MAX_FEW, summed=summed)
+    widths = Widths(team, team, True, True, counter, MAX_LOW_DEGREE, summed=summed)
     check_program(recorded(refiner, here, widths))

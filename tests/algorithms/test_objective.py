@@ -19,13 +19,13 @@ from hypothesis import given, settings, strategies as st
 from portpart.algorithms.final_balance.overload import repaired
 from portpart.algorithms.multilevel.problem import Problem
 from portpart.algorithms.multilevel.trace import Trace
-from portpart.algorithms.objectives.communication import max_of_few
+from portpart.algorithms.objectives.communication import low_degree_limit
 from portpart.algorithms.objectives.connectivity import COUNTED
 from portpart.algorithms.objectives.cut import COUNTING_TEAM, CUT
 from portpart.algorithms.objectives.distances import (
-    FewByDistance,
+    LowDegreeByDistance,
     far_from_all,
-    many_by_distance,
+    high_degree_by_distance,
     value_along_arcs,
 )
 from portpart.algorithms.objectives.objective import BlockScore, Objective, Rules, Tables
@@ -65,20 +65,21 @@ def toll(a, b, tables: Tolls):
 
 def toll_rules() -> Rules:
     """The functions of the objective."""
-    return Rules("tolls", toll, False, far_from_all, FewByDistance(toll), many_by_distance(toll),
+    return Rules("tolls", toll, False, far_from_all, LowDegreeByDistance(toll),
+                 high_degree_by_distance(toll),
                  COUNTING_TEAM)
 
 
 def tolls_on(space: ExecutionSpace) -> Objective:
     """The objective on a space."""
     tables = Tolls(max(TOLLS), space.asarray(np.array(TOLLS)), len(TOLLS))
-    return Objective(toll_rules(), tables, max_of_few, wide_degree=16)
+    return Objective(toll_rules(), tables, low_degree_limit, wide_degree=16)
 
 
 def counted_rules() -> Rules:
     """The same functions, but weights into all blocks are counted, 512 blocks at a time."""
     many = BlockScore(COUNTED, value_along_arcs.bound(distance=toll))
-    return replace(toll_rules(), name="tolls, counted", many=many)
+    return replace(toll_rules(), name="tolls, counted", high_degree=many)
 
 
 def test_an_objective_takes_forty_lines() -> None:
@@ -193,7 +194,7 @@ def test_after_every_iteration_the_value_is_that_of_a_plain_loop(
     assert (copied(refiner.run.moves.part) != part).any()
     if name == "hubs":
         assert refiner.level.hubs == 2
-        assert graph.max_degree > refiner.level.hub_degree > 60 > refiner.level.few_arcs
+        assert graph.max_degree > refiner.level.hub_degree > 60 > refiner.level.max_low_degree
 
 
 @pytest.mark.parametrize("max_arcs", [14, 300], ids=["hubs", "no hubs"])
@@ -210,7 +211,7 @@ def test_lanes_and_their_order_decide_nothing(start: str, max_arcs: int,
         monkeypatch.setattr(module, "max_arcs", lambda team: max_arcs)
     found = check_iterations(LanesSpace(2, seed=3), graph, part, 3, (0, 1, 2, 3, 4), "0.1")
     assert found.level.hubs == (max_arcs == 14)
-    assert found.level.few_arcs < graph.max_degree
+    assert found.level.max_low_degree < graph.max_degree
     assert np.array_equal(copied(found.best), copied(expected.best))
 
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.coarsening.options import FineSizes
-from portpart.algorithms.coarsening.pairing import (
+from portpart.algorithms.coarsening.key_matching import (
     NO_KEY,
     UNMATCHED,
     ActiveVertices,
+    KeyMatching,
     Matching,
-    Pairing,
     may_pair,
     record_pairing,
 )
+from portpart.algorithms.coarsening.options import FineSizes
 from portpart.backends.language import DeviceFunction, device
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
@@ -47,8 +47,8 @@ def paired(space: ExecutionSpace, keys: Any, weights: Any = None, limit: int = N
     bound = {"graph": Csr(None, None, None, None, weights, None),
              "active": ActiveVertices().with_words(vertices=n),
              "matching": Matching(seed=0, max_weight=limit, label=None, total=None, mate=mate),
-             "pairing": Pairing.of(n, keys=space.asarray(np.array(keys, np.int64)))}
-    program = Program("pairing")
+             "key_matching": KeyMatching.of(n, keys=space.asarray(np.array(keys, np.int64)))}
+    program = Program("key_matching")
     program.declare(bound)
     record_pairing(program, fit)
     space.executable(program).run(bound, n, FineSizes(n))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from portpart.algorithms.coarsening.key_matching import ActiveVertices, KeyMatching, Matching
 from portpart.algorithms.coarsening.options import sizes_of
-from portpart.algorithms.coarsening.pairing import ActiveVertices, Matching, Pairing
 from portpart.algorithms.coarsening.two_hop import UNMATCHED_SHARE, record_two_hop
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.backends.programs.program import Program
@@ -44,7 +44,7 @@ def pair_at_two_hops(space: ExecutionSpace, here: Graph, mate: Any, limit: int,
     n = here.num_vertices
     records = {"graph": here.csr, "active": ActiveVertices().with_words(vertices=n),
                "matching": Matching(seed=1, max_weight=limit, label=None, total=None, mate=mate),
-               "pairing": Pairing.of(n, max_degree)}
+               "key_matching": KeyMatching.of(n, max_degree)}
     program = Program("two-hop matching")
     program.declare(records)
     record_two_hop(program, team_for(here.mean_degree))

@@ -254,7 +254,7 @@ def join(i, listed: VertexList, graph: Csr, rounds: ClusterRounds):
 
 
 @kl.kernel
-def settle(i, listed: VertexList, rounds: ClusterRounds, rows: HashRows):
+def reset_requests(i, listed: VertexList, rounds: ClusterRounds, rows: HashRows):
     """Make the marks of v and of the cluster it asked ready for the next round, and rows free.
 
     A cluster that members left keeps its old weight until the next request: safe, if strict.

@@ -53,7 +53,7 @@ from portpart.algorithms.coarsening.cluster_rounds import (
     move_all,
     of_keys,
     request_join,
-    settle,
+    reset_requests,
 )
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import AnyGraph, ClusterRule
@@ -151,7 +151,7 @@ class ClusterRecording:
         for each in (choose, request_join, grant_random, join):
             self.launch(count, each, here, turn=turn)
         with self.program.side_by_side():
-            self.launch(count, settle, here)
+            self.launch(count, reset_requests, here)
             if then is list_rest:
                 self.launch(count, then, here)
             elif then is list_single:

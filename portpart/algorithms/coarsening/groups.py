@@ -2,7 +2,8 @@
 
 Every vertex u selects the neighbour v with the best score c W(u, v) - degree(v).  Groups are
 
-- bounded: selections are the proposals of the first round of clustering (`clustering.py`), in which
+- of limited size: selections are the proposals of the first round of clustering (`clustering.py`),
+in which
   a cluster accepts what fits.  In a second one single vertices propose to clusters, and what is
   single then becomes groups, too;
 - of any size (G-kway, section 3.1, algorithm 1): all that selections link.  Each vertex points to a
@@ -181,7 +182,7 @@ def _record(records: dict[str, Any], ties: str, team: int) -> Program:
         return program
     program.launch(vertices, begin_subset)
     with program.while_loop(links.changing):
-        program.launch(1, settle)
+        program.launch(1, begin_round)
         program.launch(vertices, hook_roots)
         program.launch(vertices, point_to_root)
     record_numbering(program, links.subset)
@@ -226,7 +227,7 @@ def begin_subset(v, links: SelectionLinks):
 
 
 @kl.kernel
-def settle(_, links: SelectionLinks):
+def begin_round(_, links: SelectionLinks):
     """Nothing has changed in this round so far."""
     links.changing = 0
 
@@ -261,5 +262,5 @@ def point_to_root(v, links: SelectionLinks):
 
 @kl.kernel
 def begin_by_id(v, joined: LinkedGroups):
-    """Every vertex is a group of itself; the smallest of those that meet leads them."""
+    """Every vertex is a group of itself; the smallest of linked vertices leads them."""
     begin_singleton(v, joined.vertices - 1 - v, joined)

@@ -22,17 +22,17 @@ from typing import Any
 from portpart.algorithms.coarsening.cluster_ratings import cluster_capacity, head_of, may_join
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
 from portpart.algorithms.coarsening.hierarchy import ClusterRule
-from portpart.algorithms.coarsening.options import MatchingOptions, sizes_of
-from portpart.algorithms.coarsening.pairing import (
+from portpart.algorithms.coarsening.key_matching import (
     NO_LAST_ROUND,
     UNMATCHED,
     ActiveVertices,
+    KeyMatching,
     Matching,
-    Pairing,
     begin_next_round,
     place_of,
     stay_active,
 )
+from portpart.algorithms.coarsening.options import MatchingOptions, sizes_of
 from portpart.algorithms.coarsening.two_hop import record_two_hop
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program
@@ -55,7 +55,7 @@ class PairNumbering(Numbering):
 
 DEFAULT = MatchingOptions()
 
-MATCHING_WORK = Matching, ActiveVertices, Pairing, PairNumbering
+MATCHING_WORK = Matching, ActiveVertices, KeyMatching, PairNumbering
 """What a matching works on."""
 
 
@@ -96,7 +96,7 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
                         mate=clusters.cluster)
     records = {"graph": graph.csr, "active": ActiveVertices().with_words(vertices=n),
                "matching": matching, "numbering": PairNumbering.of(n),
-               "pairing": Pairing.of(n, options.max_matchmaker_degree)}
+               "key_matching": KeyMatching.of(n, options.max_matchmaker_degree)}
     by, team = BY_RATING if rated else CHOICES[options.mutual], team_for(graph.mean_degree)
     shape = options.rounds, options.mutual, options.two_hop
     executable = space.cached_executable(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening.key_matching import POSITIVE, place_in
 from portpart.algorithms.coarsening.options import (
     FineNetSizes,
     index_type,
@@ -21,7 +22,6 @@ from portpart.algorithms.coarsening.options import (
     of_pins,
     sum_type,
 )
-from portpart.algorithms.coarsening.pairing import POSITIVE, place_in
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import MAX_INT32, Hypergraph, Nets

@@ -2,20 +2,20 @@
 
 Each kind is a key on the unmatched vertices: leaves of one vertex share that vertex, twins share
 their neighbours, relatives share the neighbour of least degree (their matchmaker).  Keys are
-hashed, and vertices of equal keys are paired (`pairing.py`).
+hashed, and vertices of equal keys are paired (`key_matching.py`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from portpart.algorithms.coarsening.pairing import (
+from portpart.algorithms.coarsening.key_matching import (
     NO_KEY,
     POSITIVE,
     UNMATCHED,
     ActiveVertices,
+    KeyMatching,
     Matching,
-    Pairing,
     may_pair,
     record_pairing,
 )
@@ -38,26 +38,26 @@ def record_two_hop(program: Program, team: int) -> None:
     Parameters
     ----------
     program : Program
-        With the records ``graph``, ``matching``, ``pairing`` and ``active``.  It asks before each
-        kind whether that is wanted.
+        With the records ``graph``, ``matching``, ``key_matching`` and ``active``.  It asks before
+        each kind whether that is wanted.
     """
     records: dict[str, Any] = program.records
-    pairing, vertices = records["pairing"], records["active"].vertices
-    _count_unmatched(program, pairing)
+    key_matching, vertices = records["key_matching"], records["active"].vertices
+    _count_unmatched(program, key_matching)
     for key, fit in ((leaf, may_pair), (twin, are_twins), (relative, may_pair)):
-        with program.if_nonzero(pairing.too_many):
+        with program.if_nonzero(key_matching.too_many):
             program.launch(vertices, find_key, team=team, key_of=key)
             record_pairing(program, fit)
-            _count_unmatched(program, pairing)
+            _count_unmatched(program, key_matching)
 
 
-def _count_unmatched(program: Program, pairing: Any) -> None:
-    program.launch(pairing.tiles, count_unmatched, team=256)
+def _count_unmatched(program: Program, key_matching: Any) -> None:
+    program.launch(key_matching.tiles, count_unmatched, team=256)
     program.launch(1, check_unmatched_share)
 
 
 @kl.kernel
-def count_unmatched(tile, matching: Matching, active: ActiveVertices, pairing: Pairing):
+def count_unmatched(tile, matching: Matching, active: ActiveVertices, key_matching: KeyMatching):
     """Add the unmatched vertices of the tile to their number; atomic, independent of order."""
     count = kl.int64(0)
     for v in range(tile * SCAN_TILE + kl.lane(), min((tile + 1) * SCAN_TILE, active.vertices),
@@ -66,26 +66,26 @@ def count_unmatched(tile, matching: Matching, active: ActiveVertices, pairing: P
             count += 1
     count = kl.team_sum(count)
     if kl.lane() == 0:
-        kl.atomic_add(pairing, Pairing.unmatched, count)
+        kl.atomic_add(key_matching, KeyMatching.unmatched, count)
 
 
 @kl.kernel
-def check_unmatched_share(_, active: ActiveVertices, pairing: Pairing):
+def check_unmatched_share(_, active: ActiveVertices, key_matching: KeyMatching):
     """Too many vertices are unmatched if it is more than a quarter; set up the next count."""
-    pairing.too_many = pairing.unmatched > UNMATCHED_SHARE * active.vertices
-    pairing.unmatched = 0
+    key_matching.too_many = key_matching.unmatched > UNMATCHED_SHARE * active.vertices
+    key_matching.unmatched = 0
 
 
 @kl.kernel
-def find_key(v, graph: Csr, matching: Matching, pairing: Pairing, key_of: StaticValue):
+def find_key(v, graph: Csr, matching: Matching, key_matching: KeyMatching, key_of: StaticValue):
     """Key of an unmatched vertex; of those of other labels another one."""
     key = kl.int64(NO_KEY)
     if matching.mate[v] == UNMATCHED:
-        key = key_of(v, graph, matching.seed, pairing.max_degree)
+        key = key_of(v, graph, matching.seed, key_matching.max_degree)
     if key != NO_KEY:
         key = (key ^ (kl.int64(kl.value_or(matching.label, v, 0)) << 31)) & POSITIVE
     if kl.lane() == 0:
-        pairing.keys[v] = key
+        key_matching.keys[v] = key
 
 
 @kl.device

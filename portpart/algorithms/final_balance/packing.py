@@ -1,4 +1,4 @@
-"""Packing weights into blocks: greedily, or by a bounded exact search."""
+"""Packing weights into blocks: greedily, or by a limited exact search."""
 
 from __future__ import annotations
 

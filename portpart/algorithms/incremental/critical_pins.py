@@ -57,13 +57,13 @@ def list_first_on_nets(i, graph: NetRows, moves: Moves, active: ActiveSets, unra
 
 
 @kl.kernel
-def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, price: StaticValue):
+def rate_loss(i, graph: NetRows, moves: Moves, sequence: Pseudo, net_cost: StaticValue):
     """What a move costs: the ties of the vertex that lead to other blocks than its target."""
     v = moves.listed[i]
     here = kl.int64(moves.part[v])
     total = kl.int64(0)
     for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
-        total += net_connection(graph.targets[place], here, graph, price)
+        total += net_connection(graph.targets[place], here, graph, net_cost)
     total = kl.team_sum(total)
     if kl.lane() == 0:
         sequence.gain[v] = total - sequence.gain[v]

@@ -84,7 +84,7 @@ class IncrementalRefiner:
         From the total weight of the vertices, the balance of the blocks.
     objective : Objective
     seed : int
-    price : int
+    migration_factor : int
         What the move of a vertex of size 1 costs.
     sizes : array of int64, or None
         Sizes of the vertices; None means 1, which is that of new vertices.
@@ -97,11 +97,12 @@ class IncrementalRefiner:
     """
 
     def __init__(self, graph: Editable, part: Array, balance_of: Callable[[int], Balance],
-                 objective: Objective, seed: int, price: int = 1, sizes: Array | None = None,
-                 fixed: Array | None = None, pieces: tuple[Piece, ...] | None = None,
+                 objective: Objective, seed: int, migration_factor: int = 1,
+                 sizes: Array | None = None, fixed: Array | None = None,
+                 pieces: tuple[Piece, ...] | None = None,
                  known: PartitionFigures | None = None) -> None:
         self.graph, self.balance_of, self.objective, self.seed = graph, balance_of, objective, seed
-        self.price, self.sizes, self.fixed = price, sizes, fixed
+        self.migration_factor, self.sizes, self.fixed = migration_factor, sizes, fixed
         self.updates = updates_of(graph)
         self.pieces = pieces or self.updates.pieces
         self.rows, self.nothing = self.updates.rows(graph), Nothing(graph.space)
@@ -122,11 +123,12 @@ class IncrementalRefiner:
         sizes = self.sizes = self._with_room(self.sizes, 1)
         self.fixed = self._with_room(self.fixed, -1)
         self._numbers = space.zeros(len(LocalReport.indices) + refiner.sizes.blocks, np.int64)
-        self.journal = journal_for(space, refiner.sizes, self.price, sizes, self._numbers)
-        connections = space.full(self.room, self.price,
-                                 np.int64) if sizes is None else sizes * self.price
+        self.journal = journal_for(space, refiner.sizes, self.migration_factor, sizes,
+                                   self._numbers)
+        connections = space.full(self.room, self.migration_factor,
+                                 np.int64) if sizes is None else sizes * self.migration_factor
         self.previous_blocks = PreviousBlocks(self.journal.previous,
-                                              connections) if self.price else None
+                                              connections) if self.migration_factor else None
         self.restart(part, known)
 
     def _with_room(self, array: Array | None, value: int) -> Array | None:
@@ -142,7 +144,7 @@ class IncrementalRefiner:
         Of graphs nothing is counted that is known.
         """
         refiner, space = self.refiner, self.graph.space
-        if known is None or self.objective.rules.price is not None:
+        if known is None or self.objective.rules.net_cost is not None:
             whole = space.zeros(self.graph.vertices.count,
                                 np.int32)  # ids not in use may be anywhere
             whole[: len(part)] = part

@@ -102,7 +102,7 @@ def record_nets(this: Recording) -> None:
 
 @kl.kernel
 def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_counts: NetEditCounts,
-              graph: NetRows, moves: Moves, cache: GainCache, price: StaticValue):
+              graph: NetRows, moves: Moves, cache: GainCache, net_cost: StaticValue):
     """Account for the new weight of an existing net, and activate its pins.
 
     Of a net of many pins the ones that were alone in their block.  Atomic, independent of order.
@@ -112,8 +112,8 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
     if heavier != 0 and net_deletions.deletions[net] == ALIVE:
         connectivity = kl.int64(graph.sets.connectivity[net])
         if kl.lane() == 0:
-            add_cost(net, 2 * heavier * price(connectivity), moves)
-        if net_counts.activates != 0 and ties_pins(connectivity, price):
+            add_cost(net, 2 * heavier * net_cost(connectivity), moves)
+        if net_counts.activates != 0 and ties_pins(connectivity, net_cost):
             for place in range(graph.nets.begin[net] + kl.lane(), graph.nets.end[net],
                                kl.team_size()):
                 v = graph.nets.pins[place]
@@ -126,11 +126,11 @@ def weigh_net(i, net_weighed: WeightChanges, net_deletions: NetDeletions, net_co
 
 @kl.kernel
 def account_deleted_net(j, net_deleted: DeletedIds, graph: NetRows, moves: Moves,
-                        price: StaticValue):
+                        net_cost: StaticValue):
     """Account for a deleted net, whose weight is now 0; atomic, independent of order."""
     net = kl.int64(net_deleted.effective[j])
     if net >= 0:
-        cost = price(kl.int64(graph.sets.connectivity[net])) * kl.int64(net_deleted.weights[j])
+        cost = net_cost(kl.int64(graph.sets.connectivity[net])) * kl.int64(net_deleted.weights[j])
         add_cost(net, -2 * cost, moves)
 
 
@@ -149,7 +149,7 @@ def update_edited_pin(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
 
 @kl.kernel
 def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRows, state: NetUpdate,
-                      price: StaticValue):
+                      net_cost: StaticValue):
     """Make the sets of a net again, where its changes begin, and account for what it costs.
 
     Its pins are activated if sets change.
@@ -164,7 +164,7 @@ def update_edited_net(i, pins: Changes, net_counts: NetEditCounts, graph: NetRow
             changed = find_small(net, size, blocks, graph, state.moves.part)
         else:
             changed = find_large(net, graph, state.pin_counts, state.moves.part)
-        update_net(net, connectivity, changed * net_counts.activates, graph, state, price,
+        update_net(net, connectivity, changed * net_counts.activates, graph, state, net_cost,
                    concerns_few)
 
 

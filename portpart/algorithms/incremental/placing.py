@@ -118,9 +118,10 @@ def begin_inserted(i, inserted: NewVertices, counts: EditCounts, moves: Moves, j
 
 
 @kl.kernel
-def connect_inserted(i, inserted: NewVertices, counts: EditCounts, blocks: Blocks, price):
+def connect_inserted(i, inserted: NewVertices, counts: EditCounts, blocks: Blocks,
+                     migration_factor):
     """Moving a new vertex costs so much."""
-    set_move_cost(new_vertex(i, inserted, counts), price, blocks)
+    set_move_cost(new_vertex(i, inserted, counts), migration_factor, blocks)
 
 
 @kl.kernel

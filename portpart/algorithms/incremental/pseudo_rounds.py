@@ -19,10 +19,10 @@ from portpart.algorithms.incremental.pseudo_state import (
     find_most_capacity,
 )
 from portpart.algorithms.objectives import (
+    BestTarget,
     BlockScore,
     Connectivity,
     ConnectivityTable,
-    Found,
     Rules,
     Tables,
 )
@@ -155,7 +155,7 @@ def enter_move(v, block, tie, size, state: Entering, sequence: Pseudo):
 
 @kl.device
 def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, tables: Tables,
-               found: Found,
+               found: BestTarget,
                sequence: Pseudo, ties_by: Connectivity):
     """Find the block with room that v is tied to most, and enter the move there.
 
@@ -168,8 +168,8 @@ def find_block(v, graph: Csr, state: Entering, connections: ConnectivityTable, t
     best = kl.int64(num_blocks)
     first = kl.int64(0)
     while first < num_blocks:
-        end = ties_by.bring(v, first, graph, state.moves.part, connections, num_blocks)
-        count = ties_by.number(v, first, end, graph, connections)
+        end = ties_by.load(v, first, graph, state.moves.part, connections, num_blocks)
+        count = ties_by.count(v, first, end, graph, connections)
         for j in range(kl.lane(), count, kl.team_size()):
             block = kl.int64(ties_by.block_of(j, v, first, end, graph, state.moves.part,
                                               connections))

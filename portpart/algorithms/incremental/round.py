@@ -238,7 +238,7 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
     Parameters
     ----------
     costs : bool
-        Whether moves have a price.
+        Whether moves have a migration cost.
     """
     program = this.program
     counts: Any = program.records["counts"]
@@ -265,10 +265,10 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
             record_end(this)
             program.launch(counts.inserted, finish_inserted)
             if costs:
-                _record_ties(this, journal.price)
+                _record_ties(this, journal.migration_factor)
 
 
-def _record_ties(this: Recording, price: Any) -> None:
+def _record_ties(this: Recording, migration_factor: Any) -> None:
     """What it costs to move new vertices."""
     counts: Any = this.program.records["counts"]
-    this.program.launch(counts.inserted, connect_inserted, price=price)
+    this.program.launch(counts.inserted, connect_inserted, migration_factor=migration_factor)

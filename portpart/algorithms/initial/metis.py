@@ -1,4 +1,4 @@
-"""Initial partitions by METIS, and those that need no algorithm."""
+"""Initial partitions by METIS, and trivial ones."""
 
 from __future__ import annotations
 

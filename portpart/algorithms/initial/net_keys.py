@@ -57,17 +57,17 @@ def cost_of(near, across, net, shift, graph: VertexNets):
     """What a net costs with a pin here, this many others on its side, and this many across."""
     result = kl.int64(0)
     if across > 0:
-        price = scaled_cost(net, shift, graph)
-        result = price + price // (size_of(net, graph) - 1) * across * (near + 1)
+        cost = scaled_cost(net, shift, graph)
+        result = cost + cost // (size_of(net, graph) - 1) * across * (near + 1)
     return result
 
 
 @kl.device
 def gain_of(near, across, net, shift, graph: VertexNets):
     """What a net gains if one pin changes sides, with this many others on its side and across."""
-    price = scaled_cost(net, shift, graph)
-    share = price // max(kl.int64(1), size_of(net, graph) - 1)
-    return price * (kl.int64(near == 0) - kl.int64(across == 0)) + share * (across - near)
+    cost = scaled_cost(net, shift, graph)
+    share = cost // max(kl.int64(1), size_of(net, graph) - 1)
+    return cost * (kl.int64(near == 0) - kl.int64(across == 0)) + share * (across - near)
 
 
 # First keys of the vertices of a hypergraph: what its nets gain by moves as a bisection begins

@@ -59,7 +59,7 @@ def shares_of(net, bisection: Bisection, graph: VertexNets):
 def change_of_near(near, across, unit, shares):
     """How keys of pins on the side that is left change, where this many others are on each.
 
-    The price counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
+    The cost counts where a side had, or has now, one pin or none (Fiduccia, Mattheyses, 1982).
     """
     return shares + unit * (kl.int64(across == 0) + kl.int64(near == 1))
 

@@ -145,7 +145,7 @@ def start_from_pool(problem: Problem, options: InitialOptions,
             refiner.start(level.graph, wanted.initial)
             return 0
         coarsest, fixed = level.graph, wanted.fixed
-        apart = problem.objective.rules.price is not None and has_heavy(coarsest, balance)
+        apart = problem.objective.rules.net_cost is not None and has_heavy(coarsest, balance)
 
         def placed(parts: CandidateParts) -> CandidateParts:
             if not problem.objective.rules.is_cut:

@@ -42,7 +42,8 @@ class LevelRefiner(Protocol):
     def best(self) -> Array:
         """The best partition found, as long as the finest graph."""
 
-    def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int, /) -> None:
+    def set_previous_blocks(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int,
+                            /) -> None:
         """Set the previous blocks of vertices of all levels, the finest first."""
 
     def start(self, graph: Graph, part: Array, /) -> None:
@@ -69,7 +70,7 @@ def jet_refiner(problem: Problem, options: ScheduleOptions,
 
 def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
     """Jet's refinement for an objective of graphs or of hypergraphs."""
-    if objective.rules.price is None:
+    if objective.rules.net_cost is None:
         return JET
     from portpart.algorithms.refinement.nets import jet_on_nets
 
@@ -264,7 +265,7 @@ def _settled(refiner: LevelRefiner, levels: list[Level],
              previous_blocks: PreviousBlocks) -> PreviousBlocks:
     """Set the previous blocks on all levels, and return those of the coarsest graph."""
     of_levels = previous_blocks_on(levels, previous_blocks)
-    refiner.settle(of_levels, levels[0].graph.num_vertices)
+    refiner.set_previous_blocks(of_levels, levels[0].graph.num_vertices)
     return of_levels[-1]
 
 

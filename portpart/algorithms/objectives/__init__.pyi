@@ -27,7 +27,7 @@ from .hub_connectivity import (
 from .limits import AnswerCache as AnswerCache, Balance as Balance, balance_of as balance_of
 from .net_connectivity import net_connection as net_connection
 from .net_cost import (
-    PRICES as PRICES,
+    NET_COSTS as NET_COSTS,
     check_net_costs as check_net_costs,
     net_objective as net_objective,
 )
@@ -44,8 +44,8 @@ from .net_sets import (
 )
 from .objective import (
     NUM_FOUND as NUM_FOUND,
+    BestTarget as BestTarget,
     BlockScore as BlockScore,
-    Found as Found,
     Objective as Objective,
     Rules as Rules,
     Shape as Shape,

@@ -39,10 +39,10 @@ def weight_at(place, end, net, graph: NetRows):
 
 
 @kl.device
-def connection_to_others(blocks, weight, price: StaticValue):
+def connection_to_others(blocks, weight, net_cost: StaticValue):
     """What a net of this weight ties to each of the blocks where its other pins are."""
     others = kl.popcount(blocks)
-    return (price(others + 1) - price(others)) * weight
+    return (net_cost(others + 1) - net_cost(others)) * weight
 
 
 @kl.device
@@ -94,7 +94,7 @@ def place_of(alone, first, apart: StaticValue):
 
 @kl.device
 def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                     price: StaticValue,
+                     net_cost: StaticValue,
                      apart: StaticValue):
     """Add up the ties of a vertex net by net."""
     bit = bit_of(here)
@@ -104,7 +104,7 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
         weight = kl.value_or(graph.nets.weights, net, 1)
         alone = graph.sets.bits[2 * net + 1] & bit
         blocks = kl.uint64(graph.sets.bits[2 * net] & ~alone)
-        tie = connection_to_others(blocks, weight, price)
+        tie = connection_to_others(blocks, weight, net_cost)
         if tie != 0:
             add_to_blocks(blocks, tie, place_of(alone, first, apart), connections)
         staying += tie * kl.int64(alone == 0)
@@ -113,7 +113,7 @@ def add_ties_of_lane(begin, end, here, first, graph: NetRows, connections: Conne
 
 @kl.device
 def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                      price: StaticValue,
+                      net_cost: StaticValue,
                       apart: StaticValue):
     """Add up the ties of a vertex, AT_ONCE nets of a lane at a time.
 
@@ -139,7 +139,7 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
         for j in kl.static_range(AT_ONCE):
             blocks[j] &= ~alone[j]
             weight = weight_at(place + j * width, end, nets[j], graph)
-            ties_of[j] = connection_to_others(blocks[j], weight, price)
+            ties_of[j] = connection_to_others(blocks[j], weight, net_cost)
             staying += ties_of[j] * kl.int64(alone[j] == 0)
         for j in kl.static_range(AT_ONCE):
             left[j] = add_if_few(blocks[j], ties_of[j], place_of(alone[j], first, apart),
@@ -155,7 +155,7 @@ def add_ties_of_lanes(begin, end, here, first, graph: NetRows, connections: Conn
 
 @kl.device
 def add_ties_of_one_word(begin, end, here, first, graph: NetRows, connections: ConnectivityTable,
-                         price: StaticValue,
+                         net_cost: StaticValue,
                          apart: StaticValue):
     """Add up what ties a vertex in block `here` to all blocks, where a word has them.
 
@@ -164,7 +164,7 @@ def add_ties_of_one_word(begin, end, here, first, graph: NetRows, connections: C
     """
     staying = kl.int64(0)
     if kl.team_size() == 1:
-        staying = add_ties_of_lane(begin, end, here, first, graph, connections, price, apart)
+        staying = add_ties_of_lane(begin, end, here, first, graph, connections, net_cost, apart)
     else:
-        staying = add_ties_of_lanes(begin, end, here, first, graph, connections, price, apart)
+        staying = add_ties_of_lanes(begin, end, here, first, graph, connections, net_cost, apart)
     return staying

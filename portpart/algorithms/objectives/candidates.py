@@ -69,18 +69,19 @@ def costs_and_weights(graph: EitherGraph, parts: CandidateParts, num_blocks: int
     space, n, count = graph.space, graph.num_vertices, len(parts)
     costs, weights = count * STRIPES, count * num_blocks
     words = space.zeros(costs + weights, np.int64)
-    if objective.rules.price is None:
+    if objective.rules.net_cost is None:
         add_all = add_costs.bound(distance=objective.rules.distance)
         space.parallel_for(count * n, add_all, graph.csr, parts.joined, n, objective.tables,
                            words[:costs], team=team_for_all(graph))
     else:
         nets = cast(NetStructure, graph)
-        price = objective.rules.price
+        net_cost = objective.rules.net_cost
         given = (cast(Hypergraph, graph).nets, parts.joined, nets.num_nets, n, num_blocks,
                  words[:costs])
-        space.parallel_for(count * nets.num_nets, add_small_net.bound(price=price), *given)
+        space.parallel_for(count * nets.num_nets, add_small_net.bound(net_cost=net_cost), *given)
         if nets.max_net_size > MAX_SMALL:
-            space.parallel_for(count * nets.num_nets, add_large_net.bound(price=price), *given,
+            space.parallel_for(count * nets.num_nets, add_large_net.bound(net_cost=net_cost),
+                               *given,
                                team=TEAM_OF_LARGE)
     space.parallel_for(count * n, candidate_weights, graph.vertex_weights, parts.joined, n,
                        num_blocks, words[costs:])
@@ -132,7 +133,7 @@ def spread_of_large(net, nets: Nets, parts, first, num_blocks, counts):
 
 @kl.device
 def add_cost(cost, which, net, nets: Nets, sums):
-    """Add twice what a net of that price costs in a partition; atomic, independent of order."""
+    """Add twice what a net adds to a partition; atomic, independent of order."""
     if cost > 0:
         kl.atomic_add(sums, which * STRIPES + net % STRIPES, 2 * cost * kl.value_or(nets.weights,
                                                                                     net, 1))
@@ -140,17 +141,17 @@ def add_cost(cost, which, net, nets: Nets, sums):
 
 
 @kl.kernel
-def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: StaticValue):
+def add_small_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: StaticValue):
     """Add what net i % num_nets costs in partition i // num_nets, if it has few pins."""
     net = i % num_nets
     which = i // num_nets
     if size_of_net(net, nets) <= MAX_SMALL:
         connectivity = spread_of_small(net, nets, parts, which * n, num_blocks)
-        add_cost(price(connectivity), which, net, nets, sums)
+        add_cost(net_cost(connectivity), which, net, nets, sums)
 
 
 @kl.kernel
-def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: StaticValue):
+def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, net_cost: StaticValue):
     """The same for nets of many pins, by a team."""
     counts = kl.team_array(kl.int32, BITS)
     net = i % num_nets
@@ -158,4 +159,4 @@ def add_large_net(i, nets: Nets, parts, num_nets, n, num_blocks, sums, price: St
     if size_of_net(net, nets) > MAX_SMALL:
         connectivity = spread_of_large(net, nets, parts, which * n, num_blocks, counts)
         if kl.lane() == 0:
-            add_cost(price(connectivity), which, net, nets, sums)
+            add_cost(net_cost(connectivity), which, net, nets, sums)

@@ -16,11 +16,11 @@ from portpart.algorithms.objectives.distances import (
     MAX_ALONG,
     MAX_COUNTED,
     Distances,
-    FewByDistance,
+    LowDegreeByDistance,
     MatrixDistances,
     TreeDistances,
     far_from_all,
-    many_by_distance,
+    high_degree_by_distance,
 )
 from portpart.algorithms.objectives.objective import BlockScore, Objective, Rules, Shape
 from portpart.algorithms.objectives.total import total_cost
@@ -48,7 +48,8 @@ def check_cost(graph: Graph, longest: int) -> None:
 def communication_cost(distances: Distances) -> Objective:
     """J as an objective."""
     capacity = capacity_for(distances.num_elements)
-    return Objective(communication_rules(distances.kind, capacity), distances.tables, max_of_few,
+    return Objective(communication_rules(distances.kind, capacity), distances.tables,
+                     low_degree_limit,
                      wide_degree=16)
 
 
@@ -65,15 +66,15 @@ def capacity_for(num_elements: int) -> int:
 def communication_rules(kind: str, capacity: int) -> Rules:
     """The functions for a kind of distance; many arcs are counted for this many elements."""
     distance = DISTANCE[kind]
-    many = many_by_distance(distance)
+    high_degree = high_degree_by_distance(distance)
     if capacity:
-        many = BlockScore(summed_up(capacity), VALUE_OF_COUNTED[kind])
+        high_degree = BlockScore(summed_up(capacity), VALUE_OF_COUNTED[kind])
     return Rules(f"J, {kind}, {capacity}", distance, False, far_from_all,
-                 FewByDistance(distance), many,
+                 LowDegreeByDistance(distance), high_degree,
                  COUNTING_TEAM if capacity <= FEW_COUNTED else HUB_TEAM)
 
 
-def max_of_few(shape: Shape) -> int:
+def low_degree_limit(shape: Shape) -> int:
     """Most neighbours of a vertex of low degree: its elements are not counted."""
     if shape.widest_team == 1:
         return ONE_LANE_FEW

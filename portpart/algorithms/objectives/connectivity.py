@@ -6,13 +6,13 @@ up, `CAPACITY` blocks at a time, and the candidates are these blocks or the head
 whichever are fewer.  All that is in the team's scratch memory, and nothing depends on the way.
 
 A connectivity is used like this, by all lanes of a team together, `first` being 0, then what
-`bring` has returned, until that is the number of blocks::
+`load` has returned, until that is the number of blocks::
 
-    end = bring(v, first, ...)
-    count = number(v, first, end, ...)
-    for j in range(lane(), count, team_size()):
+    end = load(v, first, ...)
+    number = count(v, first, end, ...)
+    for j in range(lane(), number, team_size()):
         block = block_of(j, v, first, end, ...)
-        weight = weight_of(j, count, v, block, first, end, ...)  # 0: none, or counted elsewhere
+        weight = weight_of(j, number, v, block, first, end, ...)  # 0: none, or counted elsewhere
     team_sync()
 """
 
@@ -60,13 +60,13 @@ class Connectivity(Static):
 
     Attributes
     ----------
-    bring, number, block_of, weight_of : DeviceFunction
+    load, count, block_of, weight_of : DeviceFunction
     blocks, weights, order : int
         Elements of the arrays of `ConnectivityTable`.
     """
 
-    bring: DeviceFunction
-    number: DeviceFunction
+    load: DeviceFunction
+    count: DeviceFunction
     block_of: DeviceFunction
     weight_of: DeviceFunction
     blocks: int = 1
@@ -89,7 +89,7 @@ def has_arc_outside(v, graph: Csr, part):
 
 
 @kl.device
-def bring_heads(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
+def load_heads(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
     """Bring block and weight of each arc to scratch memory."""
     for j in range(kl.lane(), degree_of(v, graph), kl.team_size()):
         connections.blocks[j] = part[graph.targets[graph.begin[v] + j]]
@@ -99,7 +99,7 @@ def bring_heads(v, first, graph: Csr, part, connections: ConnectivityTable, num_
 
 
 @kl.device
-def number_of_arcs(v, first, end, graph: Csr, connections: ConnectivityTable):
+def count_arcs(v, first, end, graph: Csr, connections: ConnectivityTable):
     """One candidate an arc."""
     return degree_of(v, graph)
 
@@ -124,7 +124,7 @@ def weight_of_head(j, count, v, block, first, end, graph: Csr, connections: Conn
 
 def pairwise(max_arcs: int) -> Connectivity:
     """Heads are compared with each other, for at most this many."""
-    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_head, max_arcs,
+    return Connectivity(load_heads, count_arcs, block_of_head, weight_of_head, max_arcs,
                         max_arcs)
 
 
@@ -139,7 +139,7 @@ def one_by_one(max_arcs: int) -> Connectivity:
 
     Nothing is added up: for objectives whose values do not depend on these weights.
     """
-    return Connectivity(bring_heads, number_of_arcs, block_of_head, weight_of_one, max_arcs,
+    return Connectivity(load_heads, count_arcs, block_of_head, weight_of_one, max_arcs,
                         max_arcs)
 
 
@@ -147,8 +147,8 @@ def one_by_one(max_arcs: int) -> Connectivity:
 
 
 @kl.device
-def bring_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks,
-                slots: StaticValue):
+def load_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks,
+               slots: StaticValue):
     """Bring the blocks of v's neighbours to a table: ties.blocks[slot] and ties.weights[slot].
 
     The slots that are taken, ties.weights[slots] of them, are listed in `order`, in any order.
@@ -175,7 +175,7 @@ def bring_table(v, first, graph: Csr, part, connections: ConnectivityTable, num_
 
 
 @kl.device
-def number_in_table(v, first, end, graph: Csr, connections: ConnectivityTable, slots: StaticValue):
+def count_in_table(v, first, end, graph: Csr, connections: ConnectivityTable, slots: StaticValue):
     """One candidate a block."""
     return kl.int64(connections.weights[slots])
 
@@ -194,7 +194,7 @@ def weight_in_table(j, count, v, block, first, end, graph: Csr, connections: Con
 
 def in_table(slots: int) -> Connectivity:
     """Blocks are put into a hash table of this many slots."""
-    return Connectivity(bring_table.bound(slots=slots), number_in_table.bound(slots=slots),
+    return Connectivity(load_table.bound(slots=slots), count_in_table.bound(slots=slots),
                         block_in_table, weight_in_table, slots, slots + 1, slots)
 
 
@@ -282,7 +282,7 @@ def sum_up_weights(v, first, graph: Csr, part, connections: ConnectivityTable, n
 
 
 @kl.device
-def number_of_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
+def count_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
     """One candidate a block."""
     return end
 
@@ -301,7 +301,7 @@ def weight_between(j, count, v, block, first, end, graph: Csr, connections: Conn
 
 def summed_up(capacity: int) -> Connectivity:
     """Weights into blocks are counted and added up from left to right, for this many blocks."""
-    return Connectivity(sum_up_weights, number_of_blocks, block_at, weight_between,
+    return Connectivity(sum_up_weights, count_blocks, block_at, weight_between,
                         weights=capacity + 1)
 
 
@@ -309,7 +309,7 @@ def summed_up(capacity: int) -> Connectivity:
 
 
 @kl.device
-def bring_nothing(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
+def load_nothing(v, first, graph: Csr, part, connections: ConnectivityTable, num_blocks):
     """Leave the arcs where they are."""
     return num_blocks
 
@@ -326,5 +326,5 @@ def weight_of_arc(j, count, v, block, first, end, graph: Csr, connections: Conne
     return kl.value_or(graph.weights, graph.begin[v] + j, 1)
 
 
-ALONG_ARCS = Connectivity(bring_nothing, number_of_arcs, block_of_arc, weight_of_arc)
+ALONG_ARCS = Connectivity(load_nothing, count_arcs, block_of_arc, weight_of_arc)
 """Nothing is added up: for objectives whose values do not depend on these weights."""

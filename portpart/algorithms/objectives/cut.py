@@ -11,8 +11,8 @@ from portpart.algorithms.objectives.connectivity import (
     pairwise,
 )
 from portpart.algorithms.objectives.objective import (
+    BestTarget,
     BlockScore,
-    Found,
     Objective,
     Rules,
     Shape,
@@ -50,7 +50,7 @@ def one_distance(a, b, tables: Tables):
 
 
 @kl.device
-def mean_of_admitted(found: Found, tables: Tables):
+def mean_of_admitted(found: BestTarget, tables: Tables):
     """The mean value of the blocks that v touches and might go to (Jet, equation 4.10)."""
     result = kl.int64(0)
     if found.admitted > 0:
@@ -58,13 +58,13 @@ def mean_of_admitted(found: Found, tables: Tables):
     return result
 
 
-def value_of_few(max_degree: int) -> BlockScore:
+def value_of_low_degree(max_degree: int) -> BlockScore:
     """For vertices with at most this many neighbours."""
     connectivity = in_table(SLOTS) if max_degree > MAX_PAIRWISE else pairwise(max(1, max_degree))
     return BlockScore(connectivity)
 
 
-def max_of_few(shape: Shape) -> int:
+def low_degree_limit(shape: Shape) -> int:
     """Most neighbours of a vertex of low degree: its weights into all blocks are not counted.
 
     A single lane always counts, unless that takes several rounds: -1, even where there are none.
@@ -84,8 +84,8 @@ def entry_bytes(counter: Word) -> int:
 
 
 CUT = Objective(
-    Rules("cut", one_distance, True, mean_of_admitted, value_of_few,
+    Rules("cut", one_distance, True, mean_of_admitted, value_of_low_degree,
           BlockScore(COUNTED), COUNTING_TEAM),
-    tables=Tables(max_distance=1), max_of_few=max_of_few, wide_degree=32,
+    tables=Tables(max_distance=1), low_degree_limit=low_degree_limit, wide_degree=32,
 )
 """The weight of the edges between blocks."""

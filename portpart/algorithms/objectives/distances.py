@@ -13,7 +13,7 @@ from portpart.algorithms.objectives.connectivity import (
     in_table,
     one_by_one,
 )
-from portpart.algorithms.objectives.objective import BlockScore, Found, Tables
+from portpart.algorithms.objectives.objective import BestTarget, BlockScore, Tables
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.language.statics import StaticValue
@@ -156,7 +156,7 @@ FEW_SLOTS = 16
 
 
 @kl.device
-def far_from_all(found: Found, tables: Tables):
+def far_from_all(found: BestTarget, tables: Tables):
     """The value of a block that is as far from all neighbours as blocks can be."""
     return -(tables.max_distance * found.total)
 
@@ -197,7 +197,7 @@ def value_along_arcs(block, count, v, graph: Csr, part, connections: Connectivit
 
 
 @dataclass(frozen=True)
-class FewByDistance:
+class LowDegreeByDistance:
     """From the most neighbours, how the blocks of such a vertex are valued."""
 
     distance: DeviceFunction
@@ -210,6 +210,6 @@ class FewByDistance:
                           value_by_heads.bound(distance=self.distance))
 
 
-def many_by_distance(distance: DeviceFunction) -> BlockScore:
+def high_degree_by_distance(distance: DeviceFunction) -> BlockScore:
     """For vertices with any number of neighbours."""
     return BlockScore(ALONG_ARCS, value_along_arcs.bound(distance=distance))

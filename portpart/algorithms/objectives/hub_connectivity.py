@@ -20,10 +20,10 @@ from portpart.algorithms.objectives.connectivity import (
     Connectivity,
     ConnectivityTable,
     block_at,
-    bring_nothing,
-    number_of_blocks,
+    count_blocks,
+    load_nothing,
 )
-from portpart.algorithms.objectives.objective import Found, Rules
+from portpart.algorithms.objectives.objective import BestTarget, Rules
 from portpart.algorithms.objectives.pin_state import HubSums, NetRows, connectivity_of
 from portpart.backends import language as kl
 from portpart.backends.language.statics import Static
@@ -107,7 +107,7 @@ def add_to_sums(v, begin, end, here, knows_split, graph: NetRows, connections: C
     kl.team_sync()
     copy_begin = kl.lane() % sums.copies * COPY
     staying = kl.team_sum(add_ties_of_one_word(begin, end, here, copy_begin, graph, connections,
-                                            sums.rules.price, True))
+                                            sums.rules.net_cost, True))
     split = kl.int64(0)
     if not knows_split:
         split = kl.team_sum(weight_of_split(begin, end, graph))
@@ -137,7 +137,7 @@ def summed_tie(j, count, v, block, first, end, graph: NetRows, connections: Conn
     return graph.hub_sums.sums[place] + graph.hub_sums.sums[place + graph.sets.blocks]
 
 
-SUMMED_TIES = Connectivity(bring_nothing, number_of_blocks, block_at, summed_tie)
+SUMMED_TIES = Connectivity(load_nothing, count_blocks, block_at, summed_tie)
 """The blocks that a hub is tied to by its sums."""
 
 
@@ -149,7 +149,7 @@ def is_split_by_sums(v, graph: NetRows, part):
 
 
 @kl.device
-def note_loss_by_sums(v, graph: NetRows, part, found: Found):
+def note_loss_by_sums(v, graph: NetRows, part, found: BestTarget):
     """found.own = what nets cost more that hub v brings to its best block, if it moves there."""
     if kl.lane() == 0:
         loss = kl.int64(0)

@@ -34,10 +34,10 @@ may touch that makes them candidates; and how much that is."""
 
 
 @kl.device
-def net_connection(net, here, graph: NetRows, price: StaticValue):
+def net_connection(net, here, graph: NetRows, net_cost: StaticValue):
     """What a pin in block `here` ties to each block of the net's other pins."""
     others = connectivity_without(net, here, graph)
-    step = price(others + 1) - price(others)
+    step = net_cost(others + 1) - net_cost(others)
     if step != 0:
         step *= kl.value_or(graph.nets.weights, net, 1)
     return step
@@ -102,7 +102,7 @@ def first_touched(net, first, end, graph: NetRows):
 
 @kl.device
 def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, num_blocks,
-               price: StaticValue):
+               net_cost: StaticValue):
     """Note the next word of blocks, from `first` on, and how many a net may touch.
 
     With a single word it is that one.  All lanes of a team together.
@@ -115,7 +115,7 @@ def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, n
             for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
                 connectivity = connectivity_of(graph.targets[place], graph.sets)
                 if connectivity < narrowest and net_connection(graph.targets[place], here, graph,
-                                                               price) != 0:
+                                                               net_cost) != 0:
                     narrowest = connectivity
             widest = max(widest, kl.team_min(narrowest))
         else:
@@ -135,10 +135,10 @@ def note_words(v, first, here, graph: NetRows, connections: ConnectivityTable, n
 
 @kl.device
 def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, num_blocks,
-               price: StaticValue):
+               net_cost: StaticValue):
     """Add up what ties v to the next CAPACITY blocks that its nets touch, from `first` on."""
     here = kl.int64(part[v])
-    base = note_words(v, first, here, graph, connections, num_blocks, price)
+    base = note_words(v, first, here, graph, connections, num_blocks, net_cost)
     end = min(num_blocks, base + CAPACITY)
     for place in range(kl.lane(), end - base, kl.team_size()):
         connections.weights[place] = 0
@@ -148,14 +148,14 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
     if graph.sets.width == 1:
         add_ties_of_one_word(kl.int64(graph.begin[v]), kl.int64(graph.end[v]), here, 0, graph,
                              connections,
-                             price, False)
+                             net_cost, False)
     else:
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if connectivity_of(net, graph.sets) > widest:
                 wide += 1
             else:
-                tie = net_connection(net, here, graph, price)
+                tie = net_connection(net, here, graph, net_cost)
                 if tie != 0:
                     add_tie(net, here, tie, base, end, graph, connections)
     kl.team_sync()
@@ -163,14 +163,14 @@ def count_ties(v, first, graph: NetRows, part, connections: ConnectivityTable, n
         for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
             net = graph.targets[place]
             if connectivity_of(net, graph.sets) > widest:
-                add_wide_tie(net, here, net_connection(net, here, graph, price), base, graph,
+                add_wide_tie(net, here, net_connection(net, here, graph, net_cost), base, graph,
                              connections)
     kl.team_sync()
     return end
 
 
 @kl.device
-def number_of_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
+def count_blocks(v, first, end, graph: Csr, connections: ConnectivityTable):
     """One candidate a block."""
     return end - kl.int64(connections.blocks[BASE])
 
@@ -187,7 +187,7 @@ def weight_counted(j, count, v, block, first, end, graph: Csr, connections: Conn
     return kl.int64(connections.weights[j])
 
 
-def counted_ties(price: DeviceFunction) -> Connectivity:
-    """The blocks that a vertex is tied to, word by word, for a price."""
-    return Connectivity(count_ties.bound(price=price), number_of_blocks, block_counted,
+def counted_ties(net_cost: DeviceFunction) -> Connectivity:
+    """The blocks that a vertex is connected to, word by word, for a net cost."""
+    return Connectivity(count_ties.bound(net_cost=net_cost), count_blocks, block_counted,
                         weight_counted, NOTES, CAPACITY)

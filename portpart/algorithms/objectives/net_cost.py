@@ -1,10 +1,10 @@
-"""What nets cost by the number of blocks that they touch: km1, cut and sum of external degrees.
+"""The cost of nets by the number of blocks that they span: km1, cut and sum of external degrees.
 
-A price says what a net of weight 1 costs that touches this many blocks.  A vertex costs least where
-its nets are already: take it out of a net, which then touches λ blocks; in each of these the net
-costs price(λ), elsewhere price(λ + 1).  So the ties of a vertex to the blocks of the other pins
-weigh price(λ + 1) - price(λ) times the net's weight, and the value of a block is the weight of the
-ties to it (`net_connectivity.py`), as it is for the cut of a graph.
+A net cost is a function of the number of blocks that a net of weight 1 spans.  A vertex costs least
+where its nets are already: without it a net spans λ blocks; in each of these the net costs
+net_cost(λ), elsewhere net_cost(λ + 1).  So the connection of a vertex to the blocks of the other
+pins weighs net_cost(λ + 1) - net_cost(λ) times the net's weight, and the value of a block is the
+sum of these (`net_connectivity.py`), as it is for the cut of a graph.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from portpart.algorithms.objectives.hub_connectivity import (
 )
 from portpart.algorithms.objectives.net_connectivity import counted_ties, net_connection
 from portpart.algorithms.objectives.objective import (
+    BestTarget,
     BlockScore,
-    Found,
     Objective,
     Rules,
     Shape,
@@ -42,7 +42,7 @@ from portpart.backends.language.statics import StaticValue
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT, Hypergraph
 
-MAX_FEW = 256
+MAX_LOW_DEGREE = 256
 """Most nets of a vertex that is no hub, with the fewest lanes."""
 
 MAX_ROUNDS = 4
@@ -50,30 +50,30 @@ MAX_ROUNDS = 4
 
 
 @kl.device
-def km1_price(connectivity):
+def km1_cost(connectivity):
     """Blocks beyond the first."""
     return max(kl.int64(0), connectivity - 1)
 
 
 @kl.device
-def cut_price(connectivity):
+def cut_cost(connectivity):
     """1 if there are several."""
     return kl.int64(connectivity > 1)
 
 
 @kl.device
-def soed_price(connectivity):
+def soed_cost(connectivity):
     """Blocks, if there are several."""
-    price = kl.int64(0)
+    net_cost = kl.int64(0)
     if connectivity > 1:
-        price = connectivity
-    return price
+        net_cost = connectivity
+    return net_cost
 
 
 SUMMED = BlockScore(SUMMED_TIES)
 """How the blocks of a hub are valued whose ties are summed up."""
 
-PRICES = {"km1": km1_price, "cut": cut_price, "soed": soed_price}
+NET_COSTS = {"km1": km1_cost, "cut": cut_cost, "soed": soed_cost}
 """What a net of weight 1 costs, from the number of blocks that it touches."""
 
 
@@ -112,7 +112,7 @@ def is_split(v, graph: NetRows, part):
 
 
 @kl.device
-def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
+def loss_at(place, end, here, there, graph: NetRows, net_cost: StaticValue):
     """What the net there costs more if a pin goes from bit `here` to bit `there` of a word.
 
     Places behind the end cost nothing.  No branches, so that several are asked at once.
@@ -122,12 +122,12 @@ def loss_at(place, end, here, there, graph: NetRows, price: StaticValue):
     stays = graph.sets.bits[2 * net + 1] & here == 0
     counts = kl.int64(stays) * kl.int64(present & there == 0)
     connectivity = kl.popcount(present)
-    return counts * (price(connectivity + 1) - price(connectivity)) * weight_at(place, end, net,
-                                                                                graph)
+    step = net_cost(connectivity + 1) - net_cost(connectivity)
+    return counts * step * weight_at(place, end, net, graph)
 
 
 @kl.device
-def losses_of_one_word(v, here, block, graph: NetRows, price: StaticValue):
+def losses_of_one_word(v, here, block, graph: NetRows, net_cost: StaticValue):
     """What the nets of a lane cost more if v goes to the block, where a word has all blocks."""
     begin = kl.int64(graph.begin[v]) + kl.lane()
     end = kl.int64(graph.end[v])
@@ -138,14 +138,14 @@ def losses_of_one_word(v, here, block, graph: NetRows, price: StaticValue):
     losses = AtOnce()
     for place in range(begin, end, AT_ONCE * width):
         for j in kl.static_range(AT_ONCE):
-            losses[j] = loss_at(place + j * width, end, bit, there, graph, price)
+            losses[j] = loss_at(place + j * width, end, bit, there, graph, net_cost)
         for j in kl.static_range(AT_ONCE):
             total += losses[j]
     return total
 
 
 @kl.device
-def note_losses(v, graph: NetRows, part, found: Found, price: StaticValue):
+def note_losses(v, graph: NetRows, part, found: BestTarget, net_cost: StaticValue):
     """found.own = what nets cost more that v brings to its best block, if it moves there.
 
     These are what a move really loses: a net that is in both blocks and stays there loses
@@ -159,37 +159,39 @@ def note_losses(v, graph: NetRows, part, found: Found, price: StaticValue):
     loss = kl.int64(0)
     if block >= 0:
         if graph.sets.width == 1 and kl.team_size() > 1:
-            loss = losses_of_one_word(v, here, block, graph, price)
+            loss = losses_of_one_word(v, here, block, graph, net_cost)
         else:
             for place in range(graph.begin[v] + kl.lane(), graph.end[v], kl.team_size()):
                 net = graph.targets[place]
                 if not is_present(net, block, graph):
                     if not is_alone(net, here, graph):
-                        loss += net_connection(net, here, graph, price)
+                        loss += net_connection(net, here, graph, net_cost)
     loss = kl.team_sum(loss)
     if kl.lane() == 0:
         found.own = loss
     return loss
 
 
-def max_of_few(shape: Shape) -> int:
+def low_degree_limit(shape: Shape) -> int:
     """Most nets of a vertex that has few."""
-    return MAX_FEW if shape.widest_team == 1 else min(MAX_FEW, MAX_ROUNDS * shape.team)
+    several = min(MAX_LOW_DEGREE, MAX_ROUNDS * shape.team)
+    return MAX_LOW_DEGREE if shape.widest_team == 1 else several
 
 
 def net_objective(name: str) -> Objective:
-    """One of `PRICES` as an objective."""
+    """One of `NET_COSTS` as an objective."""
     return OBJECTIVES[name]
 
 
-def _objective(name: str, price: DeviceFunction) -> Objective:
-    counted = BlockScore(counted_ties(price))
+def _objective(name: str, net_cost: DeviceFunction) -> Objective:
+    counted = BlockScore(counted_ties(net_cost))
     rules = Rules(name, one_distance, True, mean_of_admitted, lambda max_degree: counted, counted,
-                  COUNTING_TEAM, is_boundary=is_split, note=note_losses.bound(price=price),
-                  price=price)
+                  COUNTING_TEAM, is_boundary=is_split, note=note_losses.bound(net_cost=net_cost),
+                  net_cost=net_cost)
     rules = replace(rules, summed=replace(
-        rules, many=SUMMED, is_boundary=is_split_by_sums, note=note_loss_by_sums))
-    return Objective(rules, Tables(max_distance=1), max_of_few, wide_degree=32, lone_lanes=False)
+        rules, high_degree=SUMMED, is_boundary=is_split_by_sums, note=note_loss_by_sums))
+    return Objective(rules, Tables(max_distance=1), low_degree_limit, wide_degree=32,
+                     lone_lanes=False)
 
 
-OBJECTIVES = {name: _objective(name, price) for name, price in PRICES.items()}
+OBJECTIVES = {name: _objective(name, net_cost) for name, net_cost in NET_COSTS.items()}

@@ -3,8 +3,8 @@
 An objective is a cost for each arc, its weight times the distance of the blocks of its ends.  For
 the cut that is 1 for any two blocks, for the communication cost of a mapping what the machine says.
 The value of a block for a vertex is less its cost there, plus a number that is the same for all
-blocks: for the cut, the weight of the arcs into the block.  An objective of hypergraphs is a price
-for each net instead (`net_cost.py`).
+blocks: for the cut, the weight of the arcs into the block.  An objective of hypergraphs is a cost
+of each net instead (`net_cost.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Tables(Record):
     max_distance: int
 
 
-class Found(Words):
+class BestTarget(Words):
     """What is determined about the blocks of a vertex; the first lane of a team gets to know.
 
     `own` is the weight of its arcs into its own block, `here` the value of that; `block` the best
@@ -43,7 +43,7 @@ class Found(Words):
     admitted: int
 
 
-NUM_FOUND = len(Found.indices)
+NUM_FOUND = len(BestTarget.indices)
 
 
 @dataclass(frozen=True)
@@ -73,22 +73,22 @@ class Rules(Static):
         ``distance(a, b, tables)`` of two blocks, 0 of a block and itself, the same both ways.
     is_cut : bool
         Whether the distance of any two blocks is 1: values are weights then.
-    unknown : DeviceFunction
-        ``unknown(found, tables)``: the value of a block that the vertex does not touch, or, in
-        strong rebalancing, of whatever block it will have to take.
-    few : callable
+    untouched_score : DeviceFunction
+        ``untouched_score(found, tables)``: the value of a block that the vertex is not connected
+        to, or, in strong rebalancing, of any block.
+    low_degree : callable
         From the most neighbours, how the blocks of such a vertex are valued.
-    many : BlockScore
+    high_degree : BlockScore
         The same for vertices with more neighbours, hubs among them.
-    team_of_many : int
+    team_of_high_degree : int
         Lanes for a vertex with many that is not a hub.
     is_boundary : DeviceFunction
         ``is_boundary(v, graph, part)``: whether v is on a boundary.
     note : DeviceFunction or None
-        ``note(v, graph, part, found)``: sets `Found.own` to what the filter compares losses with,
-        where that is not the weight into v's own block.
-    price : DeviceFunction or None
-        ``price(connectivity)``: what a net of weight 1 costs that touches this many blocks; None
+        ``note(v, graph, part, found)``: sets `BestTarget.own` to what the filter compares losses
+        with, where that is not the weight into v's own block.
+    net_cost : DeviceFunction or None
+        ``net_cost(connectivity)``: what a net of weight 1 costs that spans this many blocks; None
         where arcs cost something.
     summed : Rules or None
         The same functions for hubs whose ties are summed up beforehand.
@@ -97,13 +97,13 @@ class Rules(Static):
     name: str
     distance: DeviceFunction
     is_cut: bool
-    unknown: DeviceFunction
-    few: Callable[[int], BlockScore]
-    many: BlockScore
-    team_of_many: int
+    untouched_score: DeviceFunction
+    low_degree: Callable[[int], BlockScore]
+    high_degree: BlockScore
+    team_of_high_degree: int
     is_boundary: DeviceFunction = has_arc_outside
     note: DeviceFunction | None = None
-    price: DeviceFunction | None = None
+    net_cost: DeviceFunction | None = None
     summed: Rules | None = None
 
 
@@ -138,7 +138,7 @@ class Objective:
     rules : Rules
     tables : Tables
         The last argument of `Rules.distance`.
-    max_of_few : callable
+    low_degree_limit : callable
         Most neighbours of a vertex that has few; below 0 no vertex has.
     wide_degree : int
         Above this mean degree a vertex of a list takes the wider team.
@@ -148,7 +148,7 @@ class Objective:
 
     rules: Rules
     tables: Tables
-    max_of_few: Callable[[Shape], int]
+    low_degree_limit: Callable[[Shape], int]
     wide_degree: int
     lone_lanes: bool = True
 

@@ -51,9 +51,9 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
     sums : array of int64, shape (STRIPES,), optional
         Zeros, which hold them then.
     """
-    space, price = graph.space, objective.rules.price
+    space, net_cost = graph.space, objective.rules.net_cost
     sums = space.zeros(STRIPES, np.int64) if sums is None else sums
-    if price is None:
+    if net_cost is None:
         n = graph.num_vertices
         add_all = add_costs.bound(distance=objective.rules.distance)
         space.parallel_for(n, add_all, rows, part, n, objective.tables, sums,
@@ -62,21 +62,21 @@ def cost_sums(graph: Structure, part: Array, objective: Objective, rows: Csr,
     assert isinstance(rows, NetRows)
     nets = cast(NetStructure, graph)
     find_sets(nets, part, rows)
-    space.parallel_for(nets.num_nets, add_net_costs.bound(price=price), rows, sums)
+    space.parallel_for(nets.num_nets, add_net_costs.bound(net_cost=net_cost), rows, sums)
     return sums
 
 
 def net_values(hypergraph: Hypergraph, part: Array, num_blocks: int,
-               prices: Mapping[str, DeviceFunction]) -> dict[str, int]:
-    """Values of a partition by several prices, by name.  Waits for the device."""
+               net_costs: Mapping[str, DeviceFunction]) -> dict[str, int]:
+    """Values of a partition by several net costs, by name.  Waits for the device."""
     space, rows = hypergraph.space, net_rows(hypergraph, num_blocks)
     find_sets(hypergraph, part, rows)
-    sums = space.zeros(len(prices) * STRIPES, np.int64)
-    for each, price in enumerate(prices.values()):
-        space.parallel_for(hypergraph.num_nets, add_net_costs.bound(price=price), rows,
+    sums = space.zeros(len(net_costs) * STRIPES, np.int64)
+    for each, net_cost in enumerate(net_costs.values()):
+        space.parallel_for(hypergraph.num_nets, add_net_costs.bound(net_cost=net_cost), rows,
                            sums[each * STRIPES : (each + 1) * STRIPES])
     values = space.to_host(sums).reshape(-1, STRIPES).sum(1).tolist()
-    return {name: value // 2 for name, value in zip(prices, values, strict=True)}
+    return {name: value // 2 for name, value in zip(net_costs, values, strict=True)}
 
 
 def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
@@ -95,9 +95,10 @@ def find_sets(hypergraph: NetStructure, part: Array, rows: NetRows) -> None:
 
 
 @kl.kernel
-def add_net_costs(net, graph: NetRows, sums, price: StaticValue):
+def add_net_costs(net, graph: NetRows, sums, net_cost: StaticValue):
     """Add twice what a net costs; atomic, independent of order."""
-    cost = price(kl.int64(graph.sets.connectivity[net])) * kl.value_or(graph.nets.weights, net, 1)
+    weight = kl.value_or(graph.nets.weights, net, 1)
+    cost = net_cost(kl.int64(graph.sets.connectivity[net])) * weight
     if cost > 0:
         kl.atomic_add(sums, net % STRIPES, 2 * cost)
 

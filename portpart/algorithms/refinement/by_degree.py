@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from portpart.algorithms.objectives import (
     NUM_FOUND,
+    BestTarget,
     BlockScore,
     Connectivity,
     ConnectivityTable,
-    Found,
     Rules,
     Tables,
 )
@@ -68,34 +68,35 @@ class Selector(Static):
 
     Attributes
     ----------
-    few : DeviceFunction
-        ``few(i, one_lane, graph, state)``: vertex i of the list if it has few neighbours and that
-        is work for such lanes; else -1.
-    many : DeviceFunction
-        ``many(i, graph, state)``: a bit for each vertex of group i that has many and is no hub.
+    low_degree : DeviceFunction
+        ``low_degree(i, one_lane, graph, state)``: vertex i of the list if it has few neighbours and
+        that is work for such lanes; else -1.
+    high_degree : DeviceFunction
+        ``high_degree(i, graph, state)``: a bit for each vertex of group i that has many and is no
+        hub.
     member : DeviceFunction
         ``member(i, bit, state)``: that vertex.
     hub : DeviceFunction
         ``hub(i, state)``: hub i if it asks; else -1.
     """
 
-    few: DeviceFunction
-    many: DeviceFunction
+    low_degree: DeviceFunction
+    high_degree: DeviceFunction
     member: DeviceFunction
     hub: DeviceFunction
 
 
 @kl.device
-def has_few(v, graph: Csr, figures: Figures):
+def is_low_degree(v, graph: Csr, figures: Figures):
     """Whether v has few neighbours."""
-    return degree_of(v, graph) <= figures.few_arcs
+    return degree_of(v, graph) <= figures.max_low_degree
 
 
 @kl.device
-def has_many(v, graph: Csr, figures: Figures):
+def is_high_degree(v, graph: Csr, figures: Figures):
     """Whether v has many neighbours and is no hub."""
     degree = degree_of(v, graph)
-    return degree > figures.few_arcs and degree <= figures.hub_degree
+    return degree > figures.max_low_degree and degree <= figures.hub_degree
 
 
 @dataclass(frozen=True)
@@ -133,22 +134,23 @@ class ByDegree:
     selector: Selector
     rules: Rules
 
-    def few(self, counter: Word, max_degree: int) -> Kernel:
+    def low_degree(self, counter: Word, max_degree: int) -> Kernel:
         """For vertices with at most this many neighbours; weights are numbers of `counter`.
 
         A GPU adds 32-bit numbers in scratch memory much faster than 64-bit ones.
         """
-        return of_few.bound(job=self._job(self.rules, self.rules.few(max_degree), counter))
+        return of_low_degree.bound(job=self._job(self.rules, self.rules.low_degree(max_degree),
+                                                 counter))
 
-    def many(self, counter: Word) -> Kernel:
+    def high_degree(self, counter: Word) -> Kernel:
         """For vertices with more that are no hubs."""
-        return of_many.bound(job=self._job(self.rules, self.rules.many, counter))
+        return of_high_degree.bound(job=self._job(self.rules, self.rules.high_degree, counter))
 
     def of_hub(self, counter: Word, summed: bool = False) -> Kernel:
         """For hubs; their ties may be summed up already."""
         rules = self.rules.summed if summed else self.rules
         assert rules is not None
-        return of_hub.bound(job=self._job(rules, rules.many, counter))
+        return of_hub.bound(job=self._job(rules, rules.high_degree, counter))
 
     def _job(self, rules: Rules, valuation: BlockScore, counter: Word) -> VertexJob:
         return VertexJob(self.body(rules, valuation), self.selector, valuation.connectivity,
@@ -156,25 +158,26 @@ class ByDegree:
 
 
 @kl.kernel
-def of_few(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane, job: VertexJob):
+def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane,
+                  job: VertexJob):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
-    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
-    v = job.selector.few(i, one_lane, graph, state)
+    found = BestTarget(kl.lane_array(kl.int64, NUM_FOUND))
+    v = job.selector.low_degree(i, one_lane, graph, state)
     if v >= 0:
         job.body(v, graph, state, connections, tables, found, more)
 
 
 @kl.kernel
-def of_many(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
+def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
     """Do what there is to do for the vertices of group i that have many neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
-    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
-    chosen = job.selector.many(i, graph, state)
+    found = BestTarget(kl.lane_array(kl.int64, NUM_FOUND))
+    chosen = job.selector.high_degree(i, graph, state)
     while chosen != 0:
         v = job.selector.member(i, kl.ctz(kl.uint64(chosen)), state)
         job.body(v, graph, state, connections, tables, found, more)
@@ -187,7 +190,7 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Vert
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
                                     order=kl.team_array(kl.int8, job.connections.order))
-    found = Found(kl.lane_array(kl.int64, NUM_FOUND))
+    found = BestTarget(kl.lane_array(kl.int64, NUM_FOUND))
     v = job.selector.hub(i, state)
     if v >= 0:
         job.body(v, graph, state, connections, tables, found, more)
@@ -197,18 +200,18 @@ def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: Vert
 
 
 @kl.device
-def dirty_with_few(i, one_lane, graph: Csr, state: Dirty):
+def dirty_low_degree(i, one_lane, graph: Csr, state: Dirty):
     """Dirty vertex i, if it has few neighbours and the list is for such lanes."""
     v = state.cache.dirty_list[i]
     if not uses_lanes(one_lane, state.cache.dirty, state.figures):
         v = kl.int32(-1)
-    elif not has_few(v, graph, state.figures):
+    elif not is_low_degree(v, graph, state.figures):
         v = kl.int32(-1)
     return v
 
 
 @kl.device
-def dirty_with_many(i, graph: Csr, state: Dirty):
+def dirty_high_degree(i, graph: Csr, state: Dirty):
     """A bit for each dirty vertex of group i that has many neighbours, unless it is a hub.
 
     Seldom many have: a team examines several at once and works on those.  All lanes together.
@@ -216,7 +219,7 @@ def dirty_with_many(i, graph: Csr, state: Dirty):
     first = i * state.cache.group
     chosen = kl.int64(0)
     if kl.lane() < state.cache.group and first + kl.lane() < state.cache.dirty:
-        if has_many(state.cache.dirty_list[first + kl.lane()], graph, state.figures):
+        if is_high_degree(state.cache.dirty_list[first + kl.lane()], graph, state.figures):
             chosen = kl.int64(1) << kl.lane()
     return kl.team_sum(chosen)
 
@@ -236,25 +239,25 @@ def dirty_hub(i, state: Dirty):
     return v
 
 
-DIRTY = Selector(dirty_with_few, dirty_with_many, dirty_member, dirty_hub)
+DIRTY = Selector(dirty_low_degree, dirty_high_degree, dirty_member, dirty_hub)
 
 
 # vertices that have been listed to be rated --------------------------------------------------
 
 
 @kl.device
-def unrated_with_few(i, one_lane, graph: Csr, state: Unrated):
+def unrated_low_degree(i, one_lane, graph: Csr, state: Unrated):
     """Unrated vertex i, if it has few neighbours.  Such lists are for teams."""
     v = state.unrated.vertices[i]
-    if not has_few(v, graph, state.figures):
+    if not is_low_degree(v, graph, state.figures):
         v = kl.int32(-1)
     return v
 
 
 @kl.device
-def unrated_with_many(i, graph: Csr, state: Unrated):
+def unrated_high_degree(i, graph: Csr, state: Unrated):
     """1 if unrated vertex i has many neighbours and is no hub, else 0."""
-    return kl.int64(has_many(state.unrated.vertices[i], graph, state.figures))
+    return kl.int64(is_high_degree(state.unrated.vertices[i], graph, state.figures))
 
 
 @kl.device
@@ -269,4 +272,4 @@ def unrated_hub(i, state: Unrated):
     return state.unrated.hub_vertices[i]
 
 
-UNRATED = Selector(unrated_with_few, unrated_with_many, unrated_member, unrated_hub)
+UNRATED = Selector(unrated_low_degree, unrated_high_degree, unrated_member, unrated_hub)

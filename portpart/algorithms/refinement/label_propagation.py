@@ -17,7 +17,7 @@ from portpart.algorithms.refinement.gains import (
 from portpart.algorithms.refinement.moves import Moves, commit_move, lock
 from portpart.algorithms.refinement.options import Figures, RefinementOptions
 from portpart.algorithms.refinement.piece import Piece, Recording, launch_with_hubs
-from portpart.algorithms.refinement.rebalancing import chance
+from portpart.algorithms.refinement.rebalancing import random_bits
 from portpart.backends import language as kl
 from portpart.graphs import Csr, degree_of, global_id
 
@@ -38,7 +38,7 @@ def is_proposed(v, moves: Moves, cache: GainCache):
 def lock_random(i, graph: Csr, moves: Moves, active: ActiveSets, figures: Figures):
     """Lock most movable vertices for this propagation, drawn by a hash."""
     v = movable_vertex(i, active)
-    if chance(global_id(v, graph), figures) % ONE_OF != 0:
+    if random_bits(global_id(v, graph), figures) % ONE_OF != 0:
         lock(v, moves.last_propagation, moves)
 
 

@@ -88,7 +88,7 @@ class Journal(WorkRecord):
     ----------
     vertex_sizes : array of int64, shape (n,), or None
         What is moved with a vertex; None means 1.
-    price : int
+    migration_factor : int
         What the move of a vertex of size 1 costs.
     report : LocalReport
     weights : array of int64, shape (k,)
@@ -100,7 +100,7 @@ class Journal(WorkRecord):
     """
 
     vertex_sizes: Array | None
-    price: int
+    migration_factor: int
     report: LocalReport
     weights: Array
     previous: Array = work(np.int32, lambda size: size.vertices)
@@ -218,8 +218,8 @@ def forget_dirty(i, cache: GainCache):
 
 
 @kl.kernel
-def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
-                journal: Journal):
+def reset_journal(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent: Incumbent,
+                  journal: Journal):
     """Reset vertex i of the journal; its block is its previous block from now on."""
     v = journal.listed[i]
     reset_vertex(v, moves, cache, active, incumbent)
@@ -231,7 +231,7 @@ def settle_down(i, moves: Moves, cache: GainCache, active: ActiveSets, incumbent
         size = kl.value_or(journal.vertex_sizes, v, 1)
         kl.atomic_add(journal.report, LocalReport.moved, 1)
         kl.atomic_add(journal.report, LocalReport.migration, size)
-        add_cost(i, -2 * journal.price * size, moves)
+        add_cost(i, -2 * journal.migration_factor * size, moves)
     journal.left[i] = left
     journal.previous[v] = there
 
@@ -299,12 +299,13 @@ def _record_rest(this: Recording) -> None:
         program.launch(level.dirty, forget_dirty)
         program.launch(level.marked, forget_dirty)
         program.launch(level.unsaved, rest_unsaved)
-        program.launch(journal.report.journaled, settle_down)
+        program.launch(journal.report.journaled, reset_journal)
 
 
-def journal_for(space: ExecutionSpace, sizes: RefinementSizes, price: int,
+def journal_for(space: ExecutionSpace, sizes: RefinementSizes, migration_factor: int,
                 vertex_sizes: Array | None, numbers: Array) -> Journal:
     """Allocate a journal; its report and the weights are views of `numbers`."""
     words = len(LocalReport.indices)
-    return Journal.allocate(space, sizes, vertex_sizes=vertex_sizes, price=price,
+    return Journal.allocate(space, sizes, vertex_sizes=vertex_sizes,
+                            migration_factor=migration_factor,
                             report=LocalReport(numbers[:words]), weights=numbers[words:])

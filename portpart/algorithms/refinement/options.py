@@ -211,7 +211,7 @@ class Figures(Words):
     vertices: Any
     blocks: Any
     mean_degree: Any
-    few_arcs: Any  # vertices of higher degree have many neighbours
+    max_low_degree: Any  # vertices of higher degree have many neighbours
     hub_degree: Any  # vertices of higher degree are hubs
     long: Any  # lists of more vertices are work for single lanes
     slack: Any  # what blocks may weigh above their limits on a coarse level

@@ -28,11 +28,11 @@ class Widths(NamedTuple):
         Lanes for a vertex of a list that may be long,
     team : int
         and of one that seldom is.
-    many, hubs : bool
+    high_degree, hubs : bool
         Whether there are vertices of these kinds.
     counter : Word
         Type of numbers that hold any sum of arc weights.
-    few : int
+    max_low_degree : int
         Vertices of higher degree are those with many neighbours.
     one_lane : int
         Most neighbours of a vertex, if these are so few that long lists are work for single lanes;
@@ -43,10 +43,10 @@ class Widths(NamedTuple):
 
     of_many: int
     team: int
-    many: bool
+    high_degree: bool
     hubs: bool
     counter: Word
-    few: int
+    max_low_degree: int
     one_lane: int = 0
     summed: bool = False
 
@@ -76,7 +76,7 @@ class Recording:
     pieces: tuple[Piece, ...]
 
     def __post_init__(self) -> None:
-        self.program.statics.update(rules=self.rules, price=self.rules.price)
+        self.program.statics.update(rules=self.rules, net_cost=self.rules.net_cost)
         for piece in self.pieces:
             self.program.statics.update(piece.statics)
 

@@ -117,7 +117,8 @@ class Refiner:
         self._room = room
         self.own = work_arrays.own_records(self.pieces, self.space, room, self.run)
 
-    def settle(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int) -> None:
+    def set_previous_blocks(self, previous_blocks: Sequence[PreviousBlocks],
+                            num_vertices: int) -> None:
         """Set the previous blocks of vertices of all levels, the finest first."""
         self._previous_blocks = list(previous_blocks)
         connections = sum_of(self.space, previous_blocks[0].move_cost) // max(1, num_vertices)
@@ -226,7 +227,7 @@ class Refiner:
         filter_ratio : float, or None
             As in `refine`; with None no vertex moves.
         fixed, previous_blocks
-            As in `refine` and `settle`.
+            As in `refine` and `set_previous_blocks`.
         """
         self._at_best = False
         self.loss_unit = self._loss_unit_on(graph)

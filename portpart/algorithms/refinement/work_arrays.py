@@ -126,7 +126,7 @@ class Lanes:
         whole = graph.whole
         may_be_long = (self.widest_team > 1 and whole.num_vertices > active_sets.LONG
                        and self.objective.lone_lanes)
-        max_degree = cut.max_of_few(self._shape(graph, 1, 0.0)) if may_be_long else 0
+        max_degree = cut.low_degree_limit(self._shape(graph, 1, 0.0)) if may_be_long else 0
         return max_degree if whole.max_degree <= max_degree else 0
 
     def words_on(self, graph: WithMeasures, num_vertices: int, one_lane: int) -> dict[str, int]:
@@ -137,7 +137,7 @@ class Lanes:
         team, several = self.team_on(graph), self.widest_team > 1
         shape = self._shape(graph, team, graph.whole.mean_degree)
         return {
-            "few_arcs": int(self.objective.max_of_few(shape)),
+            "max_low_degree": int(self.objective.low_degree_limit(shape)),
             # few, where many teams share hubs
             "hub_degree": max_arcs(1 if self.sums_hubs else team),
             "max_in_group": min(MAX_IN_GROUP, self.widest_team),
@@ -147,11 +147,12 @@ class Lanes:
 
     def widths(self, graph: WithMeasures, words: dict[str, int], one_lane: int) -> Widths:
         """Teams for the vertices of a graph, with these words and that degree."""
-        whole, team, few, hub = (graph.whole, self.team_on(graph), words["few_arcs"],
-                                 words["hub_degree"])
+        whole, team = graph.whole, self.team_on(graph)
+        max_low_degree, hub = words["max_low_degree"], words["hub_degree"]
         return Widths(
             1 if team_for(whole.mean_degree) == 1 else team, team,
-            many=whole.max_degree > few, hubs=whole.max_degree > hub, counter=self.counter, few=few,
+            high_degree=whole.max_degree > max_low_degree, hubs=whole.max_degree > hub,
+            counter=self.counter, max_low_degree=max_low_degree,
             one_lane=one_lane, summed=whole.max_degree > hub and self.sums_hubs)
 
     def _shape(self, graph: WithMeasures, team: int, mean_degree: float) -> Shape:

@@ -1,4 +1,4 @@
-"""The steps of a program that communicate: how they are carried out."""
+"""The steps of a program that communicate: how they are executed."""
 
 from __future__ import annotations
 

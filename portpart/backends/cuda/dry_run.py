@@ -65,8 +65,8 @@ class DryRunSpace(ExecutionSpace):
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
 
-    def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
-        return guess()
+    def read(self, array: Array, expected_size: Callable[[], list[int]]) -> list[int]:
+        return expected_size()
 
     def synchronize(self) -> None:
         """There is nothing to wait for."""

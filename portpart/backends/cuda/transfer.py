@@ -21,7 +21,7 @@ from portpart.backends.programs import Array, address_of, register
 LEAST_SIZE = 4096
 
 
-class Landing:
+class PinnedReadback:
     """Where copies to the host arrive, one at a time: memory that is pinned.
 
     To pageable memory the call that copies would return when all is there.  What is kept for the
@@ -76,18 +76,18 @@ class DeviceTransfer:
         self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
         self._together: dict[tuple[int, ...], CudaTransfers | None] = {}
         self._turns: dict[tuple[int, ...], DeviceOrder] = {}
-        self._landings: defaultdict[int, list[Landing]] = defaultdict(list)
+        self._readbacks: defaultdict[int, list[PinnedReadback]] = defaultdict(list)
 
     def fetch(self, array: Array) -> Callable[[], np.ndarray]:
         """See `Transfer`; what is launched later is not waited for."""
         with self._at(array):
-            kept = self._landings[array.data.device_id]
-            landing = self._landing(kept, array.nbytes)
-            landing.begin(array, self._current_stream())
+            kept = self._readbacks[array.data.device_id]
+            readback = self._readback(kept, array.nbytes)
+            readback.begin(array, self._current_stream())
 
         def wait() -> np.ndarray:
-            found = landing.arrived(array.dtype, len(array))
-            kept.append(landing)
+            found = readback.arrived(array.dtype, len(array))
+            kept.append(readback)
             return found
 
         return wait
@@ -96,13 +96,13 @@ class DeviceTransfer:
         """Context in which the array's device is CuPy's current one."""
         return _NOTHING if self._is_only_one else array.device
 
-    def _landing(self, kept: list[Landing], size: int) -> Landing:
+    def _readback(self, kept: list[PinnedReadback], size: int) -> PinnedReadback:
         """A place for a copy, not used by others of any thread."""
         try:
-            landing = kept.pop()
+            readback = kept.pop()
         except IndexError:
-            return Landing(self._cupy, size)
-        return landing if landing.size >= size else Landing(self._cupy, size)
+            return PinnedReadback(self._cupy, size)
+        return readback if readback.size >= size else PinnedReadback(self._cupy, size)
 
     def on_host(self, array: Array) -> np.ndarray:
         memory = self.host_memory(array)

@@ -136,7 +136,7 @@ class ExecutionSpace(ABC):
         """
         return partial(self.to_host, array)
 
-    def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
+    def read(self, array: Array, expected_size: Callable[[], list[int]]) -> list[int]:
         """The numbers of a short array; where nothing runs, what is guessed."""
         numbers: list[int] = self.to_host(array).tolist()
         return numbers

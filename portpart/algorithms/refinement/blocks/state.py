@@ -99,10 +99,10 @@ def add_block_weight(block, weight, blocks: Blocks):
 
 
 @kl.device
-def set_move_cost(v, price, blocks: Blocks):
+def set_move_cost(v, cost, blocks: Blocks):
     """Set the migration cost of v; the array must exist."""
-    blocks.move_cost[v] = price  # type: ignore[index]
-    return price
+    blocks.move_cost[v] = cost  # type: ignore[index]
+    return cost
 
 
 @kl.device

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives import (
+    BestTarget,
     BlockScore,
     Connectivity,
     ConnectivityTable,
-    Found,
     Rules,
     Tables,
 )
@@ -60,7 +60,7 @@ class BlockSearch(Static):
 
 
 @kl.device
-def store_best(own, total, cost, block, value, found: Found, rules: Rules):
+def store_best(own, total, cost, block, value, found: BestTarget, rules: Rules):
     """Store the best target for the first lane of a team; nothing is admitted so far."""
     if kl.lane() == 0:
         found.own = own
@@ -74,7 +74,7 @@ def store_best(own, total, cost, block, value, found: Found, rules: Rules):
 
 
 @kl.device
-def store_admitted(admitted, weight, found: Found):
+def store_admitted(admitted, weight, found: BestTarget):
     """Store the number of admitted blocks and the connection to them, for the first lane of a team.
 
     All lanes together.
@@ -89,7 +89,7 @@ def store_admitted(admitted, weight, found: Found):
 
 @kl.device
 def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures: Figures,
-                           found: Found,
+                           found: BestTarget,
                            search: BlockSearch):
     """Correct the best target where v has no connection to its previous block.  Called by one lane.
 
@@ -113,9 +113,9 @@ def include_previous_block(v, graph: Csr, moves: Moves, blocks: Blocks, figures:
 
 @kl.device
 def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
-                   found: Found,
+                   found: BestTarget,
                    search: BlockSearch):
-    """Find out, all lanes together, what `Found` says about v; a hash breaks ties."""
+    """Find out, all lanes together, what `BestTarget` says about v; a hash breaks ties."""
     best_touched(v, graph, state, connections, tables, found, search)
     if kl.value_or(state.blocks.move_cost, v, 0) > 0 and kl.lane() == 0:
         include_previous_block(v, graph, state.moves, state.blocks, state.figures, found, search)
@@ -124,7 +124,7 @@ def best_candidate(v, graph: Csr, state: Searching, connections: ConnectivityTab
 
 @kl.device
 def best_touched(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
-                 found: Found,
+                 found: BestTarget,
                  search: BlockSearch):
     """The same; the previous block counts only if v is connected to it."""
     num_blocks = state.figures.blocks
@@ -141,8 +141,8 @@ def best_touched(v, graph: Csr, state: Searching, connections: ConnectivityTable
         admitted_weight = kl.int64(0)
     first = kl.int64(0)
     while first < num_blocks:
-        end = search.connections.bring(v, first, graph, state.moves.part, connections, num_blocks)
-        count = search.connections.number(v, first, end, graph, connections)
+        end = search.connections.load(v, first, graph, state.moves.part, connections, num_blocks)
+        count = search.connections.count(v, first, end, graph, connections)
         for j in range(kl.lane(), count, kl.team_size()):
             block = search.connections.block_of(j, v, first, end, graph, state.moves.part,
                                                 connections)

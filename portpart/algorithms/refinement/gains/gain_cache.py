@@ -5,9 +5,9 @@ from __future__ import annotations
 from portpart.algorithms.objectives import (
     COUNTING_TEAM,
     HUB_TEAM,
+    BestTarget,
     BlockScore,
     ConnectivityTable,
-    Found,
     Rules,
     Tables,
 )
@@ -88,7 +88,7 @@ def any_block(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 
 @kl.device
 def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, blocks: Blocks,
-                     tables: Tables, found: Found, rules: Rules):
+                     tables: Tables, found: BestTarget, rules: Rules):
     """Cache v's best target, its gain, and whether it passes Jet's filter (4.3).  Called by one
     lane.
 
@@ -99,7 +99,7 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
     value = found.value
     kept = kl.int64(0)
     if block == NONE:
-        value = rules.unknown(found, tables)
+        value = rules.untouched_score(found, tables)
     else:
         kept = found.own * rules.distance(moves.part[v], block, tables)
     gain = value - found.here
@@ -116,7 +116,7 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 
 @kl.device
 def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTable, tables: Tables,
-                 found: Found,
+                 found: BestTarget,
                  more: More, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.
 
@@ -159,11 +159,12 @@ class GainSteps(Piece):
         program, level, widths = this.program, this.run.level, this.widths
         kernels = ByDegree(refreshed, DIRTY, this.rules)
         for team, one_lane in widths.of_list(widths.team):
-            max_degree = widths.one_lane if one_lane else widths.few
+            max_degree = widths.one_lane if one_lane else widths.max_low_degree
             if max_degree >= 0:
-                program.launch(level.dirty, kernels.few(widths.counter, max_degree), team=team,
+                program.launch(level.dirty, kernels.low_degree(widths.counter, max_degree),
+                               team=team,
                                one_lane=one_lane, more=More())
-        launch_many(this, level.dirty_groups, kernels)
+        launch_high_degree(this, level.dirty_groups, kernels)
         if not widths.summed:
             launch_hubs(this, level.hubs, kernels)
 
@@ -181,18 +182,20 @@ def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: By
     """
     widths = this.widths
     with this.program.side_by_side():
-        if widths.few >= 0:
-            this.program.launch(count, kernels.few(widths.counter, widths.few), team=widths.team,
+        if widths.max_low_degree >= 0:
+            this.program.launch(count, kernels.low_degree(widths.counter, widths.max_low_degree),
+                                team=widths.team,
                                 one_lane=0, more=more or More())
-        launch_many(this, count, kernels, more)
+        launch_high_degree(this, count, kernels, more)
         launch_hubs(this, hubs, kernels, more)
 
 
-def launch_many(this: Recording, count: Element, kernels: ByDegree,
-                more: More | None = None) -> None:
+def launch_high_degree(this: Recording, count: Element, kernels: ByDegree,
+                       more: More | None = None) -> None:
     """Launch the kernel for vertices with many neighbours, if there are any."""
-    if this.widths.many:
-        this.program.launch(count, kernels.many(this.widths.counter), team=this.rules.team_of_many,
+    if this.widths.high_degree:
+        this.program.launch(count, kernels.high_degree(this.widths.counter),
+                            team=this.rules.team_of_high_degree,
                             more=more or More())
 
 

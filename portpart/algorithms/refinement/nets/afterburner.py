@@ -37,9 +37,9 @@ MAX_GROUP = 128
 
 @kl.device
 def tell_gain(v, net, connectivity, step, graph: NetRows, afterburner: NetAfterburner,
-              price: StaticValue):
+              net_cost: StaticValue):
     """Add to v's gain what a net of this connectivity gains if it spans `step` blocks more."""
-    gain = price(connectivity) - price(connectivity + step)
+    gain = net_cost(connectivity) - net_cost(connectivity + step)
     if gain != 0:
         gain *= kl.value_or(graph.nets.weights, net, 1)
         kl.atomic_add(afterburner.after, v, gain)
@@ -125,7 +125,7 @@ def list_group(joins, number, place, listed, graph: NetRows, afterburner: NetAft
 @kl.device
 def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: NetRows,
                       state: AfterburnerState,
-                      price: StaticValue):
+                      net_cost: StaticValue):
     """Add the gains of the moves that `moving_pins.left` lists, and count these pins at their
     targets.
 
@@ -146,7 +146,7 @@ def afterburner_group(count, net, connectivity, moving_pins: MovingPins, graph: 
     until = kl.team_scan(step)
     kl.team_sync()
     if joins:
-        tell_gain(v, net, connectivity + until - step, step, graph, state.afterburner, price)
+        tell_gain(v, net, connectivity + until - step, step, graph, state.afterburner, net_cost)
         shift_pin(first, moving_pins.left[kl.lane()], moving_pins.reached[kl.lane()],
                   state.pin_counts)
     kl.team_sync()
@@ -174,7 +174,7 @@ def critical_blocks(first, sets: PinSets, pin_counts: PinCounts, afterburner: Ne
 @kl.device
 def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows,
                      state: AfterburnerState,
-                     price: StaticValue, move_order: MoveOrder):
+                     net_cost: StaticValue, move_order: MoveOrder):
     """Add the gains of moves in line that matter, group by group.  All lanes of a team together."""
     connectivity = kl.int64(graph.sets.connectivity[net])
     for base in range(kl.int64(graph.nets.begin[net]), end, AT_ONCE * kl.team_size()):
@@ -188,7 +188,7 @@ def afterburner_line(net, end, critical, moving_pins: MovingPins, graph: NetRows
                        move_order)
             connectivity += afterburner_group(total - begin, net, connectivity, moving_pins, graph,
                                               state,
-                                              price)
+                                              net_cost)
     return connectivity
 
 
@@ -214,7 +214,7 @@ def count_back(net, first, own, critical, graph: NetRows, state: AfterburnerStat
 
 @kl.kernel
 def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: AfterburnerState,
-                          price: StaticValue,
+                          net_cost: StaticValue,
                           move_order: MoveOrder):
     """The same for a net with counters, which change with the moves and are restored."""
     moving_pins = MovingPins(left=kl.team_array(kl.int32, MAX_GROUP),
@@ -228,7 +228,7 @@ def afterburner_large_net(i, graph: NetRows, lists: NetLists, state: Afterburner
     critical = critical_blocks(first, graph.sets, state.pin_counts, state.afterburner)
     end = move_order.line_up(net, graph, state)
     kl.team_sync()
-    afterburner_line(net, end, critical, moving_pins, graph, state, price, move_order)
+    afterburner_line(net, end, critical, moving_pins, graph, state, net_cost, move_order)
     count_back(net, first, own, critical, graph, state, move_order)
     if kl.lane() == 0:
         unlist(net, lists)
@@ -260,7 +260,7 @@ def step_in_net(j, size, before, after):
 @kl.kernel
 def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAfterburner,
                           moves: Moves,
-                          cache: GainCache, price: StaticValue, move_order: MoveOrder):
+                          cache: GainCache, net_cost: StaticValue, move_order: MoveOrder):
     """Add the gain of net i by each proposed move of its pins to these."""
     before = kl.team_array(kl.int32, MAX_SMALL)
     after = kl.team_array(kl.int32, MAX_SMALL)
@@ -289,7 +289,7 @@ def afterburner_small_net(i, graph: NetRows, lists: NetLists, afterburner: NetAf
         until = kl.team_scan(step)
         if joins:
             v = graph.nets.pins[begin + kl.int64(number[j])]
-            tell_gain(v, net, connectivity + until - step, step, graph, afterburner, price)
+            tell_gain(v, net, connectivity + until - step, step, graph, afterburner, net_cost)
         connectivity += kl.team_last(until)
     if kl.lane() == 0:
         unlist(net, lists)

@@ -129,10 +129,11 @@ def concerns_few(changed):
 
 
 @kl.device
-def ties_pins(connectivity, price: StaticValue):
+def ties_pins(connectivity, net_cost: StaticValue):
     """Whether a net that touches this many blocks ties a pin to any of them."""
     below = max(kl.int64(0), connectivity - 1)
-    return price(connectivity + 1) != price(connectivity) or price(connectivity) != price(below)
+    cost = net_cost(connectivity)
+    return net_cost(connectivity + 1) != cost or cost != net_cost(below)
 
 
 @kl.device
@@ -192,7 +193,8 @@ def mark_few(net, graph: NetRows, cache: GainCache):
 
 
 @kl.device
-def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, price: StaticValue,
+def update_net(net, connectivity_before, changed, graph: NetRows, state: NetUpdate,
+               net_cost: StaticValue,
                concerns: StaticValue):
     """Account for what a net costs more, and mark its pins if their gains are stale.
 
@@ -202,11 +204,12 @@ def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, pr
     connectivity = kl.int64(graph.sets.connectivity[net])
     if kl.lane() == 0:
         unlist(net, state.lists)
-        change = price(connectivity) - price(spread_before)
+        change = net_cost(connectivity) - net_cost(connectivity_before)
         if change != 0:
             change *= 2 * kl.value_or(graph.nets.weights, net, 1)
             add_cost(net, change, state.moves)
-    if changed != 0 and (ties_pins(spread_before, price) or ties_pins(connectivity, price)):
+    if changed != 0 and (ties_pins(connectivity_before, net_cost)
+                         or ties_pins(connectivity, net_cost)):
         row = kl.int64(graph.sets.row[net])
         first = row * graph.sets.blocks
         if row < 0:
@@ -219,7 +222,7 @@ def update_net(net, spread_before, changed, graph: NetRows, state: NetUpdate, pr
 
 
 @kl.kernel
-def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
+def update_small_net(i, graph: NetRows, state: NetUpdate, net_cost: StaticValue,
                      concerns: StaticValue):
     """Make the sets of net i of the list again, from the blocks of its pins."""
     blocks = kl.team_array(kl.int32, MAX_SMALL)
@@ -231,15 +234,15 @@ def settle_small_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
         blocks[j] = block_after(graph.nets.pins[begin + j], state.moves, state.figures)
     kl.team_sync()
     changed = store_small(net, size, blocks, graph)
-    update_net(net, connectivity, changed, graph, state, price, concerns)
+    update_net(net, connectivity, changed, graph, state, net_cost, concerns)
 
 
 @kl.kernel
-def settle_large_net(i, graph: NetRows, state: NetUpdate, price: StaticValue,
+def update_large_net(i, graph: NetRows, state: NetUpdate, net_cost: StaticValue,
                      concerns: StaticValue):
     """Make the sets of net i of the list again, from its counters."""
     net = state.lists.large_list[i]
     connectivity = kl.int64(graph.sets.connectivity[net])
     kl.team_sync()
     changed = store_large(net, graph.sets, state.pin_counts)
-    update_net(net, connectivity, changed, graph, state, price, concerns)
+    update_net(net, connectivity, changed, graph, state, net_cost, concerns)

@@ -37,10 +37,10 @@ from portpart.algorithms.refinement.nets.lists import clear_sums, empty_lists, s
 from portpart.algorithms.refinement.nets.move_order import MoveOrder, turns_by
 from portpart.algorithms.refinement.nets.moves import (
     concerns_some,
-    settle_large_net,
-    settle_small_net,
     touch_nets_of_chunks,
     touch_nets_of_moves,
+    update_large_net,
+    update_small_net,
 )
 from portpart.algorithms.refinement.nets.state import RefinedNetsOf
 from portpart.algorithms.refinement.nets.wants import (
@@ -99,9 +99,9 @@ class NetSteps(AccountingSteps):
         launch_with_hubs(this, this.run.level.moves, (touch_nets_of_moves, touch_nets_of_chunks),
                          this.widths.team, rows.hub_chunks.chunks)
         with program.side_by_side():
-            program.launch(rows.lists.small_touched, settle_small_net, team=SMALL_TEAM,
+            program.launch(rows.lists.small_touched, update_small_net, team=SMALL_TEAM,
                            concerns=self.concerns)
-            program.launch(rows.lists.large_touched, settle_large_net, team=LARGE_TEAM,
+            program.launch(rows.lists.large_touched, update_large_net, team=LARGE_TEAM,
                            concerns=self.concerns)
 
     def end(self, this: Recording) -> None:

@@ -8,9 +8,9 @@ from portpart.algorithms.objectives import (
     CUT,
     HUB_TEAM,
     Balance,
+    BestTarget,
     BlockScore,
     ConnectivityTable,
-    Found,
     Objective,
     Rules,
     Tables,
@@ -132,7 +132,7 @@ def admits_legal(v, block, graph: Csr, blocks: Blocks, figures: Figures):
 
 @kl.device
 def find_legal(v, graph: Csr, state: Searching, connections: ConnectivityTable, tables: Tables,
-               found: Found,
+               found: BestTarget,
                sequence: MoveSequence, search: BlockSearch):
     """sequence.legal[v] = the best block with capacity for v, if there is one.
 

@@ -1,6 +1,6 @@
 from .loss_buckets import (
     bucket_for as bucket_for,
-    chance as chance,
+    random_bits as random_bits,
     set_threshold as set_threshold,
 )
 from .rule import (

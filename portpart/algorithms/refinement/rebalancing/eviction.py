@@ -23,8 +23,8 @@ from portpart.algorithms.refinement.moves import Moves, set_target
 from portpart.algorithms.refinement.rebalancing.loss_buckets import (
     ALL,
     REST,
-    chance,
     enter_bucket,
+    random_bits,
     scope_of,
 )
 from portpart.algorithms.refinement.rebalancing.rule import (
@@ -90,7 +90,7 @@ def cached_block(v, graph: Csr, cache: GainCache, blocks: Blocks, figures: Figur
     if block < NONE:
         block = failed(block)
     if block == NONE:
-        block = blocks.destination[chance(global_id(v, graph), figures) % blocks.destinations]
+        block = blocks.destination[random_bits(global_id(v, graph), figures) % blocks.destinations]
     elif rule.target_capacity.free_capacity(block, blocks, figures) <= 0:
         block = kl.int32(NONE)
     return block

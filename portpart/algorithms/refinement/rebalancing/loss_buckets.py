@@ -29,7 +29,7 @@ ones not rated so far.
 
 
 @kl.device
-def chance(vertex_id, figures: Figures):
+def random_bits(vertex_id, figures: Figures):
     """A number drawn for a vertex, by its global id, in this iteration."""
     return hash_of(vertex_id, figures.seed + figures.iteration) & NOT_NEGATIVE
 
@@ -39,7 +39,7 @@ def slot_for(vertex_id, loss, weight, rebalancing: Rebalancing, figures: Figures
              rule: RebalancingRule):
     """Slot of a vertex: its bucket and, by chance, a sub-bucket of it."""
     bucket = rule.bucket_of(loss, weight, rebalancing)
-    sub_bucket = (chance(vertex_id, figures) >> 20) & (rebalancing.sub_buckets - 1)
+    sub_bucket = (random_bits(vertex_id, figures) >> 20) & (rebalancing.sub_buckets - 1)
     return bucket * rebalancing.sub_buckets + sub_bucket
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from portpart.algorithms.objectives import BlockScore, ConnectivityTable, Found, Rules, Tables
+from portpart.algorithms.objectives import BestTarget, BlockScore, ConnectivityTable, Rules, Tables
 from portpart.algorithms.refinement import Figures, More
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import BlockSearch, best_candidate
 from portpart.algorithms.refinement.moves import Moves, add_move, set_target
 from portpart.algorithms.refinement.rebalancing.loss_buckets import (
-    chance,
     empty_slot,
     enter_bucket,
+    random_bits,
 )
 from portpart.algorithms.refinement.rebalancing.rule import Evicting, RebalancingRule
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
@@ -52,7 +52,7 @@ class EvictionRating(Static):
 
 @kl.device
 def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables: Tables,
-         found: Found, more: More,
+         found: BestTarget, more: More,
          rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
@@ -65,9 +65,9 @@ def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables:
         block = kl.int32(found.block)
         value = found.value
         if block == NONE or state.rebalancing.strong != 0:
-            value = rating.search.rules.unknown(found, tables)
+            value = rating.search.rules.untouched_score(found, tables)
         if block == NONE:
-            drawn = chance(global_id(v, graph), state.figures)
+            drawn = random_bits(global_id(v, graph), state.figures)
             block = state.blocks.destination[drawn % state.blocks.destinations]
         set_target(v, block, state.moves)
         enter_bucket(v, found.here - value, graph, state.moves, state.rebalancing, state.figures,

@@ -72,7 +72,7 @@ class Matching(Proposals, WorkRecord):  # type: ignore[misc]  # those given firs
     proposal: Array = work(np.int32, of_vertices)
 
 
-class Pairing(WorkRecord):
+class KeyMatching(WorkRecord):
     """What n vertices are paired by.
 
     Attributes
@@ -102,7 +102,7 @@ class Pairing(WorkRecord):
     too_many: int = kl.word()  # whether these are too many
 
     @classmethod
-    def of(cls, n: int, max_degree: int = 0, **given: Any) -> Pairing:
+    def of(cls, n: int, max_degree: int = 0, **given: Any) -> KeyMatching:
         """Of this many vertices."""
         return cls(max_degree, **given).with_words(runs=-(-n // RUN), tiles=tiles_of(n))
 
@@ -113,15 +113,15 @@ def record_pairing(program: Program, fit: DeviceFunction) -> None:
     Parameters
     ----------
     program : Program
-        With the records ``graph``, ``matching``, ``pairing`` and ``active``.
+        With the records ``graph``, ``matching``, ``key_matching`` and ``active``.
     fit : DeviceFunction
         Whether two vertices of one key may be paired: `may_pair` or one like it.
     """
     records: dict[str, Any] = program.records
-    pairing, active = records["pairing"], records["active"]
+    key_matching, active = records["key_matching"], records["active"]
     program.launch(1, begin_pairing)
     program.launch(active.vertices, clear_entry)
-    program.launch(pairing.runs, pair_within_run, fit=fit)
+    program.launch(key_matching.runs, pair_within_run, fit=fit)
     program.launch(active.vertices, enter_first_slot)
     with program.while_loop(active.count):
         program.launch(active.count, propose_to_leader, fit=fit)
@@ -166,24 +166,24 @@ def place_in(hashed, size):
 
 
 @kl.device
-def slots_of_key(key, turn, n, pairing: Pairing):
+def slots_of_key(key, turn, n, key_matching: KeyMatching):
     """Over how many slots the vertices of `key` are strewn in round `turn`."""
-    return max(kl.int64(1), kl.int64(pairing.key_count[place_in(key, n)]) >> (turn + 1))
+    return max(kl.int64(1), kl.int64(key_matching.key_count[place_in(key, n)]) >> (turn + 1))
 
 
 @kl.device
-def enter_slot(v, turn, n, pairing: Pairing):
+def enter_slot(v, turn, n, key_matching: KeyMatching):
     """Draw a slot for v and round `turn`, and stand for its leader.
 
     The words of a round exceed those of the rounds before, so none are cleared.
     """
-    key = pairing.keys[v]
-    slots = slots_of_key(key, turn, n, pairing)
+    key = key_matching.keys[v]
+    slots = slots_of_key(key, turn, n, key_matching)
     salt = turn << 32
     if slots > 1:
         salt |= place_in(mixed(key ^ (salt | kl.int64(v))), slots)
-    pairing.slot[v] = place_in(mixed(key ^ salt), n)
-    kl.atomic_max(pairing.leader, pairing.slot[v], (turn << 32) | kl.int64(v))
+    key_matching.slot[v] = place_in(mixed(key ^ salt), n)
+    kl.atomic_max(key_matching.leader, key_matching.slot[v], (turn << 32) | kl.int64(v))
 
 
 @kl.kernel
@@ -195,14 +195,14 @@ def begin_pairing(_, active: ActiveVertices):
 
 
 @kl.kernel
-def clear_entry(v, pairing: Pairing):
+def clear_entry(v, key_matching: KeyMatching):
     """Clear entry v of the tables."""
-    pairing.key_count[v] = kl.int32(0)
-    pairing.leader[v] = kl.int64(-1)
+    key_matching.key_count[v] = kl.int32(0)
+    key_matching.leader[v] = kl.int64(-1)
 
 
 @kl.kernel
-def pair_within_run(stretch, graph: Csr, matching: Matching, pairing: Pairing,
+def pair_within_run(stretch, graph: Csr, matching: Matching, key_matching: KeyMatching,
                     active: ActiveVertices, fit: StaticValue):
     """Pair vertices of equal keys in the stretch, each with the next that fits; count the rest.
 
@@ -212,38 +212,38 @@ def pair_within_run(stretch, graph: Csr, matching: Matching, pairing: Pairing,
     end = min((stretch + 1) * RUN, n)
     for v in range(stretch * RUN, end):
         u = v + 1
-        while pairing.keys[v] != NO_KEY and u < end:
-            if pairing.keys[u] == pairing.keys[v]:
+        while key_matching.keys[v] != NO_KEY and u < end:
+            if key_matching.keys[u] == key_matching.keys[v]:
                 if fit(v, u, graph, matching):
                     matching.mate[v] = kl.int32(u)
                     matching.mate[u] = kl.int32(v)
-                    pairing.keys[v] = NO_KEY
-                    pairing.keys[u] = NO_KEY
+                    key_matching.keys[v] = NO_KEY
+                    key_matching.keys[u] = NO_KEY
             u += 1
-        if pairing.keys[v] != NO_KEY:
-            kl.atomic_add(pairing.key_count, place_in(pairing.keys[v], n), 1)
+        if key_matching.keys[v] != NO_KEY:
+            kl.atomic_add(key_matching.key_count, place_in(key_matching.keys[v], n), 1)
 
 
 @kl.kernel
-def enter_first_slot(v, pairing: Pairing, active: ActiveVertices):
+def enter_first_slot(v, key_matching: KeyMatching, active: ActiveVertices):
     """List v and enter a slot of round 0, unless v has no key or one that is surely its own."""
-    if pairing.keys[v] != NO_KEY:
+    if key_matching.keys[v] != NO_KEY:
         n = active.vertices
-        if pairing.key_count[place_in(pairing.keys[v], n)] > 1:
-            enter_slot(v, kl.int64(0), n, pairing)
+        if key_matching.key_count[place_in(key_matching.keys[v], n)] > 1:
+            enter_slot(v, kl.int64(0), n, key_matching)
             active.listed[kl.atomic_next(active, ActiveVertices.count)] = kl.int32(v)
 
 
 @kl.kernel
-def propose_to_leader(i, graph: Csr, matching: Matching, pairing: Pairing,
+def propose_to_leader(i, graph: Csr, matching: Matching, key_matching: KeyMatching,
                       active: ActiveVertices, fit: StaticValue):
-    """wish[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
+    """proposal[v] = leader of v's slot, -1 if of another key; mate[leader] = largest that proposes.
 
     A leader leads one slot and proposes to no one, so nothing else touches its mate.
     """
     v = active.listed[place_of(i, active)]
-    u = kl.int32(pairing.leader[pairing.slot[v]] & 0x7FFFFFFF)
-    if pairing.keys[u] != pairing.keys[v]:
+    u = kl.int32(key_matching.leader[key_matching.slot[v]] & 0x7FFFFFFF)
+    if key_matching.keys[u] != key_matching.keys[v]:
         u = kl.int32(UNMATCHED)
     matching.proposal[v] = u
     if u != UNMATCHED and u != v:
@@ -252,7 +252,8 @@ def propose_to_leader(i, graph: Csr, matching: Matching, pairing: Pairing,
 
 
 @kl.kernel
-def pair_or_enter_next_slot(i, matching: Matching, pairing: Pairing, active: ActiveVertices):
+def pair_or_enter_next_slot(i, matching: Matching, key_matching: KeyMatching,
+                            active: ActiveVertices):
     """Pair v with its leader if it took v; else enter a slot of the next round.
 
     A leader enters none if it has a mate, or if there was no other slot for its key.
@@ -264,11 +265,11 @@ def pair_or_enter_next_slot(i, matching: Matching, pairing: Pairing, active: Act
     stays = True
     if u == v:
         stays = matching.mate[v] == UNMATCHED and (
-            slots_of_key(pairing.keys[v], turn, n, pairing) > 1)
+            slots_of_key(key_matching.keys[v], turn, n, key_matching) > 1)
     elif u != UNMATCHED:
         if matching.mate[u] == v:
             matching.mate[v] = u
             stays = False
     if stays:
-        enter_slot(v, turn + 1, n, pairing)
+        enter_slot(v, turn + 1, n, key_matching)
         stay_active(v, active)
