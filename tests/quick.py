@@ -9,7 +9,7 @@ FILES = {
     "": "tests/test_interrupts.py",
     "algorithms/recipes": "tests/algorithms/test_presets.py",
     "algorithms/final_balance": "tests/algorithms/test_repair.py",
-    "algorithms/coarsening": "tests/algorithms/test_pairing.py",
+    "algorithms/coarsening": "tests/algorithms/test_key_matching.py",
     "algorithms/coarsening/ranks": "tests/test_rank_clustering.py",
     "algorithms/edits": "tests/algorithms/test_edits.py",
     "algorithms/incremental": "tests/algorithms/test_incremental.py",

@@ -107,7 +107,7 @@ def test_python_does_not_take_what_it_compiled_of_a_file_before(tmp_path, monkey
 
 
 @pytest.mark.parametrize(("module", "nearest"), [
-    ("algorithms/coarsening/key_matching.py", "tests/algorithms/test_pairing.py"),
+    ("algorithms/coarsening/key_matching.py", "tests/algorithms/test_key_matching.py"),
     ("algorithms/edits/batch.py", "tests/algorithms/test_edit"),
     ("api/repartition.py", "tests/test_repartition.py"),
 ])

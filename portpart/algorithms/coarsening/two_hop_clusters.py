@@ -87,7 +87,7 @@ def groups_for(count, weight, max_weight):
 
 @kl.device
 def group_among(global_id, count, seed):
-    """Which of so many groups a vertex is dealt into."""
+    """Which of `count` groups a vertex is dealt into."""
     return (hash_of(global_id, seed) & 0x7FFFFFFF) % count
 
 
