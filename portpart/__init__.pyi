@@ -3,6 +3,7 @@ from .algorithms.mapping import (
     IntegratedConfig as IntegratedConfig,
     MultisectionConfig as MultisectionConfig,
     PartitionedConfig as PartitionedConfig,
+    list_algorithms as list_algorithms,
 )
 from .algorithms.recipes import (
     GkwayConfig as GkwayConfig,
@@ -19,7 +20,6 @@ from .api import (
     PartitionResult as PartitionResult,
     RankPartitionResult as RankPartitionResult,
     RepartitionResult as RepartitionResult,
-    list_algorithms as list_algorithms,
     map_processes as map_processes,
     memory_estimate as memory_estimate,
     partition as partition,

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from portpart.algorithms.initial.options import GrowingOptions
-from portpart.algorithms.mapping.mappers import MAPPERS
+from portpart.algorithms.mapping.mappers import DEFAULTS, MAPPERS
 from portpart.algorithms.recipes.catalogue import (
     Entry,
     Parameter,
@@ -24,7 +24,6 @@ from portpart.algorithms.recipes.catalogue import (
     written_difference,
 )
 from portpart.algorithms.recipes.partitioners import ALGORITHMS, OF_NETS, Algorithm
-from portpart.api.listing import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "algorithms"
 OVERVIEW = FOLDER / "README.md"

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import portpart
-from portpart.algorithms.mapping.mappers import MAPPERS, mapper_of
+from portpart.algorithms.mapping.mappers import DEFAULTS, MAPPERS, list_algorithms, mapper_of
 from portpart.algorithms.recipes.catalogue import (
     Entry,
     by_name,
@@ -19,7 +19,6 @@ from portpart.algorithms.recipes.catalogue import (
     written,
 )
 from portpart.algorithms.recipes.partitioners import ALGORITHMS, DEFAULT, OF_NETS, lookup
-from portpart.api.listing import DEFAULTS, list_algorithms
 from portpart.cli import main
 from portpart.errors import InputError
 from portpart.options import option

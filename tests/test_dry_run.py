@@ -9,8 +9,8 @@ import pytest
 
 import portpart
 from portpart import generators
+from portpart.algorithms.mapping.mappers import list_algorithms
 from portpart.api import compile_ahead
-from portpart.api.listing import list_algorithms
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cuda.compile import ask, ask_resident
 from portpart.backends.cuda.dry_run import DryRunSpace

@@ -14,7 +14,6 @@ from .call_options import (
     checked as checked,
 )
 from .compile_ahead import compile_for_cpu as compile_for_cpu, compile_for_gpu as compile_for_gpu
-from .listing import DEFAULTS as DEFAULTS, list_algorithms as list_algorithms
 from .map_processes import map_processes as map_processes
 from .memory import memory_estimate as memory_estimate
 from .migration import (

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from difflib import get_close_matches
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from portpart.errors import InputError
 from portpart.graphs import MAX_TOTAL_WEIGHT
@@ -241,3 +242,22 @@ def checked(name: str, value: Any) -> Any:
     check: Check | None = TABLE[name].metadata["check"]
     is_default = value is None and TABLE[name].default is None
     return value if check is None or is_default else check(name, value)
+
+
+# Keywords of other partitioners, and misspelt ones: which of a function's own is meant -----------
+
+
+def keywords_of(function: Callable[..., Any]) -> frozenset[str]:
+    """The names of the parameters of a function of Python."""
+    code = function.__code__
+    return frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def refuse_keyword(function: Callable[..., Any], given: Iterable[str]) -> NoReturn:
+    """Raise for the first of some keywords that a function has not, naming the one it has."""
+    known = keywords_of(function)
+    wrong = next(name for name in given if name not in known)
+    meant = [name for name in [OTHERS.get(wrong)] if name in known] or get_close_matches(
+        wrong, sorted(known - {"self"}), 1)
+    hint = f"; did you mean {meant[0]}=?" if meant else ""
+    raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {wrong!r}{hint}")

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from portpart.api.keywords import keywords_of, refuse_keyword
+from portpart.api.call_options import keywords_of, refuse_keyword
 from portpart.errors import memory_errors
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ WIDTH = 96
 @options.json_option
 def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
     """List the algorithms and their presets; with NAME, the parameters of each preset."""
+    from portpart.algorithms.mapping import list_algorithms
     from portpart.algorithms.recipes import by_name
-    from portpart.api import list_algorithms
 
     of_nets = list_algorithms(hypergraphs=True)
     tables = (of_nets,) if hypergraphs else (list_algorithms(), of_nets)
@@ -48,7 +48,7 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
 
 def _as_object(algorithm: Entry) -> dict[str, Any]:
     """Return what --json prints about one algorithm; presets with what differs from the default."""
-    from portpart.api import DEFAULTS
+    from portpart.algorithms.mapping import DEFAULTS
 
     return {
         "name": algorithm.name, "task": algorithm.task, "takes": algorithm.takes,
@@ -66,8 +66,8 @@ def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Any]]]:
 
 def _about(algorithm: Entry) -> Iterator[str]:
     """Yield what an algorithm is, and its presets with what differs from the default."""
+    from portpart.algorithms.mapping import DEFAULTS
     from portpart.algorithms.recipes import written_difference
-    from portpart.api import DEFAULTS
 
     mark = " (the default)" if algorithm.name in DEFAULTS else ""
     yield f"{algorithm.name}{mark}"

@@ -29,7 +29,7 @@ from portpart.formats.netlist import (
     area_of,
     read_areas,
 )
-from portpart.formats.netlist.verilog.drives import drives
+from portpart.formats.netlist.verilog.hierarchy import drives
 from portpart.formats.text import PathLike, Source, read_source
 from portpart.graphs import MAX_INT32
 from portpart.options import shown
