@@ -10,7 +10,7 @@ from typing import Any
 import portpart
 from bench.random_edits import RandomEdits
 from bench.traffic import LaunchCounter
-from portpart import backends
+from portpart.backends import spaces
 from portpart.backends.language import Kernel
 
 WARM = 3
@@ -50,14 +50,14 @@ class WorkCounter(LaunchCounter):
 def counting() -> Iterator[WorkCounter]:
     """Have calls with one thread be counted."""
     key, space = ("cpu", 1), WorkCounter()
-    usual = backends._spaces.get(key)
-    backends._spaces[key] = space
+    usual = spaces._spaces.get(key)
+    spaces._spaces[key] = space
     try:
         yield space
     finally:
-        del backends._spaces[key]
+        del spaces._spaces[key]
         if usual is not None:
-            backends._spaces[key] = usual
+            spaces._spaces[key] = usual
 
 
 def counted(graph: Any, k: int, edits: int, rounds: int) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import portpart
 from bench.counting_space import CountingSpace
 from bench.random_edits import RandomEdits
 from bench.recipes import copied
-from portpart import backends, generators
+from portpart import generators
+from portpart.backends import spaces
 from portpart.errors import InputError
 from portpart.graphs.hypergraph import EitherGraph
 
@@ -34,7 +35,7 @@ def test_estimates_are_upper_bounds_and_close(name: str, monkeypatch: pytest.Mon
     """Of the rounds around new vertices, and of those in which all levels are refined."""
     host, k, algorithm = CASES[name]
     space = CountingSpace(1)
-    monkeypatch.setitem(backends._spaces, ("cpu", 1), space)
+    monkeypatch.setitem(spaces._spaces, ("cpu", 1), space)
     graph = copied(host, space)
     own, edits = space.live, RandomEdits(host, 1, "near")
     session = portpart.Session(graph, k, algorithm=algorithm, device="cpu", threads=1,

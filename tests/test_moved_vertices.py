@@ -17,6 +17,7 @@ from portpart.algorithms.recipes.nearby_owners import (
     moved_nearby,
 )
 from portpart.backends.communication import Local
+from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import shares
 from portpart.graphs.graph import Graph
 from portpart.graphs.ranks.distribution import distributed
@@ -40,7 +41,7 @@ def whole_of(large: shares.LargeGraph) -> Graph:
     return portpart.as_graph((drawn.offsets, drawn.targets))
 
 
-def check_moved(graph: Graph, first: list[int], seed: int, there: backends.ExecutionSpace) -> None:
+def check_moved(graph: Graph, first: list[int], seed: int, there: ExecutionSpace) -> None:
     """Vertices keep rows, weights and ids; ghosts have those of their vertices; values return."""
     def main(comm):
         given = distributed(comm, rows_of(graph, *first[comm.rank : comm.rank + 2], there))

@@ -15,7 +15,7 @@ import portpart
 from bench import sanitize
 from bench.sanitized import FEW, GROUPS
 from bench.sanitized_graphs import kinds_of_graphs
-from portpart import backends
+from portpart.backends import spaces
 from portpart.backends.cpu.driver_module import ITEM_WEIGHT
 from portpart.backends.cpu.space import CpuSpace, _launch as launch
 from portpart.backends.language import Kernel
@@ -89,7 +89,7 @@ def test_every_algorithm_is_run_under_the_tool() -> None:
 
 def test_every_kernel_is_run_under_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     space = Recording()
-    monkeypatch.setitem(backends._spaces, ("cpu", None), space)
+    monkeypatch.setitem(spaces._spaces, ("cpu", None), space)
     graphs = {kind: graph for kind, graph in kinds_of_graphs(700).items() if kind in FEW}
     missing = kernels_as_written()
     for group in ("primitives", "inputs", "nets", "edits", "ranks", "rare", "wishes", "im",

@@ -150,7 +150,7 @@ class LazyHelp(click.Option):
 
 def algorithms(task: str) -> str:
     """Return the names of the algorithms for a task."""
-    from portpart.api import DEFAULTS, list_algorithms
+    from portpart.algorithms.mapping import DEFAULTS, list_algorithms
 
     names = (f"{name}, the default" if name in DEFAULTS else name
              for name, each in list_algorithms().items() if each.task == task)  # fmt: skip
@@ -160,7 +160,7 @@ def algorithms(task: str) -> str:
 
 def presets(task: str) -> str:
     """Return the names of the presets of each algorithm for a task."""
-    from portpart.api import list_algorithms
+    from portpart.algorithms.mapping import list_algorithms
 
     table = list_algorithms()
     of_nets = {name: each for name, each in list_algorithms(True).items() if name not in table}

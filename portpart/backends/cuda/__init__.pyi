@@ -8,3 +8,4 @@ from .space import (
     num_devices as num_devices,
     usable_device as usable_device,
 )
+from .translate import source as source
