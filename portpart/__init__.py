@@ -8,17 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import lazy_loader
-
-from portpart.interrupts import late_signals
+from portpart.doors import door
 from portpart.version import __version__ as __version__
 
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-
-def __getattr__(name: str) -> Any:
-    """Import public names on first use, so that importing portpart costs next to nothing."""
-    with late_signals():  # NumPy cannot be imported again after Ctrl-C
-        return _load(name)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

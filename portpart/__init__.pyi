@@ -53,7 +53,7 @@ from .inputs import (
     row_blocks as row_blocks,
     subgraphs as subgraphs,
 )
-from .io import read_distributed as read_distributed
+from .io.rank_reading import read_distributed as read_distributed
 from .sessions import Session as Session, SessionUpdate as SessionUpdate
 
 __version__: str

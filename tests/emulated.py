@@ -60,7 +60,7 @@ from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
 from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
-from portpart.api.bounds import bounds_for
+from portpart.api.bounds import bounds_for, start_with_fixed
 from portpart.api.map_processes import mapped_by
 from portpart.api.request import _finished
 from portpart.backends.communication import Communicator, Local
@@ -229,8 +229,9 @@ def _partitioned(space: ExecutionSpace, case: Case, k: int = 3) -> np.ndarray:
     some = space.asarray(random.integers(0, k, graph.num_vertices), np.int32)
     few = space.asarray(np.where(random.random(graph.num_vertices) < 0.1, 1, -1), np.int32)
     ties = space.asarray(random.integers(0, 4, graph.num_vertices))
-    constraints = Constraints(few if "fixed" in case.proposal else None,
-                              some if "initial" in case.proposal else None,
+    fixed = few if "fixed" in case.proposal else None
+    initial = some if "initial" in case.proposal else None
+    constraints = Constraints(fixed, start_with_fixed(space, initial, fixed),
                               previous_blocks=PreviousBlocks(some, ties) if "homes" in case.proposal
                               else None)
     target = [1, 2, 2] if "target" in case.proposal else None

@@ -198,6 +198,6 @@ def test_a_call_imports_its_algorithm_and_no_other() -> None:
             "for algorithm in (None, 'gkway'):\n"
             "    portpart.partition(ring, 3, algorithm=algorithm)\n"
             "    print(*(name for name in ('portpart', 'jet', 'gkway', 'gpmetis', 'hyperg')\n"
-            "            if f'portpart.algorithms.{name}' in sys.modules))\n")
+            "            if f'portpart.algorithms.recipes.{name}' in sys.modules))\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["portpart", "portpart gkway"]

@@ -49,7 +49,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             km1=None, soed=None, volume=None,
         )  # fmt: skip
 
-    monkeypatch.setattr(portpart.api.partition, "partition", partition)
+    monkeypatch.setattr(portpart.api, "partition", partition)
     return made
 
 
@@ -190,7 +190,7 @@ def test_each_kind_of_error_has_its_exit_code_and_one_line(
     cycle: str, error: BaseException, code: int,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(portpart.api.partition, "partition", raising(error))
+    monkeypatch.setattr(portpart.api, "partition", raising(error))
     assert main(["partition", cycle, "-k", "2"]) == code
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
     assert len(lines) == 1
@@ -199,7 +199,7 @@ def test_each_kind_of_error_has_its_exit_code_and_one_line(
 
 def test_traceback_is_shown_on_request(cycle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORTPART_TRACEBACK", "1")
-    monkeypatch.setattr(portpart.api.partition, "partition", raising(ZeroDivisionError()))
+    monkeypatch.setattr(portpart.api, "partition", raising(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         main(["partition", cycle, "-k", "2"])
 
@@ -226,7 +226,7 @@ def test_imbalance_must_be_a_finite_fraction(cycle: str, text: str) -> None:
 def test_infeasible_result_exits_with_one(
     cycle: str, calls: list, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    stand_in = portpart.api.partition.partition
+    stand_in = portpart.api.partition
 
     def infeasible(*arguments: Any, **options: Any) -> Any:
         warnings.warn("vertex 3 weighs 9, more than a block may", UserWarning, stacklevel=2)
@@ -234,7 +234,7 @@ def test_infeasible_result_exits_with_one(
         result.feasible = False
         return result
 
-    monkeypatch.setattr(portpart.api.partition, "partition", infeasible)
+    monkeypatch.setattr(portpart.api, "partition", infeasible)
     assert main(["partition", cycle, "-k", "2"]) == 1
     assert capsys.readouterr().err == (
         "portpart: warning: vertex 3 weighs 9, more than a block may\n"

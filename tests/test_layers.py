@@ -29,7 +29,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # folder and of the folders in it that have no entry of their own.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "interrupts", "version", "cache_folder"),
-    ("options",),
+    ("options", "doors"),
     ("backends/*",),
     ("primitives/*",),
     ("graphs/*",),
@@ -65,7 +65,8 @@ the protocol of a piece is below all, the program of a level above."""
 
 RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis")
 
-TOP = {"__init__", "__main__", "cache_folder", "errors", "interrupts", "options", "version"}
+TOP = {"__init__", "__main__", "cache_folder", "doors", "errors", "interrupts", "options",
+       "version"}
 """The only modules beside the folders."""
 
 PUBLIC = {"backends/language", "compat", "compat/pymetis", "generators", "io", "metrics", "plot"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import warnings
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_memory_errors_of_numpy_are_typed(
         raise MemoryError("Unable to allocate 15.0 GiB for an array with shape (7,)")
 
     module, _, name = place.rpartition(".")
-    monkeypatch.setattr(f"{module}.{name}", fail)
+    monkeypatch.setattr(importlib.import_module(module), name, fail)
     with pytest.raises(OutOfMemory, match=r"memory does not suffice: Unable to allocate 15\.0 GiB"):
         call()
 

@@ -48,7 +48,7 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
         The exit code, equal on all ranks.
     """
     from portpart.api import CallOptions, check_options, partition
-    from portpart.io import read_distributed
+    from portpart.io.rank_reading import read_distributed
 
     _refuse_nets(graph, reading)
     check_options(CallOptions(k, **settings))

@@ -3,6 +3,6 @@ DIMACS, npz, ParHIP; hMETIS, PaToH, ISPD98, Bookshelf; netlists in gate-level Ve
 AIGER, and traces of their edits.
 """
 
-import lazy_loader
+from portpart.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

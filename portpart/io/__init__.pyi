@@ -11,7 +11,6 @@ from .partition_file import (
     write_named_partition as write_named_partition,
     write_partition as write_partition,
 )
-from .rank_reading import read_distributed as read_distributed
 from .rankfile import write_rankfile as write_rankfile
 from .readers import (
     FORMATS as FORMATS,

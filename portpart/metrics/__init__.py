@@ -4,6 +4,6 @@ Nothing here uses the algorithms.  Graphs, hypergraphs and part arrays on a GPU 
 host first.
 """
 
-import lazy_loader
+from portpart.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -197,12 +197,13 @@ WORK = """
     from tests.threads import use_threads_at_once
     use_threads_at_once()
     from portpart import backends
-    from portpart.primitives import scan, select, sort, reduce, histogram
+    from portpart.primitives import scan, select, sort, reduce
+    from portpart.primitives.histogram import histogram
     space = backends.space("cpu")
     keys = np.random.default_rng(0).integers(0, 1 << 30, 400_000).astype(np.int32)
     parts = [*sort.sort_keys(space, keys), scan.offsets_from_counts(space, keys),
              select.positions_of(space, (keys & 1).astype(np.int8)),
-             histogram.histogram(space, keys & 1023, 1024),
+             histogram(space, keys & 1023, 1024),
              np.array([reduce.argmax_of(space, keys), reduce.sum_of(space, keys)])]
     import hashlib
     print(space.threads, hashlib.sha256(b"".join(map(bytes, parts))).hexdigest())

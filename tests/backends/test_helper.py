@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from portpart.backends.cpu import helper, module as code
+from portpart.backends.cpu import code, helper
 from tests.backends.test_cpu_space import ROOT, run_python
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX's")

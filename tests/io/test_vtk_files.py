@@ -213,7 +213,7 @@ def test_the_command_line_refuses_what_it_cannot_write(
 def test_a_mesh_without_points_is_refused_before_the_work(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portpart.api.partition.partition", None)
+    monkeypatch.setattr("portpart.api.partition", None)
     (tmp_path / "a.mesh").write_text("1\n1 2 3\n")
     for output in ("o.vtu", "o.pvtu"):
         assert main(["mesh", str(tmp_path / "a.mesh"), "-k", "2", "-o",

@@ -76,7 +76,7 @@ def test_the_command_gives_each_rank_of_a_process_graph_its_own_core(
 def test_the_command_refuses_a_mesh_before_it_is_mapped(
         mesh: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr("portpart.api.map_processes.map_processes", None)
+    monkeypatch.setattr("portpart.api.map_processes", None)
     ranks = tmp_path / "ranks"
     assert main(["map", mesh, "-H", "2:3:2", "-D", "1:5:9", "--rankfile", str(ranks)]) == 2
     told = capsys.readouterr().err
@@ -290,7 +290,7 @@ def test_a_rankfile_that_cannot_be_written_is_told_before_the_work(
     names: str | None, arguments: list[str], message: str, mesh: str, tmp_path: Path,
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("portpart.api.map_processes.map_processes",
+    monkeypatch.setattr("portpart.api.map_processes",
                         lambda *_, **__: pytest.fail("worked"))
     hosts = tmp_path / "hosts"
     if names is not None:

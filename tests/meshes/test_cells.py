@@ -91,7 +91,7 @@ BEAM = {"line": [[0, 1], [5, 6]], "triangle": [[0, 1, 2]]}
 
 
 @pytest.mark.parametrize(("elements", "options", "words"), [
-    (BEAM, {}, r"cell 1 of block 0 \(line\) has the nodes \[5, 6\].*mixed dimensions; pass the"),
+    (BEAM, {}, r"cell 1 of block 0 \(line\) has the nodes.*mixed dimensions; pass only the"),
     ({"line": [[0, 9]], "triangle": [[0, 1, 2]]}, {"points": np.zeros((4, 2))},
      r"cell 0 of block 0 \(line\) has the nodes \[0, 9\]; nodes must lie in 0 ... 3"),
     ({"line": [[0, 2**40]], "triangle": [[0, 1, 2]]}, {}, "nodes must lie in 0 ... 2147483645"),

@@ -1,5 +1,5 @@
 """Smaller and smaller graphs, by clusters, matchings or groups."""
 
-import lazy_loader
+from portpart.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

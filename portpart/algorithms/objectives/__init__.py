@@ -1,5 +1,5 @@
 """Objectives: what partitions and mappings are to make small."""
 
-import lazy_loader
+from portpart.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

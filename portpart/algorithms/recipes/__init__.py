@@ -1,5 +1,5 @@
 """One file an algorithm, and the tables that name them."""
 
-import lazy_loader
+from portpart.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 import llvmlite
 
 from portpart import cache_folder
-from portpart.backends.cpu import module as code
+from portpart.backends.cpu import code
 from portpart.backends.cpu.cores import available_threads
 
 if TYPE_CHECKING:

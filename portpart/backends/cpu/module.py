@@ -1,15 +1,19 @@
-"""From a kernel to an LLVM module, and from that to machine code."""
+"""From a kernel to the LLVM module that a processor's core runs.
+
+The module holds the device functions, the kernel's body, and one C function
+``name(start, stop, row)`` that runs the body for a range of work items.  ``row`` is the address of
+the packed arguments (`packing`): word 0 is the address of the work size, which the driver reads,
+the others are addresses of arrays or the bits of scalars.
+
+Many kernels call the same device functions, so that these are written once for all of them.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import threading
-from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-import llvmlite
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
@@ -17,16 +21,6 @@ from portpart.backends.cpu.statements import LlvmStatementWriter
 from portpart.backends.cpu.values import BIT, BYTE, WORD, literal, memory_type, value_type
 from portpart.backends.language.kernels import TypedFunction
 from portpart.backends.language.types import ABSENT, BOOL, INT64, ArgumentType, ArrayType
-
-# From a kernel to the LLVM module that a processor's core runs ---------------------------------
-#
-# The module holds the device functions, the kernel's body, and one C function
-# ``name(start, stop, row)`` that runs the body for a range of work items.  ``row`` is the address
-# of
-# the packed arguments (`packing`): word 0 is the address of the work size, which the driver reads,
-# the others are addresses of arrays or the bits of scalars.
-#
-# Many kernels call the same device functions, so that these are written once for all of them.
 
 
 class Written(NamedTuple):
@@ -117,81 +111,3 @@ def _type(kind: ArgumentType) -> Any:
         return memory_type(kind.dtype).as_pointer()
     assert isinstance(kind, np.dtype)
     return value_type(kind)
-
-
-# Machine code for this processor: LLVM's passes, object code, and loading it -------------------
-
-
-LEVEL = 3
-"""LLVM's level of optimisation."""
-
-_loading = threading.Lock()
-
-
-def fingerprint() -> str:
-    """What decides about the code of a module besides its text."""
-    return f"{llvmlite.__version__} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} " \
-           f"{_features()} {LEVEL}"
-
-
-def object_code(text: str) -> bytes:
-    """Object code of the LLVM module with the text `text`."""
-    module = llvm.parse_assembly(text)
-    module.triple, module.data_layout = _target().triple, str(_target().target_data)
-    module.verify()
-    _optimise(module)
-    return bytes(_target().emit_object(module))
-
-
-def addresses_in(code: bytes, names: list[str]) -> list[int]:
-    """Load object code for good; returns the addresses of these functions in it."""
-    with _loading:
-        _engine().add_object_file(llvm.ObjectFileRef.from_data(code))
-        _engine().finalize_object()
-        return [int(_engine().get_function_address(name)) for name in names]
-
-
-@cache
-def _target() -> Any:
-    """The machine of this process, described as Numba does for code that is loaded at once."""
-    with suppress(RuntimeError):
-        llvm.initialize()  # newer versions need it no more, and say so by an error
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=_features(), opt=LEVEL, jit=True,
-        reloc="static" if target.name.startswith("x86") else "default", codemodel="jitdefault")
-
-
-@cache
-def _features() -> str:
-    try:
-        return str(llvm.get_host_cpu_features().flatten())
-    except RuntimeError:  # not known of this processor
-        return ""
-
-
-@cache
-def _engine() -> Any:
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
-
-
-def _optimise(module: Any) -> None:
-    if not hasattr(llvm, "create_pass_builder"):
-        _optimise_by_old_passes(module)
-        return
-    tuning = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
-    tuning.loop_vectorization = True
-    builder = llvm.create_pass_builder(_target(), tuning)
-    builder.getModulePassManager().run(module, builder)
-
-
-def _optimise_by_old_passes(module: Any) -> None:
-    """The passes of llvmlite before version 0.44."""
-    builder = llvm.create_pass_manager_builder()
-    builder.opt_level, builder.loop_vectorize = LEVEL, True
-    passes = llvm.create_module_pass_manager()
-    _target().add_analysis_passes(passes)
-    builder.populate(passes)
-    passes.run(module)

@@ -1,0 +1,33 @@
+"""Doors of folders: what a folder offers to others, imported on first use.
+
+The door of a folder is its ``__init__.pyi``, which says in which file each name is (SPEC 1 of
+Scientific Python).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import lazy_loader
+
+from portpart.interrupts import late_signals
+
+
+def door(
+    name: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+
+    Parameters
+    ----------
+    name, file : str
+        Its ``__name__`` and ``__file__``.
+    """
+    load, names, offered = lazy_loader.attach_stub(name, file)
+
+    def load_whole(wanted: str) -> Any:
+        with late_signals():  # NumPy cannot be imported again after Ctrl-C
+            return load(wanted)
+
+    return load_whole, names, offered
