@@ -21,7 +21,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from portpart.backends import spaces as all_spaces
+from portpart.backends import cuda, spaces as all_spaces
 from portpart.backends.cuda import space as cuda_space
 from portpart.backends.cuda.compile import keys_of
 from portpart.backends.cuda.translate import packed_name
@@ -386,6 +386,6 @@ def in_place(count: int = 1) -> Iterator[list[StandInGpu]]:
     made = cupy(count)
     spaces = [StandInGpu(number, made) for number in range(count)]
     with (mock.patch.dict(all_spaces._spaces, {(each.name, None): each for each in spaces}),
-          mock.patch.object(cuda_space, "usable_device", lambda number: number or DEVICE),
-          mock.patch.object(cuda_space, "num_devices", return_value=count)):
+          mock.patch.object(cuda, "usable_device", lambda number: number or DEVICE),
+          mock.patch.object(cuda, "num_devices", return_value=count)):
         yield spaces
