@@ -41,7 +41,7 @@ def padded(number: str) -> list[int]:
 
 
 def test_the_declared_versions_are_those_that_are_oldest() -> None:
-    needed = {"numpy", "scipy", "numba", "llvmlite", "pymetis", "click", "rich"}
+    needed = {"numpy", "scipy", "numba", "llvmlite", "pymetis", "click", "lazy-loader", "rich"}
     assert needed < set(oldest()) < set(declared())
     assert {name: padded(number) for name, number in oldest().items()} == {
         name: padded(declared()[name]) for name in oldest()}
