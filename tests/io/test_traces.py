@@ -151,7 +151,8 @@ def found(edited: Any) -> Any:
     """Rows of a hypergraph, or the edges of a graph and their weights."""
     if isinstance(edited, EditableHypergraph):
         nets = edited.hypergraph()
-        return [row.tolist() for row in np.split(nets.net_pins, nets.net_offsets[1:-1])]
+        rows = np.split(nets.net_pins, nets.net_offsets[1:-1])  # one even if there is no net
+        return [row.tolist() for row in rows[: nets.num_nets]]
     matrix = edited.graph().to_scipy().tocoo()
     return {(int(u), int(v)): int(w)
             for u, v, w in zip(matrix.row, matrix.col, matrix.data) if u < v}
