@@ -19,7 +19,7 @@ LINK = re.compile(r"(!?)(\[[^\]]*\]\()(?!https?://|#)([^)\s]+\))")
 
 def version() -> str:
     """The version that is built."""
-    text = (ROOT / "portpart" / "version.py").read_text(encoding="utf-8")
+    text = (ROOT / "portpart" / "base" / "version.py").read_text(encoding="utf-8")
     (found,) = re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)
     return str(found)
 

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from portpart.doors import door
-from portpart.version import __version__ as __version__
+from portpart.base.doors import door
+from portpart.base.version import __version__ as __version__
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from portpart.cache_folder import cache_folders
+from portpart.base.cache_folder import cache_folders
 from tests.data_folder import DATA
 from tests.mutations import Mutation, drawn
 from tests.test_layers import ROOT, imports

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 FILES = {
-    "": "tests/test_interrupts.py",
+    "": "tests/test_options.py",
     "algorithms/recipes": "tests/algorithms/test_presets.py",
     "algorithms/final_balance": "tests/algorithms/test_repair.py",
     "algorithms/coarsening": "tests/algorithms/test_key_matching.py",
@@ -34,6 +34,7 @@ FILES = {
     "backends/cpu": "tests/backends/test_cpu_space.py",
     "backends/cuda": "tests/backends/test_modules.py",
     "backends/language": "tests/backends/test_check.py",
+    "base": "tests/test_interrupts.py",
     "cli": "tests/test_cli_answers.py",
     "compat": "tests/compat/test_networkx.py",
     "compat/pymetis": "tests/compat/test_pymetis.py",

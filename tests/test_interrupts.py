@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from portpart.interrupts import late_interrupts, late_signals
+from portpart.base.interrupts import late_interrupts, late_signals
 from tests.backends.test_cpu_space import ROOT, run_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")

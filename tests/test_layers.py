@@ -28,8 +28,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the lowest layer to the highest.  An entry is a part: one module, or with /* the modules of a
 # folder and of the folders in it that have no entry of their own.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "interrupts", "version", "cache_folder"),
-    ("options", "doors"),
+    ("errors",),
+    ("base/*",),
+    ("options",),
     ("backends/*",),
     ("primitives/*",),
     ("graphs/*",),
@@ -65,8 +66,7 @@ the protocol of a piece is below all, the program of a level above."""
 
 RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis")
 
-TOP = {"__init__", "__main__", "cache_folder", "doors", "errors", "interrupts", "options",
-       "version"}
+TOP = {"__init__", "__main__", "errors", "options"}
 """The only modules beside the folders."""
 
 PUBLIC = {"backends/language", "compat", "compat/pymetis", "generators", "io", "metrics", "plot"}
@@ -202,7 +202,7 @@ def test_names_of_other_folders_come_through_their_doors(path: Path) -> None:
             if file.name == "__init__.py" or file.parent in (path.parent, PACKAGE):
                 continue
             names = {alias.name for alias in node.names}
-            free = {*PUBLIC, "cli", "formats/netlist/verilog"}  # code in __init__, or for users
+            free = {*PUBLIC, "base", "cli", "formats/netlist/verilog"}
             assert folder in free, f"{path}:{node.lineno}: through portpart.{folder}"
             assert not names & door(f"portpart.{folder.replace('/', '.')}").keys(), (
                 f"{path}:{node.lineno}: the door of portpart.{folder} has {names}")

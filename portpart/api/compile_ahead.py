@@ -206,8 +206,8 @@ def compile_for_gpu(capability: int, kinds: Iterable[str], presets: Iterable[str
 def compile_for_cpu(kinds: Iterable[str], presets: Iterable[str],
                     report: Progress = lambda done, asked: None) -> Compiled:
     """Fill the cache folder for this machine's processor."""
-    from portpart import cache_folder
     from portpart.backends.cpu import compile_all
+    from portpart.base import cache_folder
 
     def kept() -> list[int]:
         return [path.stat().st_size for path in cache_folder.files()]

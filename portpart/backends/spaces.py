@@ -6,8 +6,8 @@ import copyreg
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from portpart.base.interrupts import late_signals
 from portpart.errors import InputError
-from portpart.interrupts import late_signals
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace

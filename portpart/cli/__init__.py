@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 
+from portpart.base.version import __version__
 from portpart.cli.output import (
     BAD_INPUT,
     DEFECT,
@@ -29,7 +30,6 @@ from portpart.cli.output import (
     is_silent,
 )
 from portpart.errors import DeviceUnavailable, InputError, printable
-from portpart.version import __version__
 
 COMMANDS = {
     "partition": "Partition a graph or hypergraph into k blocks of nearly equal weight.",

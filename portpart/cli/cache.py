@@ -6,7 +6,7 @@ import os
 
 import click
 
-from portpart import cache_folder
+from portpart.base import cache_folder
 from portpart.cli import options
 from portpart.cli.output import grouped, print_facts, print_json
 

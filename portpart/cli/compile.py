@@ -27,8 +27,8 @@ def command(device: str, arch: str | None, kinds: str, presets: str, ranks: bool
     The code goes to the first writable folder of $PORTPART_CACHE_DIR, which containers and
     clusters may ship. Processes read from all folders listed there.
     """
-    from portpart import cache_folder
     from portpart.api import compile_for_cpu, compile_for_gpu
+    from portpart.base import cache_folder
     from portpart.cli.process import counted
 
     if arch is not None and not device.startswith("cuda"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portpart import api
+from portpart.base.interrupts import late_signals
 from portpart.errors import InputError
 from portpart.graphs import (
     KEEP,
@@ -20,7 +21,6 @@ from portpart.graphs import (
     is_networkx,
     told_names,
 )
-from portpart.interrupts import late_signals
 from portpart.options import shown
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
 def kernighan_lin_bisection(G: networkx.Graph, partition: Any = None, max_iter: int = 10,
                             weight: Any = "weight", seed: Any = None) -> tuple[set[Any], set[Any]]:
     """Two sets of nodes, as ``networkx.community.kernighan_lin_bisection`` returns them."""
-    from portpart.interrupts import late_signals
+    from portpart.base.interrupts import late_signals
 
     with late_signals():
         from portpart.compat.networkx import bisection

@@ -15,9 +15,9 @@ import numpy as np
 from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem, Trace
 from portpart.algorithms.objectives import NET_COSTS, distances_on, net_values, total_cost
 from portpart.backends.programs import Array, DryRuns, ExecutionSpace
+from portpart.base.version import __version__
 from portpart.graphs import EitherGraph, Graph, Hypergraph
 from portpart.primitives import histogram, max_of
-from portpart.version import __version__
 
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
 

@@ -5,6 +5,6 @@ seeds are those of the project's published measurements.  All live on the host. 
 that are too large for one memory are drawn by `shares`, from hashes.
 """
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -1,5 +1,5 @@
 """The graph as a value, and what makes one of arrays, rows, networks, frames and meshes."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

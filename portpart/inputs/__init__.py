@@ -1,5 +1,5 @@
 """What callers give: objects and files that hold a graph, a hypergraph or a mesh."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -3,6 +3,6 @@ DIMACS, npz, ParHIP; hMETIS, PaToH, ISPD98, Bookshelf; netlists in gate-level Ve
 AIGER, and traces of their edits.
 """
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

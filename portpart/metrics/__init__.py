@@ -4,6 +4,6 @@ Nothing here uses the algorithms.  Graphs, hypergraphs and part arrays on a GPU 
 host first.
 """
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -3,6 +3,6 @@
 Every function draws on the axes that it is given, or on those of a new figure, and returns them.
 """
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

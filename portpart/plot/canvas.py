@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portpart.base.interrupts import late_signals
 from portpart.errors import InputError
 from portpart.graphs import host_array
-from portpart.interrupts import late_signals
 from portpart.options import shown
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from portpart.interrupts import late_signals
+from portpart.base.interrupts import late_signals
 from portpart.metrics.nets import NetsView
 from portpart.plot.bars import block_weights
 from portpart.plot.blocks import partition

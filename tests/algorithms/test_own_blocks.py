@@ -42,7 +42,7 @@ def test_others_are_cut_as_little_as_without_heavy_vertices(algorithm: str) -> N
     assert not found.feasible
     assert np.sort(found.block_weights)[-2:].tolist() == [390, 400]
     assert np.sort(found.block_weights)[-3] <= limit
-    assert found.cut <= 7 + 1.09 * rest.cut
+    assert found.cut <= 7 + (1.09 if algorithm == "gkway" else 1.07) * rest.cut
 
 
 @pytest.mark.parametrize("algorithm", ["portpart", "hyperg"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from portpart import cache_folder
+from portpart.base import cache_folder
 from tests.backends.test_cpu_space import ROOT
 
 COUNTS = """

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from portpart import cache_folder, cache_folder as owners
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.nvrtc import do_without_folder
+from portpart.base import cache_folder, cache_folder as owners
 from tests.backends.test_cpu_cache import USES, only_warning
 
 STRANGER = 12345

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portpart import cache_folder
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.cuda.nvrtc import do_without_folder
 from portpart.backends.language import device, int64, kernel, team_array
+from portpart.base import cache_folder
 from portpart.cli import main
 from tests.backends.expressions_in_both import load_module
 from tests.backends.test_cpu_space import ROOT, run_python

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart import cache_folder
 from portpart.backends.cpu.space import CpuSpace
 from portpart.backends.language import Kernel, fingerprint as signatures
 from portpart.backends.language.kernels import CheckedFunction
+from portpart.base import cache_folder
 from tests.backends.expressions_in_both import load_module
 from tests.backends.test_check import library_functions, load_as_library
 from tests.backends.test_cpu_space import run_python

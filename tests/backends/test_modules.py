@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart import cache_folder
 from portpart.backends.cuda import modules as under_test, nvrtc
 from portpart.backends.cuda.compile import (
     WORTH_RESIDENT,
@@ -27,6 +26,7 @@ from portpart.backends.cuda.words import CUDA_PRELUDE
 from portpart.backends.cuda.workers import Workers
 from portpart.backends.language import kernel
 from portpart.backends.programs.program import Program
+from portpart.base import cache_folder
 from portpart.errors import InternalError
 
 

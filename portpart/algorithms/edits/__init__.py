@@ -17,6 +17,6 @@ rows that it touches; only a pool that is full is copied, and then it grows.  `E
 makes the opposite changes by the same kernels.
 """
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

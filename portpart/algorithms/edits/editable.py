@@ -16,6 +16,7 @@ from portpart.algorithms.edits.operations import Edited, Side
 from portpart.algorithms.edits.update import Update, refuse_missing_fixings
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace
+from portpart.base.interrupts import late_interrupts
 from portpart.errors import InputError
 from portpart.graphs import (
     HALF_MORE,
@@ -31,7 +32,6 @@ from portpart.graphs import (
     read_only,
     tails,
 )
-from portpart.interrupts import late_interrupts
 
 
 class Mark:

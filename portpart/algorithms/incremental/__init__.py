@@ -1,5 +1,5 @@
 """Partitions that follow the edits of a graph."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

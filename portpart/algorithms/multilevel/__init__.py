@@ -1,5 +1,5 @@
 """The multilevel walk: coarsen, start, refine; what its parts share."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

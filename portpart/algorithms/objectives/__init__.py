@@ -1,5 +1,5 @@
 """Objectives: what partitions and mappings are to make small."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -1,5 +1,5 @@
 """Vertices move between blocks, and the objective falls."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -26,7 +26,7 @@ from portpart.backends.communication.protocol import (
     restated,
 )
 from portpart.backends.programs import MIN, Array, Parcel, read, transfer_of
-from portpart.interrupts import late_interrupts
+from portpart.base.interrupts import late_interrupts
 
 Result = TypeVar("Result")
 

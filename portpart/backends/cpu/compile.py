@@ -13,14 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portpart import cache_folder
 from portpart.backends.cpu import helper
 from portpart.backends.cpu.code import addresses_in, fingerprint, object_code
 from portpart.backends.cpu.driver_module import COMPILE, call_back
 from portpart.backends.cpu.helper import CompileJob
 from portpart.backends.language.fingerprint import compilers_fingerprint
 from portpart.backends.language.kernels import Kernel
-from portpart.interrupts import late_signals
+from portpart.base import cache_folder
+from portpart.base.interrupts import late_signals
 
 if TYPE_CHECKING:
     from portpart.backends.language.kernels import TypedFunction

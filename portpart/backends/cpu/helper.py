@@ -17,9 +17,9 @@ from typing import IO, TYPE_CHECKING
 
 import llvmlite
 
-from portpart import cache_folder
 from portpart.backends.cpu import code
 from portpart.backends.cpu.cores import available_threads
+from portpart.base import cache_folder
 
 if TYPE_CHECKING:
     from subprocess import Popen

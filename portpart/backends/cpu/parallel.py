@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from portpart.backends.cpu.driver_module import DRIVE, LOAD, call_back, state
-from portpart.interrupts import late_signals
+from portpart.base.interrupts import late_signals
 
 Result = TypeVar("Result")
 

@@ -17,8 +17,8 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 
-from portpart import cache_folder
 from portpart.backends.cpu.compile import compiler
+from portpart.base import cache_folder
 
 # Words of the parallel loop for Numba: memory at an address, and calls of kernels --------------
 

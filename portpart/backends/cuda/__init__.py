@@ -1,5 +1,5 @@
 """The CUDA space: kernels translated to CUDA C++ and compiled by NVRTC."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from portpart import cache_folder
 from portpart.backends.cuda.compile import Key, ask_resident, ask_together, keys_of
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.program_text import ProgramText
@@ -26,6 +25,7 @@ from portpart.backends.language.fingerprint import compilers_fingerprint
 from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, tag_of
+from portpart.base import cache_folder
 
 
 class DryRunSpace(ExecutionSpace):

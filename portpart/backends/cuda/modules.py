@@ -10,10 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from portpart import cache_folder
 from portpart.backends.cuda.nvrtc import OPTIONS, QUICK, compiled, target_for
 from portpart.backends.cuda.workers import LATER, NOW, WRITING, Task
 from portpart.backends.language.fingerprint import compilers_fingerprint
+from portpart.base import cache_folder
 
 ENOUGH = {False: 15_000, True: 30_000}
 """Characters of parts that make a module, more for a compiler in a hurry: it takes half a second

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from portpart.cache_folder import make_folder, warn_once
+from portpart.base.cache_folder import make_folder, warn_once
 from portpart.errors import InputError, InternalError
 
 OPTIONS = ("--fmad=false", "-std=c++17")

@@ -40,8 +40,8 @@ from portpart.backends.programs import (
     fill,
     tag_of,
 )
+from portpart.base.interrupts import late_signals
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
-from portpart.interrupts import late_signals
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""

@@ -16,11 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from portpart import cache_folder
 from portpart.backends.language.parameters import KernelParameter
 from portpart.backends.language.records import Kind, Record, Words
 from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word
+from portpart.base import cache_folder
 from portpart.errors import KernelTypeError
 
 NONE: frozenset[str] = frozenset()

@@ -1,5 +1,5 @@
 """Programs: recorded launches, their steps, arguments and work arrays."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -1,5 +1,5 @@
 """The best block of each vertex, and the lists of vertices that iterations touch."""
 
-from portpart.doors import door
+from portpart.base.doors import door
 
 __getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -11,7 +11,7 @@ from typing import Any
 
 import lazy_loader
 
-from portpart.interrupts import late_signals
+from portpart.base.interrupts import late_signals
 
 
 def door(
