@@ -9,7 +9,8 @@ import pytest
 
 import portpart
 from portpart.backends.cuda.compile import ask_resident
-from portpart.base import cache_folder, generators
+from portpart import generators
+from portpart.base import cache_folder
 from tests.gpu import require_cupy
 
 
