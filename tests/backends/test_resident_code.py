@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import portpart
-from portpart.backends.cuda.compile import ask_resident
 from portpart import generators
+from portpart.backends.cuda.compile import ask_resident
 from portpart.base import cache_folder
 from tests.gpu import require_cupy
 
