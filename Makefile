@@ -60,23 +60,24 @@ PARALLEL = --numprocesses=auto --maxprocesses=8 --dist=worksteal
 test: $(call with,dev plot)
 	$(PY) -m pytest -m "not gpu" $(PARALLEL)
 
-# one space of kernels, and files of tests/quick.py
+# one space of kernels, and files of tests/repository/quick.py
 quick: $(call with,dev plot)
 	$(PY) -m pytest -q -m "not gpu and not slow" -k "not host-cuda and not cpu-1" $(PARALLEL) \
-	    $$($(PY) -m tests.quick)
+	    $$($(PY) -m tests.repository.quick)
 
 # The oldest packages know Python up to 3.12.
 OLDEST_PYTHON = $(firstword $(foreach python,$(PYTHON) python3.11 python3.10 python3.12,$(shell \
     $(python) -c 'import sys; (3, 10) <= sys.version_info[:2] <= (3, 12) and print("$(python)")' \
     2>/dev/null)))
-OLDEST_TESTS = tests/io tests/metrics tests/compat tests/test_graph.py tests/test_graph_errors.py \
-    tests/test_cli.py tests/test_cli_answers.py tests/test_foreign_numbers.py \
-    tests/test_packaging.py tests/algorithms/test_initial.py tests/algorithms/test_quiet.py \
-    tests/backends/test_cpu_cache.py tests/test_frames.py tests/test_networks.py
+OLDEST_TESTS = tests/io tests/formats tests/metrics tests/compat $(addprefix tests/inputs/test_, \
+    graph.py graph_errors.py frames.py networks.py real_files.py rules.py sniffing.py) \
+    $(addprefix tests/algorithms/initial/test_, foreign_numbers.py initial.py quiet.py) \
+    tests/cli/test_cli.py tests/cli/test_cli_answers.py tests/backends/cpu/test_cpu_cache.py \
+    tests/repository/test_packaging.py
 
 test-oldest: $(OLDEST_VENV)/.has-oldest
 	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" $(PARALLEL) $(OLDEST_TESTS)
-	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" tests/test_golden.py -k \
+	$(OLDEST_VENV)/bin/python -m pytest -m "not gpu and not slow" tests/golden/test_golden.py -k \
 	    "cpu and (delaunay-12 or grid-3d-small or rmat-12) and not (best or ultra or strong)"
 
 $(OLDEST_VENV)/.has-oldest: tests/oldest.txt
@@ -102,13 +103,13 @@ gpu-bench: $(call with,bench dev cuda$(CUDA))
 
 # another seed each time unless SEED= says so
 brute: $(call with,dev)
-	$(PY) -m tests.brute_force
+	$(PY) -m tests.api.brute_force
 
 fuzz: $(call with,dev)
 	$(PY) -m tests.fuzz --cases $(FUZZ) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 
 mutants: $(call with,plot)
-	$(PY) -m tests.mutants --mutants $(MUTANTS) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
+	$(PY) -m tests.repository.mutants --mutants $(MUTANTS) $(if $(findstring command,$(origin SEED)),--seed $(SEED))
 
 SPHINX = $(PY) -m sphinx -E -n --keep-going -d build/docs/doctrees
 
@@ -125,10 +126,10 @@ dist: $(call with,dist)
 	$(PY) -m twine check --strict dist/*
 
 dist-test: dist
-	$(PY) -m tests.dist_check dist build/dist-test $(PYTHONS)
+	$(PY) -m tests.repository.dist_check dist build/dist-test $(PYTHONS)
 
 docs-picture: $(call with,dev)
-	$(PY) -m tests.architecture_picture
+	$(PY) -m tests.docs.architecture_picture
 
 # More runs of racecheck at a time than three wait for each other beyond their limit.
 sanitize: JOBS = 3

@@ -14,8 +14,8 @@ os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, os.cpu_count() or 1)))
 from portpart import backends
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import DeviceUnavailable
-from tests import data_folder as real_graphs
-from tests.threads import use_threads_at_once
+from tests.helpers import data_folder as real_graphs
+from tests.helpers.threads import use_threads_at_once
 
 use_threads_at_once()
 
@@ -29,7 +29,7 @@ SPACES: dict[str, Any] = {
 
 def host_cuda_space() -> ExecutionSpace:
     """The space that runs generated CUDA C++ on the host; skips without a compiler."""
-    from tests.backends import host_cuda
+    from tests.helpers.emulation import host_cuda
 
     if host_cuda.COMPILER is None:
         pytest.skip(host_cuda.NO_COMPILER)

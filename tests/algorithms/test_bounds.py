@@ -27,9 +27,9 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay, grid_2d
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.algorithms.spaces import GRAPHS, NO_LIMIT, heavy_edge_mates, reference
-from tests.algorithms.test_repair import fits
-from tests.graphs import partitioned_graphs, raw_graph
+from tests.algorithms.final_balance.test_repair import fits
+from tests.helpers.graphs import partitioned_graphs, raw_graph
+from tests.helpers.spaces import GRAPHS, NO_LIMIT, heavy_edge_mates, reference
 
 MESH = delaunay(2000)
 

@@ -24,8 +24,8 @@ from portpart.backends.language.infer import infer
 from portpart.backends.language.types import SCALARS
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.errors import KernelTypeError
-from tests.backends.host_cuda import HostCudaSpace
 from tests.backends.numba_types import dtype_of
+from tests.helpers.emulation.host_cuda import HostCudaSpace
 
 OPERANDS = {"b": "bool", "i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8",
             "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64"}

@@ -18,7 +18,7 @@ from portpart.compat import pyg
 from portpart.errors import InputError
 from portpart.graphs import from_rows
 from tests import oracles
-from tests.graphs import random_graph
+from tests.helpers.graphs import random_graph
 
 EDGE_INDEX = np.array([[0, 1, 0, 3, 4, 3, 2], [1, 2, 2, 4, 5, 5, 3]])
 """Two triangles, and an edge between them; each edge in one direction."""

@@ -13,7 +13,7 @@ import portpart
 from portpart.compat import pymetis as ours
 from portpart.errors import InputError
 from tests import oracles
-from tests.meshes import oracles as meshes
+from tests.oracles import meshes
 
 SQUARES = [[row * 21 + column + step for step in (0, 1, 22, 21)]
            for row in range(14) for column in range(20)]  # fmt: skip

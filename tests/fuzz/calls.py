@@ -16,7 +16,7 @@ from portpart.errors import InputError
 from tests.fuzz import objects
 from tests.fuzz.judge import check_graph, check_hypergraph, check_partition, require
 from tests.fuzz.tape import Tape, tape
-from tests.mapping import plain
+from tests.oracles import mappings as plain
 
 __all__ = ["check", "tape", "warm"]
 

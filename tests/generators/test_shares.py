@@ -19,7 +19,7 @@ from portpart.generators import shares
 from portpart.generators.large_graphs import LargeGraph
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.glued import Arrays, assert_same_arrays, borders_of, glued, graph_of
+from tests.helpers.glued import Arrays, assert_same_arrays, borders_of, glued, graph_of
 from tests.oracles.hashing import mixed
 
 CELL = 2**28

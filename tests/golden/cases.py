@@ -15,8 +15,9 @@ import portpart
 from portpart import generators
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import EitherGraph
-from tests import data_folder, oracles
+from tests import oracles
 from tests.golden import hypergraphs
+from tests.helpers import data_folder
 
 BLOCKS = (2, 8, 64)
 SEED = 5

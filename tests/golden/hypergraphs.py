@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 import portpart
 from portpart import generators
 from portpart.graphs.hypergraph import Hypergraph
-from tests import data_folder
-from tests.algorithms.nets import neighbourhoods
+from tests.helpers import data_folder
+from tests.helpers.nets import neighbourhoods
 
 
 def with_macros() -> Hypergraph:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.golden import cases
-from tests.metis_calls import watching_metis
+from tests.helpers.metis_calls import watching_metis
 
 FILE = Path(__file__).with_name("digests.json")
 

@@ -17,11 +17,11 @@ from portpart.graphs.graph import Graph
 from portpart.graphs.row_range import Rows
 from portpart.io import metis_pieces, metis_pieces as pieces, open_metis_piece
 from tests import oracles
-from tests.data_folder import graph_path
-from tests.glued import glued
-from tests.graphs import graphs, random_graph
-from tests.io.test_damaged import damaged
-from tests.io.test_formats import BAD_FILES, METIS
+from tests.formats.test_damaged import damaged
+from tests.formats.test_formats import BAD_FILES, METIS
+from tests.helpers.data_folder import graph_path
+from tests.helpers.glued import glued
+from tests.helpers.graphs import graphs, random_graph
 
 
 def rows_of(path: Path, size: int) -> list[Rows]:

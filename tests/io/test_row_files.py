@@ -22,11 +22,11 @@ from portpart.errors import GraphFormatError, InputError, PortpartError
 from portpart.graphs.graph import Graph
 from portpart.io import RowFile, open_rows
 from tests import oracles
-from tests.data_folder import graph_path
-from tests.glued import Arrays, assert_same_arrays, borders_of, glued
-from tests.graphs import graphs, random_graph
-from tests.io.test_damaged import damaged
-from tests.io.test_parhip import LONG, packed, with_word
+from tests.formats.test_damaged import damaged
+from tests.formats.test_parhip import LONG, packed, with_word
+from tests.helpers.data_folder import graph_path
+from tests.helpers.glued import Arrays, assert_same_arrays, borders_of, glued
+from tests.helpers.graphs import graphs, random_graph
 
 
 def write_folder(graph: Graph, path: Path) -> None:

@@ -19,8 +19,8 @@ from portpart.errors import GraphFormatError, InputError
 from portpart.formats.netlist.edits import NetlistEdits
 from portpart.formats.netlist.verilog import parse_netlist
 from portpart.formats.text.files import Source
-from tests import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
-from tests.data_folder import DATA, require
+from tests.helpers import graphs as _profile  # noqa: F401  (loads the Hypothesis profile)
+from tests.helpers.data_folder import DATA, require
 
 VERILOG = """module m (a, b, \\c[0] , z);
 input a, b, \\c[0] ; output z; wire n1, n2;

@@ -19,7 +19,7 @@ from portpart import io as graph_io
 from portpart.errors import GraphFormatError, InputError
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.graphs import drawn_graphs, graphs
+from tests.helpers.graphs import drawn_graphs, graphs
 
 
 def round_trip(graph: Graph, suffix: str) -> Graph:

@@ -16,7 +16,7 @@ from portpart.cli import main
 from portpart.errors import GraphFormatError
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.graphs import graphs
+from tests.helpers.graphs import graphs
 
 PLAIN = ["ann", "bob", "é", "d#", "x\udce9", "f.1", "g'"]
 ODD = ["a b", "c,d", 'e"f', "#g", "%h", "i;j", "source", "target", "7", "\tk"[1:]]

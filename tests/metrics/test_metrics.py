@@ -18,8 +18,8 @@ from portpart import backends, metrics
 from portpart.errors import InputError
 from portpart.graphs.graph import Graph
 from tests import oracles
-from tests.gpu import require_cupy
-from tests.graphs import drawn_graphs, partitioned_graphs, random_graph
+from tests.helpers.gpu import require_cupy
+from tests.helpers.graphs import drawn_graphs, partitioned_graphs, random_graph
 
 Case = tuple[Graph, np.ndarray, int]
 

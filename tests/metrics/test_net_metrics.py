@@ -14,7 +14,7 @@ import portpart
 from portpart import metrics
 from portpart.errors import InputError
 from tests import oracles
-from tests.graphs import random_graph
+from tests.helpers.graphs import random_graph
 
 N = 7
 ROWS = st.lists(st.lists(st.integers(0, N - 1), max_size=6), max_size=8)

@@ -29,8 +29,8 @@ from portpart.primitives.best_candidate import (
     keep_best_score,
 )
 from tests import oracles
-from tests.algorithms.spaces import reference
-from tests.backends.lanes import LanesSpace
+from tests.helpers.emulation.lanes import LanesSpace
+from tests.helpers.spaces import reference
 
 NO_VERTEX = -1
 

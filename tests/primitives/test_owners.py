@@ -19,7 +19,7 @@ from portpart.primitives.owners import (
     record_push,
 )
 from portpart.primitives.ranks import Owners
-from tests.ranks import SIZES, SPACES, space_of
+from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
 
 TYPES = {"narrow": (np.int32,), "wide": (np.int64,), "both": (np.int8, np.int64, np.int32)}
 N = 40

@@ -8,7 +8,7 @@ import pytest
 from portpart.backends.communication import Local
 from portpart.primitives.messages import held
 from portpart.primitives.ranks import places_among_ranks
-from tests.ranks import DEVICES, SIZES, space_of
+from tests.helpers.ranks.rank_rows import DEVICES, SIZES, space_of
 
 
 @pytest.mark.parametrize("name", ["cpu-1", "lanes", "host-cuda", *DEVICES])

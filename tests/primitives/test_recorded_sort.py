@@ -17,7 +17,7 @@ from portpart.primitives.recorded_sort import (
     record_sort,
     sort_arrays,
 )
-from tests.backends.lanes import LanesSpace
+from tests.helpers.emulation.lanes import LanesSpace
 from tests.primitives.oracle import drawn
 
 NAMES = ("keys", "items", "other_keys", "other_items")

@@ -1,0 +1,137 @@
+"""All blocks of a level of multisection at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portpart.algorithms.initial.bisection_state import Candidates, StartSizes
+from portpart.algorithms.initial.project_bisection import order_by_section
+from portpart.algorithms.mapping.anchors import Sections, best_of_each
+from portpart.algorithms.mapping.sections import (
+    partition_sections,
+    partition_subgraphs,
+    section_balance,
+    splits_of_ranges,
+)
+from portpart.algorithms.multilevel.problem import Constraints, MappingProblem, Problem
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.distances import distances_on
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.portpart import PortpartConfig
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.generators import grid_2d
+from portpart.graphs.topology import Topology
+from tests import oracles
+from tests.helpers.spaces import GRAPHS, reference
+from tests.oracles import mappings as plain
+
+
+def test_ranges_are_bisected_side_by_side() -> None:
+    rows, begins = splits_of_ranges(2, 3)
+    assert rows.tolist() == [[0, 1, 3, 1], [3, 4, 6, 1], [1, 2, 3, 1], [4, 5, 6, 1]]
+    assert begins.tolist() == [0, 2, 4]
+    assert splits_of_ranges(5, 1)[0].shape == (0, 4)
+
+
+def test_vertices_are_ordered_by_label_and_by_chance(space: ExecutionSpace) -> None:
+    n, k, candidates = 50, 9, 3
+    label = np.random.default_rng(0).integers(0, 3, n).astype(np.int32) * 3
+    label[label == 3] = 6  # the middle range is empty
+    partitions = Candidates.allocate(space, StartSizes(candidates, candidates * n, 0, 0, k))
+    order_by_section(space, space.asarray(label), candidates, k, 7, partitions)
+    found = {name: oracles.host(array) for name, array in partitions.named()}
+    orders = found["order"].reshape(candidates, n)
+    for order, place, part in zip(orders, found["place"].reshape(candidates, n),
+                                  found["part"].reshape(candidates, n)):
+        assert np.array_equal(order[place], np.arange(n))
+        assert np.array_equal(label[order], np.sort(label))
+        assert np.array_equal(part, label)
+    assert not np.array_equal(orders[0], orders[1])
+    zeros = int((label == 0).sum())
+    begins = found["segment"].reshape(candidates, k + 1)
+    assert begins[0].tolist() == [0, *[zeros] * 6, n, n, n]
+    assert np.array_equal(begins[0], begins[2])
+
+
+def halves(graph: Any) -> np.ndarray:
+    """First block of each vertex of a grid: the left half is section 0."""
+    side = int(graph.num_vertices**0.5)
+    return np.where(np.arange(graph.num_vertices) % side < side // 2, 0, 3).astype(np.int32)
+
+
+def problem_on(space: ExecutionSpace, graph: Any, balance: Any, machine: Topology) -> Any:
+    return MappingProblem(graph, balance, 5, Trace(space, graph, None), topology=machine,
+                          distances=distances_on(space, machine))
+
+
+def test_sections_are_divided_each_by_itself(space: ExecutionSpace) -> None:
+    grid = grid_2d(24)
+    first = halves(grid)
+    machine = Topology("3:2", "1:50")
+    balance = section_balance(np.bincount(first // 3), 3, 3, 103 * 96 // 100, 1)
+    assert balance.limits.tolist() == [98] * 6
+    found, expected = (
+        oracles.host(partition_sections(
+            problem_on(where, grid.to(where), balance, machine),
+            Sections(2, 3, where.asarray(first)), PortpartConfig()))
+        for where in (space, reference()))
+    assert np.array_equal(found, expected)
+    assert np.bincount(found, minlength=6).max() <= 98
+    # what crosses between sections costs so much that next to nothing moves there
+    assert (found // 3 == first // 3).mean() > 0.98
+    assert plain.cost(grid, found, plain.distances([3, 2], [1, 50])) < 1.15 * (24 * 50 + 4 * 24)
+
+
+def test_the_best_of_each_section_is_taken(space: ExecutionSpace) -> None:
+    graph = GRAPHS["medium"]
+    n = graph.num_vertices
+    first = np.where(np.arange(n) < n // 2, 0, 2).astype(np.int32)
+    random = np.random.default_rng(1)
+    good, bad = (first + flips for flips in (np.zeros(n, np.int32),
+                                             random.integers(0, 2, n).astype(np.int32)))
+    one, two = (np.where(first == part, good, bad).astype(np.int32) for part in (0, 2))
+    machine, table = Topology("2:2", "1:9"), plain.distances([2, 2], [1, 9])
+    weight = sum(oracles.vertex_weights(graph))
+    balance = section_balance(np.array([weight, weight]), 2, 2, weight, 1)
+    here = graph.to(space)
+    found = best_of_each(here, Sections(2, 2, space.asarray(first)), distances_on(space, machine),
+                         balance, [space.asarray(one), space.asarray(two)], 0)
+    assert np.array_equal(oracles.host(found.part), good)
+    assert found.value == plain.cost(graph, good, table)
+    assert found.balanced == 1
+
+
+@pytest.mark.parametrize("weights", [[100], [100, 40, 0]])
+def test_limits_of_sections(weights: list[int]) -> None:
+    balance = section_balance(np.array(weights), 4, 8, 14, 2)
+    assert balance.num_blocks == 4 * len(weights)
+    for section, weight in enumerate(weights):
+        limits = balance.limits[4 * section : 4 * section + 4]
+        assert 4 * limits.min() >= weight
+        assert limits.max() <= 28
+
+
+def test_sections_without_vertices_are_left_alone(space: ExecutionSpace) -> None:
+    """The middle one of three; the others are told of their limits and of what is fixed there."""
+    grid, machine = grid_2d(6).to(space), Topology("2:3", "1:9")
+    fixed = np.where(np.arange(36) == 35, 5, -1)
+    first = np.where(np.arange(36) < 16, 0, 4)
+    asked: list[tuple[int, int, list[int], list[int]]] = []
+
+    def halves(problem: Problem) -> Any:
+        n, balance = problem.graph.num_vertices, problem.balance
+        asked.append((n, balance.num_blocks, balance.limits.tolist(),
+                      np.flatnonzero(oracles.host(problem.constraints.fixed) == 1).tolist()))
+        return space.asarray(np.arange(n) % 2, np.int32)
+
+    limits = np.array([9, 9, 1, 1, 12, 11])
+    problem = MappingProblem(
+        grid, Balance(6, 12, 6, limits, limits), 5, Trace(space, grid, None),
+        Constraints(space.asarray(fixed, np.int32)), topology=machine,
+        distances=distances_on(space, machine))
+    found = partition_subgraphs(problem, Sections(3, 2, space.asarray(first, np.int32)), halves)
+    assert asked == [(16, 2, [9, 9], []), (20, 2, [12, 11], [19])]
+    assert np.array_equal(oracles.host(found), first + np.arange(36) % 2)

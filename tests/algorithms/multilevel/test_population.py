@@ -1,0 +1,80 @@
+"""Search with several partitions: what is combined, in what order, and that cuts only fall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portpart
+from portpart import generators
+from portpart.algorithms.multilevel.options import SearchOptions
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.search import (
+    MAX_COMBINED_BLOCKS,
+    Partition,
+    overlay,
+    search,
+)
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.objectives.limits import Balance
+from portpart.algorithms.recipes.portpart import PortpartConfig
+from portpart.backends.programs.interface import ExecutionSpace
+from tests import oracles
+from tests.helpers import checked
+from tests.helpers.spaces import reference
+
+MESH = generators.delaunay(4000)
+
+
+def test_an_overlay_tells_pairs_of_blocks_apart(space: ExecutionSpace) -> None:
+    random = np.random.default_rng(0)
+    part, other = (random.integers(0, 9, 500).astype(np.int32) for _ in range(2))
+    label = oracles.host(overlay(space, space.asarray(part), space.asarray(other), 9))
+    assert np.array_equal(label // 9, part)
+    assert np.array_equal(label % 9, other)
+
+
+def test_too_many_blocks_are_not_overlaid() -> None:
+    part = np.zeros(5, np.int32)
+    assert overlay(reference(), part, part, MAX_COMBINED_BLOCKS + 1) is part
+    largest = np.full(5, MAX_COMBINED_BLOCKS - 1, np.int32)
+    assert (overlay(reference(), largest, largest, MAX_COMBINED_BLOCKS) > 0).all()
+
+
+def test_the_best_run_is_combined_with_the_others_and_goes_through_the_cycles() -> None:
+    walks: list[tuple[Any, Any]] = []
+    cuts = iter([(1, 30), (0, 5), (1, 20), (1, 19), (1, 18), (1, 17)])
+
+    def walk(seed: int, part: Any = None, label: Any = None) -> Partition:
+        walks.append((None if part is None else part[0], None if label is None else label[0]))
+        return Partition(np.full(1, len(walks), np.int32), *next(cuts))
+
+    told: list[int] = []
+    dot = generators.grid_2d(1, 1).to(reference())
+    problem = Problem(dot, Balance(10, 1, 1), 0, Trace(dot.space, dot, None))
+    best = search(problem, walk, SearchOptions(3, 1),
+                  lambda found: told.append(found.value))
+    assert walks == [(None, None)] * 3 + [(3, 31), (4, 42), (5, 5)]
+    assert told == [30, 30, 20, 19, 18, 17]
+    assert best[0] == 6
+
+
+@pytest.mark.parametrize("k", [2, 8])
+def test_searching_on_never_raises_the_cut(k: int) -> None:
+    config = PortpartConfig(search=SearchOptions(runs=3, cycles=2))
+    result = checked.partition(MESH, k, algorithm="portpart", preset=config)
+    cuts = result.stats["cuts"]
+    assert len(cuts) == 3 + 2 + 2
+    assert cuts == sorted(cuts, reverse=True)
+    assert result.cut == cuts[-1] == result.stats["levels"][0]["cut"]
+    alone = PortpartConfig()
+    assert portpart.partition(MESH, k, algorithm="portpart", preset=alone).cut == cuts[0]
+
+
+def test_seeds_of_searches_may_be_as_large_as_any() -> None:
+    for seed in (0, 2**62):
+        result = checked.partition(MESH, 3, algorithm="portpart", seed=seed,
+                                    preset=PortpartConfig(search=SearchOptions(2, 1)))
+        assert result.feasible

@@ -1,0 +1,83 @@
+"""Every kernel of the library compiles to PTX, for the oldest and the newest architecture."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+
+import portpart
+from portpart import backends
+from portpart.algorithms.initial.options import InitialOptions
+from portpart.backends.cuda.cpp_words import TYPES
+from portpart.backends.cuda.translate import DIRECT, PACKED, packed_name, translate
+from portpart.backends.cuda.words import CUDA_PRELUDE, SET_CONDITION
+from portpart.backends.language.team_arrays import BLOCK, bytes_of, bytes_per_team
+from portpart.backends.language.types import type_of
+from portpart.backends.programs.program import TEAM_WIDTHS
+from portpart.generators import grid_2d, netlist
+from tests.backends import nvrtc
+from tests.backends.sample_kernels import SAMPLES
+from tests.helpers.emulation import host_cuda
+
+ENDS = [0, -1]
+IDS = ["oldest", "newest"]
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_every_word_compiles_at_every_width(end):
+    translations = [
+        translate(kernel, tuple(map(type_of, tags)), team, (DIRECT, PACKED))
+        for kernel, tags in SAMPLES for team in TEAM_WIDTHS
+    ]
+    text = nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end])
+    for translation in translations:
+        assert f".entry {translation.symbol}(" in text
+        assert f".entry {packed_name(translation.symbol)}(" in text
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_the_kernel_behind_conditional_nodes_compiles(end):
+    text = nvrtc.ptx(TYPES + SET_CONDITION, nvrtc.architectures()[end])
+    assert ".entry set_condition(" in text
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[list, dict]:
+    """What partitioning graphs and hypergraphs launches: kernels, and resident programs."""
+    nvrtc.architectures()
+    if host_cuda.COMPILER is None:
+        pytest.skip(host_cuda.NO_COMPILER)
+    host_cuda.seen.clear()
+    host_cuda.residents.clear()
+    with mock.patch.object(backends, "space", return_value=host_cuda.HostCudaSpace()):
+        portpart.partition(grid_2d(80, 80), 5, seed=1)
+        grown = portpart.JetConfig(initial=InitialOptions("grown"))
+        portpart.partition(grid_2d(80, 80), 5, preset=grown, seed=1)
+        portpart.partition(grid_2d(80, 80), 5, algorithm="gkway", seed=1)
+        portpart.partition(grid_2d(80, 80), 5, algorithm="gpmetis", seed=1)
+        portpart.partition(netlist(1500), 5, preset="fast", seed=1)
+        portpart.partition(netlist(1500), 5, algorithm="hyperg", seed=1)
+    return list(host_cuda.seen), dict(host_cuda.residents)
+
+
+@pytest.mark.parametrize(("end", "widths"), [(0, {32, 256}), (-1, set())], ids=IDS)
+def test_the_kernels_of_a_partition_compile(seen, end, widths):
+    """As wide as they are launched, and for one of the architectures at other widths."""
+    translations = [
+        translate(kernel, tuple(map(type_of, tags)), width, (PACKED,))
+        for kernel, tags, team in seen[0]
+        for width in ({team, *widths} if kernel.uses_team_words else {team})
+        if BLOCK // width * bytes_of(kernel.team_arrays) <= bytes_per_team(width)
+    ]
+    assert len(translations) > 40
+    nvrtc.ptx(nvrtc.module_text(translations), nvrtc.architectures()[end], quick=True)
+
+
+@pytest.mark.parametrize("end", ENDS, ids=IDS)
+def test_the_resident_programs_of_a_partition_compile(seen, end):
+    residents = seen[1]
+    assert len(residents) >= 5
+    for symbol, text in residents.items():
+        ptx = nvrtc.ptx(CUDA_PRELUDE + text, nvrtc.architectures()[end], quick=True)
+        assert f".entry {symbol}(" in ptx

@@ -1,0 +1,198 @@
+"""Programs that communicate: the same on each way to run them, for any number of ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bench.traffic import LaunchCounter
+from portpart import backends
+from portpart.backends.communication import Local, One
+from portpart.backends.language import Words, kernel
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Parcel, work
+from portpart.errors import InputError
+from tests.helpers.ranks.rank_rows import SIZES, SPACES, space_of
+
+ROUNDS, SENDS, HELD, TOTAL, TOP, LOW, RANKS = range(7)
+LARGE = 2**62
+MANY = 100_000
+"""Values of all ranks, so many that threads work."""
+
+
+@kernel
+def sort_out(_, values, send, send_counts, state):
+    """Send each value to the rank that it leaves as a remainder in this round."""
+    place = 0
+    for rank in range(state[RANKS]):
+        before = place
+        for i in range(state[HELD]):
+            if (values[i] + state[ROUNDS]) % state[RANKS] == rank:
+                send[place] = values[i]
+                place += 1
+        send_counts[rank] = place - before
+    state[SENDS] = state[ROUNDS] % 2
+
+
+@kernel
+def take_over(_, values, recv, recv_counts, state):
+    """What has arrived is held now; sums and extremes of it are to be reduced."""
+    held = 0
+    for rank in range(state[RANKS]):
+        held += recv_counts[rank]
+    for i in range(held):
+        values[i] = recv[i]
+    state[HELD] = held
+
+
+@kernel
+def add_one(i, values):
+    """values[i] += 1."""
+    values[i] += 1
+
+
+@kernel
+def write_report(_, values, state):
+    """Sum, largest and smallest value of this rank; the next round."""
+    state[TOTAL] = 0
+    state[TOP] = -LARGE
+    state[LOW] = LARGE
+    for i in range(state[HELD]):
+        state[TOTAL] += values[i]
+        state[TOP] = max(state[TOP], values[i])
+        state[LOW] = min(state[LOW], values[i])
+    state[ROUNDS] -= 1
+
+
+def recorded() -> Program:
+    """Rounds in which every value is increased; in odd rounds values change ranks before."""
+    program = Program("sort out")
+    state = program.array("state", np.int64)
+    program.array("values", np.int32)
+    parcel = Parcel(
+        send=program.scratch("send", work(np.int32, lambda sizes: sizes[0])),
+        send_counts=program.scratch("send_counts", work(np.int64, lambda sizes: sizes[1])),
+        recv=program.scratch("recv", work(np.int32, lambda sizes: sizes[0])),
+        recv_counts=program.array("recv_counts", np.int64))
+    with program.while_loop(state[ROUNDS]):
+        program.launch(1, sort_out)
+        with program.if_nonzero(state[SENDS]):
+            program.all_to_all(parcel)
+            program.launch(1, take_over)
+        program.launch(state[HELD], add_one)
+        program.launch(1, write_report)
+        program.all_reduce(state, TOTAL, 1)
+        program.all_reduce(state, TOP, 1, "max")
+        program.all_reduce(state, LOW, 1, "min")
+    return program
+
+
+def shares(size, count, seed=1):
+    """The values of each rank; some ranks have none."""
+    rng = np.random.default_rng(seed)
+    return np.split(rng.integers(0, 999, count).astype(np.int32),
+                    np.sort(rng.integers(0, count + 1, size - 1)))
+
+
+def computed(held, rounds):
+    """The values of each rank after so many rounds, and sum, largest and smallest of all."""
+    for left in range(rounds, 0, -1):
+        if left % 2:
+            everything = np.concatenate(held)
+            held = [everything[(everything + left) % len(held) == rank]
+                    for rank in range(len(held))]
+        held = [part + 1 for part in held]
+    everything = np.concatenate(held).astype(np.int64)
+    return [part.tolist() for part in held], [everything.sum(), everything.max(), everything.min()]
+
+
+def ran(space, comm, held, rounds):
+    """What a rank holds in the end, and what it has found out about all."""
+    total = int(sum(map(len, held)))
+    values, state = np.zeros(total, np.int32), np.zeros(7, np.int64)
+    values[: len(held[comm.rank])] = held[comm.rank]
+    state[[ROUNDS, HELD, RANKS]] = rounds, len(held[comm.rank]), comm.size
+    values, state = space.asarray(values), space.asarray(state)
+    space.cached_executable("sort out", recorded).run(
+        {"values": values, "state": state, "comm": comm,
+         "recv_counts": space.zeros(comm.size, np.int64)}, size=total, sizes=(total, comm.size))
+    state = space.to_host(state)
+    return space.to_host(values)[: state[HELD]].tolist(), state[[TOTAL, TOP, LOW]].tolist()
+
+
+@pytest.fixture(scope="module", params=[*SPACES, "counter"])
+def here(request):
+    """Each way to run a program."""
+    return LaunchCounter() if request.param == "counter" else space_of(request.param)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("rounds", [0, 1, 6])
+def test_ranks_compute_what_one_array_comes_to(here, size, rounds):
+    held = shares(size, 60)
+    wanted, figures = computed(held, rounds)
+    for ranks in (Local(size), Local(size, max_count=3)):
+        results = ranks.run(lambda comm: ran(here, comm, held, rounds))
+        assert [values for values, _ in results] == wanted
+        assert rounds == 0 or all(found == figures for _, found in results)
+
+
+def test_threads_of_a_rank_do_not_keep_the_next_one_waiting():
+    space = backends.space("cpu", threads=2)
+    held = shares(3, MANY)
+    results = Local(3).run(lambda comm: ran(space, comm, held, 5))
+    wanted, figures = computed(held, 5)
+    assert results == [(values, figures) for values in wanted]
+
+
+def test_one_rank_alone_carries_out_the_steps(here):
+    held = shares(1, 60)
+    (wanted,), figures = computed(held, 6)
+    assert ran(here, One(), held, 6) == (wanted, figures)
+
+
+class Pair(Words):
+    """A number of words, and one of them."""
+
+    count: int
+    word: int
+
+
+def test_the_number_of_words_may_be_one_that_travels_with_the_arguments(here):
+    program = Program("count")
+    words, pair = program.array("words", np.int64), program.record("pair", Pair.of())
+    program.all_reduce(words, 1, pair.array[Pair.count])
+    executable = here.executable(program)
+
+    def main(comm):
+        words = here.full(5, comm.rank, np.int64)
+        executable.run({"words": words, "pair": Pair.of(count=3), "comm": comm}, size=5)
+        return here.to_host(words).tolist()
+
+    assert Local(3).run(main) == [[rank, 3, 3, 3, rank] for rank in range(3)]
+
+
+def test_a_program_that_communicates_wants_a_communicator(here):
+    program = Program("alone")
+    program.all_reduce(program.array("words", np.int64), 0, 1)
+    with pytest.raises(InputError, match="program 'alone' communicates; bind 'comm'"):
+        here.executable(program).run({"words": here.zeros(1, np.int64)}, size=1)
+
+
+def test_what_ranks_cannot_exchange_is_refused_when_it_is_recorded():
+    program = Program("wrong")
+    longs, ints = program.array("longs", np.int64), program.array("ints", np.int32)
+    floats = program.array("floats", np.float32)
+    with pytest.raises(ValueError, match="op must be one of"):
+        program.all_reduce(longs, 0, 1, "prod")
+    for slot in (ints, program.scalar("number"), program.zeros("zeros", Pair).array,
+                 program.record("given", Pair.of()).array, program.array("absent", None)):
+        with pytest.raises(ValueError, match=repr(slot.name)):
+            program.all_reduce(slot, 0, 1)
+    for send, recv, counts in ((ints, longs, longs), (floats, floats, longs), (ints, ints, ints)):
+        with pytest.raises(ValueError, match=r"of one type|not of int64"):
+            program.all_to_all(Parcel(send=send, send_counts=counts, recv=recv,
+                                      recv_counts=longs))
+    with pytest.raises(ValueError, match="only launches may stand side by side"), \
+            program.side_by_side():
+        program.all_reduce(longs, 0, 1)

@@ -1,0 +1,345 @@
+"""The estimate of memory against the bytes of the arrays that a run really makes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array
+
+import portpart
+from bench.counting_space import CountingSpace, bytes_of_arrays
+from bench.recipes import copied
+from portpart import generators
+from portpart.algorithms.coarsening import clustering, row_pieces
+from portpart.algorithms.coarsening.clustering import cluster
+from portpart.algorithms.coarsening.clusters import Clusters
+from portpart.algorithms.coarsening.contraction import CONTRACTION_WORK, contract
+from portpart.algorithms.coarsening.groups import grouping_rule, linked_groups
+from portpart.algorithms.coarsening.matching import matched_clusters
+from portpart.algorithms.coarsening.options import ClusteringOptions, GroupingOptions, sizes_of
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.trace import Trace
+from portpart.algorithms.recipes.gpmetis import GpmetisConfig
+from portpart.algorithms.recipes.partitioners import ALGORITHMS, lookup
+from portpart.algorithms.refinement.options import RefinementSizes
+from portpart.backends.programs.arrays import bytes_of
+from portpart.backends.programs.table import LINE
+from portpart.errors import InputError
+from portpart.estimate import model as memory_model
+from portpart.estimate.model import (
+    MODELS,
+    LevelSize,
+    clustering_bytes,
+    constrained_bytes,
+    contraction_bytes,
+    matching_bytes,
+    size_of,
+)
+from portpart.estimate.search import SearchLevels, SearchModel
+from portpart.graphs.graph import Graph
+from portpart.options import changed
+from tests.helpers import data_folder
+from tests.helpers.refining import balance_of
+
+
+def weighted_grid() -> Graph:
+    grid = generators.grid_2d(150, 150)
+    tails = np.repeat(np.arange(22500), np.diff(grid.offsets))
+    return portpart.as_graph(grid, vertex_weights=np.arange(22500) % 5,
+                             edge_weights=(tails + grid.targets) % 9)
+
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "mesh": functools.cache(lambda: generators.delaunay(20_000)),
+    "weighted grid": functools.cache(weighted_grid),
+    "cube": functools.cache(lambda: generators.grid_3d(28)),
+    "rmat": functools.cache(lambda: generators.rmat(14, 8)),
+}
+
+
+@functools.cache
+def real_graph(name: str) -> Graph:
+    return portpart.io.read(data_folder.graph_path(name))
+
+
+DEFAULTS: dict[str, Any] = dict.fromkeys(ALGORITHMS, "default")
+# on a CPU both halves are in one memory: what is handed over has to be small
+DEFAULTS["gpmetis"] = changed(GpmetisConfig(handoff_vertices=0), {"coarsening.max_coarsest": 2048})
+CASES = [("portpart", "fast", 64), ("portpart", "strong", 64), ("portpart", "best", 64),
+         ("gkway", "strong", 64), ("gkway", "paper", 64), ("gpmetis", "paper", 64),
+         ("jet", "paper", 64),
+         *((name, preset, k) for name, preset in DEFAULTS.items() for k in (2, 64, 1000))]
+WORST = ("musae_github", "gemsec_deezer_HU", "epfl_log2", "luxembourg_osm")
+"""Real graphs whose levels keep most arcs, or most vertices."""
+OTHERS = ("rome99", "wiki-Vote", "ego-Facebook", "motorbike", "tv80_pins", "bcsstk29")
+"""Real graphs that are small, dense, or shrink fast."""
+CLOSE, FAR = 1.31, 2
+"""So many times the bytes in use are at most estimated, by the graph and from sizes alone."""
+
+
+def peak_of(graph: Graph, algorithm: str, preset: Any, k: int, **options: Any) -> int:
+    """Bytes that are estimated for a graph."""
+    return portpart.memory_estimate(
+        graph.num_vertices, graph.num_arcs, k, algorithm=algorithm, preset=preset,
+        vertex_weights=graph.vertex_weights is not None, edge_weights=graph.weights is not None,
+        **options,
+    ).peak  # fmt: skip
+
+
+def assert_close(graph: Graph, algorithm: str, preset: Any, k: int) -> int:
+    """Bytes that the arrays of a run take, which the estimate by the graph exceeds by little."""
+    used = bytes_of_arrays(graph, k, preset, algorithm)
+    assert used <= peak_of(graph, algorithm, preset, k, like=graph) <= CLOSE * used
+    return used
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[2]}")
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimates_are_upper_bounds_and_close_by_the_graph(name: str, case: tuple) -> None:
+    graph = GRAPHS[name]()
+    used = assert_close(graph, *case)
+    assert used <= peak_of(graph, *case) <= FAR * used
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", WORST)
+def test_estimates_hold_where_graphs_hardly_shrink(name: str, algorithm: str) -> None:
+    graph = real_graph(name)
+    for k in (2, 64):
+        used = assert_close(graph, algorithm, DEFAULTS[algorithm], k)
+        assert used <= peak_of(graph, algorithm, DEFAULTS[algorithm], k) <= FAR * used
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", OTHERS)
+def test_estimates_by_the_graph_are_close_for_real_graphs(name: str, algorithm: str) -> None:
+    graph = real_graph(name)
+    used = assert_close(graph, algorithm, "default", 64)
+    assert used <= peak_of(graph, algorithm, "default", 64)
+
+
+def star() -> np.ndarray:
+    return np.stack([np.zeros(4999, np.int64), np.arange(1, 5000)])
+
+
+def random_edges() -> np.ndarray:
+    """Edges of a graph without structure: levels keep nearly all arcs until they are dense."""
+    return np.random.default_rng(1).integers(0, 6000, (2, 60_000))
+
+
+def cliques() -> np.ndarray:
+    """Edges of cliques of 40 vertices, of which nothing is left on the second or third level."""
+    pairs = np.stack(np.triu_indices(40, 1))
+    return np.concatenate([pairs + 40 * clique for clique in range(100)], axis=1)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("edges", [star, random_edges, cliques])
+def test_estimates_by_the_graph_are_close_where_levels_shrink_oddly(
+    edges: Callable[[], np.ndarray], algorithm: str
+) -> None:
+    tails, heads = edges()
+    n = 1 + int(max(tails.max(), heads.max()))
+    matrix = coo_array((np.ones(len(tails), np.int32), (tails, heads)), shape=(n, n))
+    graph = portpart.as_graph((matrix + matrix.T).tocsr())
+    assert_close(graph, algorithm, "default", 16)
+
+
+@pytest.mark.parametrize(("algorithm", "k"), [("portpart", 64), ("jet", 2), ("gkway", 8)])
+def test_a_smaller_graph_of_the_kind_tells_how_levels_shrink(algorithm: str, k: int) -> None:
+    for make in (generators.delaunay, generators.random_geometric):
+        graph = make(60_000)
+        used = bytes_of_arrays(graph, k, "default", algorithm)
+        assert used <= peak_of(graph, algorithm, "default", k, like=make(12_000)) <= CLOSE * used
+
+
+@pytest.mark.parametrize("name", ["mesh", "cube"])
+def test_estimate_for_meshes_is_closer(name: str) -> None:
+    shrink = {"mesh": 0.45, "cube": 0.6}[name]
+    for k in (2, 64):
+        used = bytes_of_arrays(GRAPHS[name](), k, "default", "portpart")
+        estimated = peak_of(GRAPHS[name](), "portpart", "default", k, arc_shrink=shrink)
+        assert used <= estimated <= 1.4 * used
+
+
+def of_clustering(graph: Graph) -> tuple[Clusters, int]:
+    return cluster(graph.space, graph, 9, 1, ClusteringOptions()), clustering_bytes(
+        sizes_of(graph)._replace(max_degree=graph.max_degree))
+
+
+def of_grouping(graph: Graph) -> tuple[Clusters, int]:
+    rule = grouping_rule(graph.total_vertex_weight, 1, 9, GroupingOptions())
+    return rule(graph, 1, None), clustering_bytes(
+        sizes_of(graph)._replace(max_degree=graph.max_degree))
+
+
+def of_matching(graph: Graph) -> tuple[Clusters, int]:
+    return matched_clusters(graph, 9, 1), matching_bytes(sizes_of(graph))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_groups_of_linked_vertices_take_no_more_than_is_declared(name: str) -> None:
+    space = CountingSpace(1)
+    graph = copied(GRAPHS[name](), space)
+    before = space.peak = space.live
+    linked_groups(graph, 2**40, 1, 6)
+    used = space.peak - before
+    assert used <= constrained_bytes(size_of(graph).fine) <= 1.5 * used
+
+
+@pytest.mark.parametrize("find", [of_clustering, of_grouping, of_matching])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_coarsening_takes_what_is_declared(name: str, find: Callable) -> None:
+    space, rounding = CountingSpace(1), 50 * LINE
+    graph = copied(GRAPHS[name](), space)
+    assert graph.max_degree > 0
+    before = space.peak = space.live
+    clusters, declared = find(graph)
+    assert declared <= space.peak - before <= declared + rounding
+    before = space.peak = space.live
+    coarse = contract(space, graph, clusters)
+    declared = contraction_bytes(sizes_of(graph), size_of(coarse))
+    assert declared <= space.peak - before <= declared + rounding
+
+
+def with_little_scratch(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    for module in (row_pieces, memory_model):
+        monkeypatch.setattr(module, "MAX_SCRATCH", limit)
+
+
+@pytest.mark.parametrize("way", ["hash", "sort"])
+@pytest.mark.parametrize("name", ["mesh", "weighted grid", "cube"])
+def test_contraction_piece_by_piece_takes_what_is_declared(
+    name: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for pieces that take less scratch than they may."""
+    limit = 100_000
+    with_little_scratch(monkeypatch, limit)
+    space = CountingSpace(1)
+    graph = copied(GRAPHS[name](), space)
+    clusters, _ = of_clustering(graph)
+    before = space.peak = space.live
+    coarse = contract(space, graph, clusters, way=way)
+    used = space.peak - before
+    assert used <= contraction_bytes(sizes_of(graph), size_of(coarse)) <= used + limit
+    assert used < bytes_of(CONTRACTION_WORK, sizes_of(graph)) / 2
+
+
+@pytest.mark.parametrize("algorithm", ["portpart", "gkway"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimates_hold_where_rows_are_made_piece_by_piece(
+    name: str, algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On graphs so small the peak is that of refinement: all levels, with what they have spare."""
+    graph = GRAPHS[name]()
+    whole = bytes_of_arrays(graph, 64, "default", algorithm)
+    with_little_scratch(monkeypatch, 2**17)
+    assert assert_close(graph, algorithm, "default", 64) <= (1 + row_pieces.MAX_SPARE) * whole
+
+
+def test_estimates_hold_where_long_rows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the first levels of a skewed graph half of the arcs or more are in long rows."""
+    space = CountingSpace(1)
+    graph = copied(GRAPHS["rmat"](), space)
+    whole = of_clustering(graph)[1]
+    monkeypatch.setattr(clustering, "MAX_UNCOUNTED", 0)
+    before = space.peak = space.live
+    of_clustering(graph)
+    declared = clustering_bytes(size_of(graph).fine)
+    assert declared <= space.peak - before <= declared + 50 * LINE < whole - 10**5
+    assert_close(GRAPHS["rmat"](), "portpart", "default", 64)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_bytes_per_vertex_of_refinement_are_those_of_its_arrays(algorithm: str) -> None:
+    def bytes_of_refiner(n: int) -> int:
+        space = CountingSpace(1)
+        graph = portpart.as_graph((np.zeros(n + 1, np.int32), np.zeros(0, np.int32)), space=space)
+        config, before = ALGORITHMS[algorithm].preset("default"), space.live
+        problem = Problem(graph, balance_of(graph, 2), 1, Trace(space, graph, None))
+        refiner = ALGORITHMS[algorithm].recipe(problem, config).refiner(1)
+        assert refiner.best is not None
+        return space.live - before
+
+    per_vertex = (bytes_of_refiner(2**15) - bytes_of_refiner(2**14)) / 2**14
+    declared = MODELS[algorithm].refinement
+    more, fewer = (declared(RefinementSizes(n, 0, 2)) for n in (2**15, 2**14))
+    assert per_vertex == (more - fewer) / 2**14
+
+
+@pytest.mark.parametrize("contraction", ["hash", "sort"])
+@pytest.mark.parametrize("k", [2, 64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimate_holds_for_both_contractions(name: str, k: int, contraction: str) -> None:
+    config = GpmetisConfig(contraction=contraction, handoff_vertices=0)
+    assert_close(GRAPHS[name](), "gpmetis", config, k)
+
+
+@pytest.mark.parametrize(("algorithm", "preset"), [("jet", "fast"), ("portpart", "strong"),
+                                                   ("gkway", "strong"), ("gpmetis", "strong")])
+def test_memory_is_given_back(algorithm: str, preset: str) -> None:
+    space = CountingSpace(1)
+    graph = generators.delaunay(5000).to(space)
+    run, config = lookup(algorithm, preset)
+    run(Problem(graph, balance_of(graph, 8), 1, Trace(space, graph, None)), config)
+    assert space.live == 0
+    assert space.peak > 0
+
+
+def test_estimate_grows_with_weights_and_wide_offsets() -> None:
+    plain = portpart.memory_estimate(10**6, 6 * 10**6, 8)
+    weighted = portpart.memory_estimate(10**6, 6 * 10**6, 8, vertex_weights=True,
+                                        edge_weights=True, offset_bytes=8)
+    assert weighted.graph - plain.graph == 8 * 10**6 + 4 * 6 * 10**6 + 4 * (10**6 + 1)
+    assert weighted.peak > plain.peak
+
+
+def test_estimate_of_a_huge_graph_counts_wide_offsets() -> None:
+    estimate = portpart.memory_estimate(10**8, 3 * 10**9, 64)
+    assert estimate.graph == 8 * (10**8 + 1) + 4 * 3 * 10**9
+    assert "GiB" in str(estimate)
+
+
+def test_weights_of_a_huge_graph_are_wide() -> None:
+    """Without weights the arcs of 1 and more add up to 2^31 and more: sums are int64."""
+    arcs = 2**31
+    default, narrow, wide = (portpart.memory_estimate(10**8, arcs, 64, weight_bytes=width)
+                             for width in (None, 4, 8))
+    assert default == wide
+    assert wide.graph == narrow.graph
+    assert wide.hierarchy - narrow.hierarchy > 4 * arcs
+    narrow, default = (portpart.memory_estimate(10**8, arcs - 1, 64, weight_bytes=width)
+                       for width in (4, None))
+    assert default == narrow
+
+
+def test_labels_of_every_coarse_level_are_counted() -> None:
+    """Sections are an array of the input graph and of each coarse one; where a level is made, the
+    labels are there twice."""
+    walk = [LevelSize(n, 6 * n, 32 * n, 4, 4) for n in (100_000, 40_000, 16_000, 6_000)]
+    config = ALGORITHMS["portpart"].preset("default")
+    plain, labelled = (SearchModel("portpart", config, 8,
+                                   sections).estimate([SearchLevels(walk, walk[-1:])])
+                       for sections in (1, 4))
+    assert labelled.coarsening - plain.coarsening == pytest.approx(
+        1.05 * 4 * (100_000 + 2 * (40_000 + 16_000 + 6_000)), abs=1)
+
+
+def test_estimate_of_nothing_is_small() -> None:
+    assert portpart.memory_estimate(0, 0, 1).peak < 2**20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "text"),
+    [((-1, 0, 1), {}, "num_vertices is -1"), ((1, 0, 0), {}, "k is 0"),
+     ((1, 0, 1), {"arc_shrink": 1.0}, "arc_shrink is 1.0"),
+     (("many",), {}, "num_vertices is 'many'"), ((1, 0, "4:8"), {}, "k is '4:8'"),
+     ((), {"like": csr_array(np.eye(3))}, "like is of type csr")],
+)  # fmt: skip
+def test_bad_sizes_are_refused(arguments: tuple, options: dict, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        portpart.memory_estimate(*arguments, **options)

@@ -1,0 +1,173 @@
+"""A space for tests: kernels run as their generated CUDA C++, compiled by the host's compiler.
+
+One thread, teams of one lane, NumPy arrays.  What runs here is the text that a GPU would get, so
+every algorithm test can exercise the CUDA translator on a machine without a GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.cuda.compile import Key
+from portpart.backends.cuda.resident import ResidentWriter
+from portpart.backends.cuda.segmented import SegmentedExecutable
+from portpart.backends.cuda.translate import PACKED, STEP, Translation, packed_name, translate
+from portpart.backends.language import Kernel
+from portpart.backends.language.types import type_of
+from portpart.backends.programs.arguments import address_of, tag_of, word_of
+from portpart.backends.programs.interface import Array, Executable, ExecutionSpace
+from portpart.backends.programs.program import Program
+from portpart.backends.programs.steps import Branch, Element, Step, While
+from portpart.backends.programs.table import ProgramTable
+from tests.helpers.emulation.host_words import HOST_PRELUDE
+
+COMPILER = shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
+FLAGS = ("-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC")
+
+NO_COMPILER = "no C++ compiler found (looked for g++, clang++, c++)"
+
+_entries: dict[str, Any] = {}
+"""Compiled entry points by symbol; the symbol holds a digest of the text."""
+
+
+seen: dict[Key, None] = {}
+"""Every kernel that was asked for, with types and width, so that NVRTC can be given them too."""
+
+
+residents: dict[str, str] = {}
+"""The text of every program's resident kernel that was asked for, by symbol, likewise."""
+
+
+def translated(
+    kernel: Kernel, arguments: Iterable[Any], team: int, entry: str = PACKED
+) -> Translation:
+    """The text of `kernel` for launch arguments or slots of a program."""
+    tags = tuple(map(tag_of, arguments))
+    seen[kernel, tags, team] = None
+    return translate(kernel, tuple(map(type_of, tags)), team, (entry,))
+
+
+def compiled(symbol: str, text: str) -> Any:
+    """The compiled function `symbol` of `text`, which takes one address."""
+    if symbol not in _entries:
+        entry = getattr(ctypes.CDLL(str(library_of(text))), symbol)
+        entry.argtypes, entry.restype = [ctypes.c_void_p], None
+        _entries[symbol] = entry
+    return _entries[symbol]
+
+
+def library_of(text: str) -> Path:
+    """The compiled library of a text."""
+    assert COMPILER is not None, NO_COMPILER
+    source = HOST_PRELUDE + text
+    digest = hashlib.sha256(f"{COMPILER}{FLAGS}{source}".encode()).hexdigest()[:24]
+    folder = Path(os.environ.get("PORTPART_TEST_CACHE", tempfile.gettempdir())) / "portpart-host"
+    library = folder / f"{digest}.so"
+    if not library.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            written, built = Path(scratch, "kernels.cpp"), Path(scratch, "kernels.so")
+            written.write_text(source)
+            command = [COMPILER, *FLAGS, str(written), "-o", str(built)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise RuntimeError(f"{done.stderr}\n{source}")
+            os.replace(built, library)
+    return library
+
+
+class HostCudaSpace(ExecutionSpace):
+    """Generated CUDA C++ on one thread of the host."""
+
+    kind = "cpu"
+    widest_team = 1
+    name = "host-cuda"
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        return np.empty(n, dtype)
+
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        return np.full(n, value, dtype)
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        return np.ascontiguousarray(values, dtype)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        return np.asarray(array)
+
+    def synchronize(self) -> None:
+        """Every launch has finished when it returns."""
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        if n <= 0:
+            return
+        args = kernel.flattened(args)
+        translation = translated(kernel, args, team)
+        entry = compiled(packed_name(translation.symbol), translation.text)
+        row = np.array([0, *map(word_of, args), n], np.int64)
+        row[0] = address_of(row) + 8 * (len(row) - 1)
+        self.counters.launches += 1
+        entry(address_of(row))
+
+    def executable(self, program: Program) -> Executable:
+        if program.communication():
+            return SegmentedExecutable(self, program, partial(HostCudaExecutable, self))
+        return HostCudaExecutable(self, program)
+
+
+class HostCudaExecutable:
+    """A program as its resident kernel."""
+
+    reads_flags = False
+
+    def __init__(self, space: HostCudaSpace, program: Program) -> None:
+        self.space = space
+        self.table = ProgramTable(program.used_slots())
+        rows = {id(step): self.table.add_row(step) for step in program.launches()}
+        used = dict.fromkeys(_flags(program.steps))
+        flags = {flag: self.table.add_address(flag) for flag in used}
+        translations = {
+            id(step): translated(step.kernel, step.args, step.team, STEP)
+            for step in program.launches()
+        }
+        writer = ResidentWriter(translations, rows, flags, self.table.sizes)
+        self.plan = self.table.plan()
+        symbol, text = writer.write(program.steps)
+        residents[symbol] = text
+        self.entry = compiled(symbol, text)
+
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+        """Run with `bindings`."""
+        places = self.table.place_scratch(sizes)
+        scratch = np.empty(places[-1], np.uint8)
+        sizes_of_table = self.table.sizes
+        words = np.full(sizes_of_table.numbers + sizes_of_table.zeros, 77, np.int64)
+        self.table.bind(bindings, (address_of(self.plan), address_of(words), 0, 0),
+                        address_of(scratch), places)
+        self.space.counters.launches += 1
+        self.entry(self.table.address_of_values)
+
+    def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
+        """Run with the same bindings again and again."""
+        return partial(self.run, bindings, size)
+
+
+def _flags(steps: list[Step]) -> Iterator[Element]:
+    for step in steps:
+        if isinstance(step, While):
+            yield step.flag
+            yield from _flags(step.steps)
+        elif isinstance(step, Branch):
+            yield step.flag
+            yield from _flags(step.then + step.orelse)

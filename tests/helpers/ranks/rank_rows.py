@@ -1,0 +1,82 @@
+"""Graphs cut into rows of ranks, for tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from portpart import backends
+from portpart.backends.programs.interface import ExecutionSpace
+from portpart.graphs.graph import Graph
+from portpart.graphs.ranks.moving import Moved, move_vertices
+from portpart.graphs.ranks.rank_rows import DistributedGraph
+from portpart.graphs.row_range import Rows, id_dtype
+from tests.conftest import cuda_space, host_cuda_space
+from tests.helpers.emulation.lanes import LanesSpace
+from tests.helpers.emulation.stand_in_gpu import StandInGpu
+
+SIZES = (1, 2, 3, 5, 8)
+
+DEVICES = ("stand-in", *(pytest.param(f"cuda {mode}", marks=pytest.mark.gpu)
+                         for mode in ("resident", "graph", "walk")))
+"""Spaces whose arrays are not those of NumPy."""
+
+SPACES = ("cpu-1", "cpu-2", "lanes", *DEVICES)
+"""Each way to run programs that communicate."""
+
+
+@cache
+def space_of(name: str) -> ExecutionSpace:
+    """A space by its name; skips where there is no such device."""
+    kind, _, mode = name.partition(" ")
+    if kind == "cuda":
+        shared: Any = cuda_space()
+        if mode not in shared.program_modes():
+            pytest.skip(f"programs do not run in the mode {mode!r} here")
+        made: Any = type(shared)(shared.device_id)
+        made.program_mode, made.kernels.modules.quick = mode, False
+        return made  # type: ignore[no-any-return]
+    makers: dict[str, Any] = {
+        "cpu-1": lambda: backends.space("cpu", threads=1),
+        "cpu-2": lambda: backends.space("cpu", threads=2),
+        "lanes": lambda: LanesSpace(3), "host-cuda": host_cuda_space, "stand-in": StandInGpu}
+    return makers[kind]()  # type: ignore[no-any-return]
+
+
+def borders(n: int, size: int, seed: int) -> list[int]:
+    """Where the ranges of ranks begin, and n; some ranges are empty."""
+    inner = np.random.default_rng(seed).integers(0, n + 1, size - 1)
+    return [0, *np.sort(inner).tolist(), n]
+
+
+def rows_of(graph: Graph, first: int, last: int, space: Any = None,
+            kind: Any = None) -> Rows:
+    """The rows of a range of vertices, with ids of a type."""
+    begin, end = int(graph.offsets[first]), int(graph.offsets[last])
+    space, kind = space or graph.space, kind or id_dtype(graph.num_vertices)
+    weights, masses = graph.weights, graph.vertex_weights
+    return Rows(first, graph.num_vertices,
+                space.asarray(graph.offsets[first : last + 1].astype(np.int64) - begin),
+                space.asarray(graph.targets[begin:end].astype(kind)),
+                None if weights is None else space.asarray(weights[begin:end].copy()),
+                None if masses is None else space.asarray(masses[first:last].copy()), space)
+
+
+def move_anywhere(graph: DistributedGraph, seed: int) -> Moved:
+    """The graph with its vertices on any ranks, in any order; some ranks may get none."""
+    size = graph.comm.size
+    count = 3 * size + 1
+    first = borders(count, size, seed)
+    rng = np.random.default_rng([seed, graph.comm.rank])
+    groups = graph.space.asarray(rng.integers(0, count, graph.local.num_vertices).astype(np.int32))
+    return move_vertices(graph, groups, np.array(first, np.int64))
+
+
+def cut_graphs(graphs: st.SearchStrategy[Graph]) -> st.SearchStrategy[tuple[Graph, list[int]]]:
+    """A graph, and borders of a few ranks."""
+    return st.tuples(graphs, st.sampled_from(SIZES), st.integers(0, 999)).map(
+        lambda drawn: (drawn[0], borders(drawn[0].num_vertices, drawn[1], drawn[2])))
