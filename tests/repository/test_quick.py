@@ -17,6 +17,13 @@ def test_every_package_is_there_and_no_other() -> None:
     assert len(set(FILES.values())) == len(FILES)
 
 
+def test_a_folder_of_tests_is_one_of_the_package_or_in_the_table() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    for path in (ROOT / "tests").rglob("__init__.py"):
+        folder = path.parent.relative_to(ROOT / "tests").as_posix()
+        assert (PACKAGE / folder).is_dir() or f"| `{folder}/` |" in page, folder
+
+
 @pytest.mark.parametrize("package", FILES)
 def test_the_file_of_a_package_is_about_it(package: str) -> None:
     """It imports a module of the package, or one that does."""
