@@ -1,7 +1,7 @@
 """iHyperG: an incremental k-way hypergraph partitioner; its full partition is that of HyperG.
 
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025, chapter 4.  What is its own is how
-sessions follow edits (`following/critical_pins.py`).
+sessions follow edits (`incremental/critical_pins.py`).
 """
 
 from __future__ import annotations
