@@ -24,9 +24,9 @@ def printable(text: str) -> str:
 
 
 class PortpartError(Exception):
-    """Base class of all errors that portpart raises on purpose.
+    """Base class of all errors of portpart.
 
-    Control characters that a message quotes, of a file name for example, are shown escaped.
+    Control characters in quoted text, such as file names, are escaped.
 
     Examples
     --------
@@ -48,11 +48,11 @@ class InputError(PortpartError, ValueError):
     Attributes
     ----------
     vertex : int or None
-        The vertex at fault, where there is one (a file reader turns it into a line).
+        The invalid vertex, if there is one; file readers convert it to a line number.
     edge : (int, int) or None
-        The edge at fault.
+        The invalid edge.
     entry : int or None
-        Position of the weight at fault among the weights given.
+        Position of the invalid weight in the given weights.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class KernelTypeError(PortpartError, TypeError):
 
 
 class DeviceUnavailable(PortpartError, RuntimeError):
-    """The requested execution space cannot be used on this machine; the message says why.
+    """The requested device cannot be used on this machine; the message gives the reason.
 
     Examples
     --------

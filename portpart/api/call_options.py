@@ -144,18 +144,18 @@ class CallOptions:
     net_weights: Any = declared(None, "Weights of the nets of a hypergraph.", others=(
         "hyperedge_weights", "hewgts", "nwghts"))
     target: Any = declared(
-        None, "Share of the weight that each block is to have.", metavar="SHARES",
+        None, "Target share of each block in the total weight.", metavar="SHARES",
         shell="In any unit: 1,1,2 or @FILE. Default: equal shares.",
         others=("tpwgts", "target_weights", "block_sizes"))
     fixed: Any = declared(
-        None, "The block that a vertex has to be in, -1 where that is free.", metavar="FILE",
+        None, "Fixed block of each vertex, -1 for free vertices.", metavar="FILE",
         shell="A block per line; or lines of a vertex (from 1) and a block.")
-    initial: Any = declared(None, "A partition to improve.", metavar="FILE",
+    initial: Any = declared(None, "Initial partition, which is improved.", metavar="FILE",
                             shell="One block per line.")
     min_block_weight: int | None = declared(None, "Minimum weight of every block.",
                                             integer(0, MAX_TOTAL_WEIGHT))
     objective: str | None = declared(
-        None, "What is minimised.", lambda _, value: value,
+        None, "Objective that is minimised.", lambda _, value: value,
         choices=("cut", "volume", "km1", "soed"),
         shell="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
     vertex_sizes: Any = declared(None, "Sizes of the vertices.",
@@ -187,10 +187,10 @@ class CallOptions:
                                         metavar="SECONDS", others=("timeout", "max_time"))
     symmetrize: bool | str = declared(False, "Accept a directed graph.")
     weights: bool | str | None = declared(
-        None, "What becomes of edge weights that are negative or no integers.")
+        None, "Treatment of edge weights that are negative or not integers.")
     weight_scale: float | None = declared(None, "Scale of weights that are rounded.")
     escalate: str = declared(
-        "auto", "Whether more than local refinement is done where that seems necessary.",
+        "auto", "Whether all levels are refined when many edits or a worse objective require it.",
         choices=("auto", "never"))
     effort: str = declared("auto", "How much is refined after a batch.",
                            choices=("auto", "none", "local", "cycle", "full"))

@@ -120,55 +120,53 @@ def map_processes(
 ) -> MappingResult:
     """Assign the vertices of a communication graph to the processing elements of a machine.
 
-    The elements get nearly equal weight, and what is sent far is little: the result's `cost` J is
-    the sum of weight times distance over all edges.  Where there are fewer vertices than elements,
-    each vertex gets its own element.
+    The elements get nearly equal weight.  The communication cost J (`cost` of the result), the sum
+    of weight times distance over all edges, is minimised.  If there are fewer vertices than
+    elements, each vertex gets its own element.
 
     Parameters
     ----------
     graph : Graph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
-        Anything :func:`portpart.as_graph` takes; edge weights are volumes of communication.
+        Any input of :func:`portpart.as_graph`; edge weights are volumes of communication.
     hierarchy, distances : str or sequence of int
-        ``"4:8:6"`` and ``"1:10:100"``: see :class:`portpart.Topology`.
+        The machine, such as ``"4:8:6"`` and ``"1:10:100"``; see :class:`portpart.Topology`.
     topology : Topology, optional
-        Instead of the two.
+        The machine, instead of `hierarchy` and `distances`.
     imbalance : float, default 0.03
-        Every element gets at most ``floor((1 + imbalance) * ceil(W / k))``.
+        The weight of an element is at most ``floor((1 + imbalance) * ceil(W / k))``.
     vertex_weights, edge_weights : array_like or str, optional
         As in :func:`portpart.as_graph`.
     target : array_like, shape (k,), optional
-        Target shares of the weight for the elements, as in :func:`portpart.partition`: faster
-        elements take more, and failed ones get 0.
+        Share of each element in the total weight, as in :func:`portpart.partition`: larger for
+        faster elements, 0 for failed ones.
     fixed : array_like of int, shape (n,), or mapping, optional
-        The element of each vertex that has to be on a certain one, -1 for the others.
+        Fixed element of each vertex, -1 for free vertices.
     initial : array_like of int, shape (n,), mapping or result, optional
-        A mapping to improve.  The result is never worse: balance counts first, then the cost.
-        Multisection refines it on the cost itself.
+        Initial mapping, which is improved.  The result is never worse: the balance is compared
+        first, then the cost.  Multisection refines it with the cost as objective.
     algorithm : str, optional
         ``"hm"``, the default: hierarchical multisection; ``"hm-ultra"``: the same with more
-        effort; ``"im"``: integrated mapping, refinement on the cost itself; ``"two-phase"``: a
-        partition whose blocks get places afterwards; ``"identity"``: a partition, its blocks
-        numbered as they come.  With a matrix of distances one of the last three, ``"im"`` by
-        default.
+        effort; ``"im"``: integrated mapping, with the cost as objective of refinement;
+        ``"two-phase"``: a partition whose blocks are then placed; ``"identity"``: a partition with
+        block b on element b.  A matrix of distances needs one of the last three; its default is
+        ``"im"``.
     preset : str or configuration, default "default"
-        A name (with ``"hm"`` and ``"im"`` ``"fast"``, ``"default"``, ``"strong"``, ``"best"``, and
-        as published ``"paper"``, which ``"hm-ultra"`` has, too; with ``"two-phase"`` and
-        ``"identity"`` also ``"jet"``) or an
-        object, which also selects the algorithm: `portpart.MultisectionConfig`,
-        `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
+        A name: ``"fast"``, ``"default"``, ``"strong"``, ``"best"`` or, as published, ``"paper"``
+        for ``"hm"`` and ``"im"``; ``"hm-ultra"`` also has ``"paper"``, ``"two-phase"`` and
+        ``"identity"`` also have ``"jet"``.  Or a configuration, which also selects the algorithm:
+        `portpart.MultisectionConfig`, `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional
-        Whether blocks swap places at the end.  They do where that lowers the cost; by default as
-        the preset says, which is yes but for ``"identity"``.  At most 4096 elements.  Blocks swap
-        among elements of equal limits to which no vertex is fixed.
+        Whether blocks swap places at the end if that reduces the cost.  The default is that of the
+        preset: True, except for ``"identity"``.  The machine may have at most 4096 elements.
+        Blocks swap among elements of equal limits to which no vertex is fixed.
     starts : int, optional
-        Initial mappings of each coarsest graph, of which the best is kept; by default the preset
-        says how many.
+        Number of initial mappings of each coarsest graph.  The best is used.  The default is that
+        of the preset.
     time_limit : float, optional
-        Seconds after which no more starts, passes and swaps begin, as in
-        :func:`portpart.partition`.
+        Seconds after which no start, pass or swap begins, as in :func:`portpart.partition`.
     device, seed, threads, symmetrize, weights, weight_scale, progress
-        As in :func:`portpart.partition`.  With multisection, phases are those of each level of the
-        machine, like ``"level 3, coarsening"``.
+        As in :func:`portpart.partition`.  Multisection reports the phases of each level of the
+        machine, such as ``"level 3, coarsening"``.
 
     Returns
     -------
@@ -177,22 +175,23 @@ def map_processes(
     Raises
     ------
     InputError
-        Bad graph, topology or option, before any work starts; among these vertices of different
-        weights, if they are fewer than the elements.
+        If the graph, the machine or an option is invalid, or if there are fewer vertices than
+        elements and these have different weights; raised before any work starts.
     DeviceUnavailable
         As in :func:`portpart.partition`.
     OutOfMemory
-        The device's memory does not suffice; where it cannot, before any work starts.
+        If the device's memory is too small; raised before any work starts if that is certain.
 
     Warns
     -----
     UserWarning
-        If a limit of weight cannot be kept, or `imbalance` is above 1.
+        If a limit is exceeded, or `imbalance` is above 1.
 
     Notes
     -----
     The same graph, options and seed give the same mapping on every device and any number of
-    threads, bit for bit, unless there is a `time_limit`.  Memory: :func:`portpart.memory_estimate`.
+    threads, bit for bit, unless a `time_limit` is given.  :func:`portpart.memory_estimate` returns
+    the memory that is needed.
 
     Examples
     --------

@@ -196,54 +196,53 @@ def memory_estimate(
     device: str = "cpu",
     moves: bool = False,
 ) -> MemoryEstimate:
-    """Memory that a partition or a mapping takes on its device, the graph included.
+    """Estimate the memory that a partition or a mapping needs on its device, including the graph.
 
     Parameters
     ----------
     num_vertices, num_arcs : int, optional
-        Sizes of the graph, by default those of `like`; an undirected edge has two arcs.
+        Sizes of the graph; default: those of `like`.  An undirected edge has two arcs.
     k : int or Topology, default 2
-        Number of blocks, or the machine to map to.
+        Number of blocks, or the machine of a mapping.
     algorithm, preset : optional
-        As for :func:`portpart.partition`, with a machine as for :func:`portpart.map_processes`.
+        As in :func:`portpart.partition`; for a machine as in :func:`portpart.map_processes`.
     vertex_weights, edge_weights, net_weights : bool, default False
-        Whether the graph, or the hypergraph, has them.
+        Whether the graph or the hypergraph has these weights.
     offset_bytes : int, optional
-        Bytes of an offset: 4 for less than 2^31 arcs, else 8, by default.
+        Bytes of an offset; default: 4 below 2^31 arcs, else 8.
     weight_bytes : int, optional
-        Bytes of an arc weight and of sums of them: 4 for less than 2^31 arcs, else 8, by default; 8
-        if the total weight is 2^31 or more.
+        Bytes of an arc weight and of sums of them; default: 4 below 2^31 arcs, else 8.  Use 8 if
+        the total weight is 2^31 or more.
     arc_shrink : float, optional
-        Share of the arcs that a level keeps.  The default is for graphs of skewed degrees: 0.7 for
-        ``"portpart"`` and mappings, 0.78 for ``"gkway"``, 0.82 for ``"igkway"``, 0.86 for others.
-        Meshes and roads keep 0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
+        Share of the arcs that a level keeps.  The default is for graphs with skewed degrees: 0.7
+        for ``"portpart"`` and mappings, 0.78 for ``"gkway"``, 0.82 for ``"igkway"``, 0.86 for
+        others. Meshes and roads keep 0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
     like : Graph or Hypergraph, optional
-        The graph itself, or a smaller one of its kind: it is coarsened where it lies, and the
-        levels are taken to shrink as its do.  Goes before `arc_shrink`, and a graph of the same
-        size before what is said of weights and bytes.
+        The graph itself, or a smaller one of the same kind.  It is coarsened on its device, and the
+        levels are assumed to shrink in the same way.  It replaces `arc_shrink`, and a graph of the
+        same size also the options about weights and bytes.
     num_nets, num_pins : int, optional
-        Sizes of a hypergraph, in place of `num_arcs`.
+        Sizes of a hypergraph, instead of `num_arcs`.
     objective : str, optional
-        As for :func:`portpart.partition`.
+        As in :func:`portpart.partition`.
     session : bool, default False
-        Whether it is for a :class:`portpart.Session`: what that keeps adds to each of its
-        partitions, and the graph exists twice while it makes one.
+        Whether the estimate is for a :class:`portpart.Session`, which keeps further arrays and has
+        the graph twice while it computes a partition.
     ranks : int, default 1
-        MPI ranks that partition the graph together; the estimate is that of each of them.
+        Number of MPI ranks; the estimate is for each of them.
     ghosts : int, default 0
-        Vertices of other ranks with a neighbour on a rank: `RankGraph.num_ghosts`.  A mesh whose
-        vertices are numbered in layers has two layers; in random order nearly all neighbours
-        of a rank's vertices are on other ranks.
+        Number of vertices of other ranks with a neighbour on a rank: `RankGraph.num_ghosts`.  For a
+        mesh that is numbered in layers these are two layers, in random order nearly all neighbours.
     device : str, default "cpu"
-        Where ranks work, ``"cpu"`` or ``"cuda"``: GPUs hold larger levels as a whole.
+        Device of the ranks, ``"cpu"`` or ``"cuda"``.  On GPUs, each rank holds larger levels.
     moves : bool, default False
-        Whether vertices move to ranks that have their neighbours, as those of meshes in random
-        order do: then a rank has two copies of its rows, and few ghosts on its levels.
+        Whether vertices move to the ranks of their neighbours, as for meshes in random order.  Then
+        a rank has two copies of its rows, and few ghosts.
 
     Returns
     -------
     MemoryEstimate
-        ``peak`` and its parts in bytes; printing it gives a table.
+        ``peak`` and its parts in bytes; it prints as a table.
 
     Raises
     ------

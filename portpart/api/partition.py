@@ -40,23 +40,23 @@ def partition(
     weight_scale: float | None = None,
     progress: Progress | bool | None = None,
 ) -> PartitionResult:
-    """Divide a graph or a hypergraph into `k` blocks of nearly equal weight, cutting little.
+    """Partition a graph or a hypergraph into `k` blocks of nearly equal weight.
 
     Parameters
     ----------
     graph : Graph, Hypergraph, RankGraph, sparse matrix, tuple, edge list, network, frame or path
-        Anything :func:`portpart.as_graph` takes, or a hypergraph, which
-        :func:`portpart.as_hypergraph` makes; a path is one by its suffix (``.hgr``, ``.nets`` ...).
-        Or a graph of several MPI ranks, which :func:`portpart.distributed_graph` makes: then all
-        ranks make the call with the same options, some of which are refused
+        Any input of :func:`portpart.as_graph`; a hypergraph made by
+        :func:`portpart.as_hypergraph`, or a hypergraph file, recognised by its suffix (``.hgr``,
+        ``.nets`` ...); or a graph of several MPI ranks made by :func:`portpart.distributed_graph`.
+        Then all ranks make the call with the same options, and some options are not available
         (:doc:`/howto/distributed`).
     k : int
-        Number of blocks.  No block stays empty if there are as many vertices of positive weight,
-        unless `target` or `fixed` make it so.
+        Number of blocks.  No block is empty if at least `k` vertices have positive weight, unless
+        `target` or `fixed` prevent it.
     imbalance : float, default 0.03
         A block weighs at most (1 + imbalance) times the average.  The limit is
         ``floor((1 + imbalance) * ceil(W / k))``.  ``"3%"``, ``"1/30"``, `Fraction` and `Decimal`
-        are taken, too, each as the exact number that was written.
+        are also accepted.  All are read as exact numbers.
     vertex_weights : array_like, dict or str, optional
         Weights of the vertices.  As in :func:`portpart.as_graph`.
     edge_weights : array_like or str, optional
@@ -64,93 +64,96 @@ def partition(
     net_weights : array_like of int, shape (m,), or dict, optional
         Weights of the nets of a hypergraph.  As in :func:`portpart.as_hypergraph`.
     target : array_like, shape (k,), optional
-        Share of the weight that each block is to have.  Integers or fractions, of which only the
-        ratios count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))`` with
-        ``target_b = W * target[b] / sum(target)``, in exact arithmetic; with a share of 0, nothing.
+        Target share of each block in the total weight.  Integers or fractions; only their ratios
+        count.  Block b weighs at most ``floor((1 + imbalance) * ceil(target_b))`` with
+        ``target_b = W * target[b] / sum(target)``, in exact arithmetic.  A block with a share of 0
+        has the limit 0.
     fixed : array_like of int, shape (n,), or dict, optional
-        The block that a vertex has to be in, -1 where that is free.  A dict, or a Series by its
-        index, gives blocks for names of vertices (nodes of NetworkX, text of a frame), or for
-        numbers where there are none.  Each of several MPI ranks gives the blocks of its vertices,
-        here and for `initial`.
+        Fixed block of each vertex, -1 for free vertices.  The keys of a dict, or the index of a
+        Series, are names of vertices (nodes of NetworkX, text of a frame), or numbers if vertices
+        have no names.  On several MPI ranks, each rank gives the blocks of its own vertices, also
+        for `initial`.
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
-        A partition to improve.  The result is never worse: balance counts first, then the cut.
+        Initial partition, which is improved.  The result is never worse: the balance is compared
+        first, then the objective.
     min_block_weight : int, optional
         Minimum weight of every block.
     objective : str, optional
-        What is minimised.  Of a graph ``"cut"``, the weight of the edges between blocks, or
-        ``"volume"``: each vertex sends its size to every other block that has a neighbour of it.
-        Of a hypergraph, from the number b of blocks that a net touches, if there are several:
-        ``"km1"``, its weight times b - 1, ``"cut"``, its weight, or ``"soed"``, its weight times b.
-        The first of each are the default.
+        Objective that is minimised.  For a graph ``"cut"`` (default), the weight of the edges
+        between blocks, or ``"volume"``, the communication volume: each vertex sends its size to
+        every other block that has a neighbour of it.  For a hypergraph the cost of a net with pins
+        in b > 1 blocks: ``"km1"`` (default), its weight times b - 1; ``"cut"``, its weight; or
+        ``"soed"``, its weight times b.
     vertex_sizes : array_like of int, shape (n,), optional
-        Sizes of the vertices.  What each sends, with ``"volume"``; 1 by default.
+        Sizes of the vertices.  With ``"volume"``, the amount of data that each vertex sends; 1 by
+        default.
     algorithm : str, optional
         Name of the algorithm.  One of :func:`portpart.list_algorithms`; ``"portpart"`` by default.
     preset : str or configuration, default "default"
         Name of a preset of the algorithm, or a configuration.  Presets are ``"fast"``,
-        ``"default"``, ``"strong"`` and ``"best"``; other algorithms than the default have those of
-        :func:`portpart.list_algorithms`.  A configuration, such as `portpart.PortpartConfig` or
+        ``"default"``, ``"strong"`` and ``"best"``; :func:`portpart.list_algorithms` has the
+        presets of the other algorithms.  A configuration, such as `portpart.PortpartConfig` or
         `portpart.JetConfig`, also selects the algorithm.
     device : str, default "auto"
-        Device that the call works on.  ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` works where
-        the graph's arrays are.
+        Device that the call works on.  ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` is the
+        device that has the graph's arrays.
     devices : sequence of int or str, or "all", optional
-        GPUs that work together on the graph.  Each has a range of its rows: their numbers, which
-        may come several times, or ``"all"``.  The partition is that of one device.  As with graphs
-        of several ranks, some options are refused (:doc:`/howto/distributed`).
+        GPUs that work together on the graph: a list of their numbers, also with repetitions, or
+        ``"all"``.  Each has a range of the rows.  The partition is that of one device.  As with
+        graphs of several ranks, some options are not available (:doc:`/howto/distributed`).
     seed : int, default 0
-        Seed of all random numbers.  None is 0: there is no call whose result cannot be repeated.
+        Seed of all random numbers.  None means 0, so every result can be reproduced.
     threads : int, optional
         Maximum number of CPU threads.  All by default.
     starts : int, optional
-        Number of initial partitions of the coarsest graph.  The best is kept; by default the preset
-        says how many.
+        Number of initial partitions of the coarsest graph.  The best is used.  The default is that
+        of the preset.
     time_limit : float, optional
-        Seconds after which no new step begins.  Steps are starts and passes.  What has begun is
-        finished, so the call may take longer.  How far it gets depends on the machine, and so does
-        the result.
+        Seconds after which no new step begins, such as a start or a pass.  Steps that have begun
+        are finished, so the call may take longer.  The result depends on the speed of the machine.
     symmetrize : bool, "sum" or "max", default False
-        Accept a directed graph.  It defines the weights of two directions, as in
-        :func:`portpart.as_graph`.
+        Accept a directed graph.  The value selects how the weights of both directions are
+        combined, as in :func:`portpart.as_graph`.
     weights : {"keep", "ignore", "abs", "round"} or bool, optional
-        What becomes of edge weights that are negative or no integers.  As in
+        Treatment of edge weights that are negative or not integers.  As in
         :func:`portpart.as_graph`.
     weight_scale : float, optional
         Scale of weights that are rounded.  ``"round"`` and ``"abs"`` multiply by it;
-        ``stats["weight_scale"]`` says what it was.  The cut counts the rounded weights.
+        ``stats["weight_scale"]`` has its value.  The cut is the sum of rounded weights.
     progress : bool or callable, optional
-        Progress reports.  True draws a line on stderr, if that is a terminal, or in a
-        notebook, which is gone at the end.  A callable is called as ``progress(phase, level,
+        Progress reports.  True draws a progress line in a terminal (on stderr) or a notebook, and
+        removes it at the end.  A callable is called as ``progress(phase, level,
         number_of_levels)``: when coarsening, the initial partition and the finish begin, after each
-        level, and as ``"done"`` in the end.
+        level, and with ``"done"`` at the end.
 
     Returns
     -------
     PartitionResult
-        On ranks a `RankPartitionResult`, with the blocks of the rank's vertices.
+        On several ranks a `RankPartitionResult` with the blocks of the rank's vertices.
 
     Raises
     ------
     InputError
-        Bad graph or option, or bounds that contradict each other, before any work starts.
+        If the graph or an option is invalid, or bounds contradict each other; raised before any
+        work starts.
     DeviceUnavailable
-        The device cannot be used; the message says why.
+        If the device cannot be used; the message gives the reason.
     OutOfMemory
-        The memory of the device or of the host does not suffice.
+        If the memory of the device or of the host is too small.
 
     Warns
     -----
     UserWarning
-        If `imbalance` is above 1, which reads like a percentage.
+        If `imbalance` is above 1, as a percentage would be.
     UserWarning
-        If a limit or the least weight cannot be kept; names the vertex if a single one is too
-        heavy, and the block if what is fixed there is.
+        If a limit or the minimum weight is missed.  The message names a vertex that is too heavy,
+        or a block whose fixed vertices are.
 
     Notes
     -----
     The same graph, options and seed give the same partition on every device and any number of
-    threads, bit for bit, unless there is a `time_limit`.  Time is O(n + m) per level of a
-    hierarchy of O(log n) levels.  Memory: :func:`portpart.memory_estimate`.
+    threads, bit for bit, unless a `time_limit` is given.  Time is O(n + m) for each of O(log n)
+    levels.  :func:`portpart.memory_estimate` returns the memory that is needed.
 
     Examples
     --------

@@ -79,36 +79,35 @@ def repartition(
     weight_scale: float | None = None,
     progress: Progress | bool | None = None,
 ) -> RepartitionResult:
-    """Partition a graph or a hypergraph again, and leave vertices where they are if that costs
-    less.
+    """Compute a new partition of a graph or a hypergraph near an old one.
 
-    What becomes small is the objective plus `migration` times the size of the vertices that are not
-    in their old block any more, within the bounds that :func:`portpart.partition` keeps.
+    The sum of the objective and `migration` times the total size of the vertices that leave their
+    old block is minimised, within the limits of :func:`portpart.partition`.
 
     Parameters
     ----------
     graph : Graph, Hypergraph, sparse matrix, tuple, edge list, NetworkX graph, frame or path
-        As in :func:`portpart.partition`: the graph as it is now.
+        The current graph, as in :func:`portpart.partition`.
     part : array_like of int, shape (n,), dict, PartitionResult or Session
-        The old block of each vertex; -1 for a new vertex, which has none.  A block of k or more is
-        gone, and costs nothing to leave.
+        The old block of each vertex, -1 for a new vertex.  Leaving a block with a number of k or
+        more costs nothing.
     k : int
-        Number of blocks; may be another than before.
+        Number of blocks, which may differ from the old one.
     migration : int, float, str or Fraction, default 1
-        Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.  An exact
-        number, as written.  With 0 the graph is partitioned from scratch and blocks get the numbers
-        of the old ones that they share most with.
+        Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.  It is read
+        as an exact number.  With 0, the graph is partitioned from scratch and blocks are numbered
+        by their overlap with the old ones.
     vertex_sizes : array_like of int, shape (n,), optional
-        What is moved with each vertex; 1 by default.  With ``objective="volume"`` also what each
-        vertex sends.
+        Amount of data that moves with each vertex; 1 by default.  With ``objective="volume"`` also
+        the amount that each vertex sends.
     max_migration : int, float or str, optional
         Limit of the migration volume.  An integer is a size; a float, a `Fraction` or text such as
-        ``"10%"`` is a share of all sizes.  If more moves at the price that is given, partitions
-        are made one from the other, at higher prices while too much moves and at lower ones while
-        less does: 10 from each start, or 4 in all where a vertex weighs more than blocks may weigh
-        beyond their shares.  Balance comes first: what it demands is moved.
+        ``"10%"`` is a share of all sizes.  If `migration` leads to a larger volume, further
+        partitions are computed, each from the previous one, with higher factors while the volume is
+        above the limit and lower ones while it is below: 10 from each start, or 4 in all if a
+        vertex weighs more than the slack of a block.  Balance has priority over this limit.
     imbalance, vertex_weights, edge_weights, net_weights, target, fixed
-        As in :func:`portpart.partition`.  Fixed vertices that are elsewhere have to move.
+        As in :func:`portpart.partition`.  Fixed vertices in another block are moved.
     min_block_weight, objective
         As in :func:`portpart.partition`.
     algorithm, preset, device, seed, threads, starts, time_limit
@@ -123,13 +122,13 @@ def repartition(
     Raises
     ------
     InputError
-        As of :func:`portpart.partition`, or if there is no block for a vertex.
+        As in :func:`portpart.partition`, or if `part` has no entry for a vertex.
 
     Notes
     -----
-    The same on every device and any number of threads, as a partition is.  Coarsening stays inside
-    the old blocks; refinement starts from them, repaired, or from a new partition whose blocks are
-    numbered like the old ones, whichever costs less.
+    The result is the same on every device and for any number of threads.  Coarsening merges only
+    vertices of one old block.  Refinement starts from the old blocks, repaired if they exceed
+    limits, or from a new partition numbered by overlap with the old one, whichever costs less.
 
     Examples
     --------

@@ -44,50 +44,55 @@ class PartitionResult:
     Attributes
     ----------
     part : array of int32, shape (n,)
-        Block of each vertex, in the kind of array the graph came in.
+        Block of each vertex, in the array type of the graph.
     cut : int
-        Weight of the edges between blocks, each edge once; of a hypergraph, of the nets that touch
-        several blocks.
+        Total weight of the edges between blocks, each edge once; for a hypergraph, of the nets with
+        pins in several blocks.
     imbalance : float
-        Weight of the heaviest block over ``ceil(W / k)``, minus one; with a target the largest
-        ``weight_b / ceil(target_b) - 1``.
+        Weight of the heaviest block divided by ``ceil(W / k)``, minus one; with a target the
+        largest ``weight_b / ceil(target_b) - 1``.
     block_weights : numpy.ndarray of int64, shape (k,)
     max_block_weight_allowed : int
         The limit ``floor((1 + imbalance) * ceil(W / k))``; with a target the largest limit.
     feasible : bool
-        Whether every block keeps its limit, and `min_block_weight` if that was given, and none is
-        empty that need not be.
+        Whether all blocks are within their limits and have at least `min_block_weight`, and no
+        block is empty that could have a vertex.
     k : int
     seconds : float
         Wall time of the call.
     stats : dict
-        ``device``; ``phases``, seconds by name; ``launches`` and ``synchronizations``, kernels
-        and programs started and times the host waited for the device; ``levels``, a dict per
-        level, finest first: ``vertices``, ``arcs``, ``iterations`` and ``cut`` of its refinement,
-        and for each phase that worked on the level (``coarsening``, ``refinement`` ...) a dict of
-        ``launches``, ``synchronizations`` and ``seconds``; ``cuts``, that of the best partition
-        after each walk through the levels (the phase ``search`` holds all walks but the first);
-        ``repaired``, vertices that a last step has moved for the sake of the bounds alone, since
-        refinement ended beyond them: seldom any; ``moved_vertices``, those of several ranks that
-        other ranks have worked on, in the phase ``moving`` (docs/howto/distributed.md);
-        ``left_out``, nets of a hypergraph, and pins, that the search did without; ``starts``, how
-        many initial partitions of the coarsest graph were refined in the first walk, by what made
-        them: ``grown`` or ``metis``; absent where none was needed, as with `initial`.
+        Facts about the call:
 
-        A program counts as one launch, however many kernels it runs; a CUDA space whose
-        ``program_mode`` is ``"walk"``, or that has not compiled the resident kernel yet, counts
-        each kernel, and each test of a flag as a synchronisation.  The CPU space never waits: it
-        counts no synchronisations.  ``weight_scale`` is what edge weights were multiplied by before
-        they were rounded.  Of a hypergraph, ``levels`` count ``nets`` and ``pins``, and
-        ``irregularities`` what is unusual in it.
+        - ``device``;
+        - ``phases``: seconds by name;
+        - ``launches``, ``synchronizations``: number of kernels and programs started, and of times
+          that the host waited for the device;
+        - ``levels``: a dict per level, finest first, with ``vertices``, ``arcs`` (``nets`` and
+          ``pins`` of a hypergraph), ``iterations`` and ``cut`` of its refinement, and for each
+          phase (``coarsening``, ``refinement`` ...) a dict of ``launches``, ``synchronizations``
+          and ``seconds``;
+        - ``cuts``: cut of the best partition after each cycle through the levels (the phase
+          ``search`` contains all cycles but the first);
+        - ``repaired``: number of vertices that the host moved after refinement to meet the limits;
+        - ``moved_vertices``: number of vertices that moved to other ranks for the call, in the
+          phase ``moving`` (docs/howto/distributed.md);
+        - ``left_out``: nets and pins of a hypergraph that the search ignored;
+        - ``starts``: number of refined initial partitions by their method, ``grown`` or ``metis``;
+          absent if none was needed, as with `initial`;
+        - ``weight_scale``: factor by which edge weights were multiplied before rounding;
+        - ``irregularities``: counts of special cases of a hypergraph.
+
+        A program counts as one launch.  A CUDA space in ``program_mode`` ``"walk"``, or without a
+        compiled resident kernel, counts each kernel, and each test of a flag as a synchronisation.
+        The CPU space counts no synchronisations.
     block_weight_limits : numpy.ndarray of int64, shape (k,)
-        The limit of each block, or the weight of all vertices if that is less.
+        The limit of each block, at most the total weight.
     labels : sequence or None
         Names of the vertices in the order of `part`: nodes of NetworkX, text of a frame or file.
         None if vertices have no names.
     km1, soed : int or None
-        Of a hypergraph, summed over the nets that touch b > 1 blocks: their weights times b - 1,
-        and times b.
+        For a hypergraph, the sum over all nets with pins in b > 1 blocks of weight times b - 1, and
+        of weight times b.
     volume : int or None
         The communication volume of a graph, if that was the objective.
 
@@ -167,20 +172,20 @@ class PartitionResult:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RepartitionResult(PartitionResult):
-    """A partition that takes the place of an old one.  Unpacks as ``cut, part``.
+    """A new partition near an old one.  Unpacks as ``cut, part``.
 
-    What a :class:`PartitionResult` has, and:
+    It has the attributes of :class:`PartitionResult` and these:
 
     Attributes
     ----------
     moved : int
-        Vertices that are not in their old block any more, those without one not counted, nor those
-        whose block is gone.
+        Number of vertices that left their old block.  New vertices, and vertices whose block no
+        longer exists, do not count.
     migration : int
-        Their size.
+        Migration volume: their total size.
     price : Fraction
-        What the move of a vertex of size 1 has cost: `migration` of the call, or more if
-        `max_migration` asked for that.
+        Migration cost factor: `migration` of the call, or a larger one if `max_migration` required
+        it.
 
     Examples
     --------
@@ -198,7 +203,7 @@ class RepartitionResult(PartitionResult):
 
     @property
     def migration_cost(self) -> Fraction:
-        """What all moves cost: the price times their size."""
+        """Cost of all moves: `price` times `migration`."""
         return self.price * self.migration
 
     def _facts(self) -> list[tuple[str, object]]:
@@ -213,25 +218,26 @@ class RepartitionResult(PartitionResult):
 class MappingResult(PartitionResult):
     """A mapping of processes to processing elements.  Unpacks as ``cost, part``.
 
-    What a :class:`PartitionResult` has, ``part`` being the element of each vertex, and:
+    It has the attributes of :class:`PartitionResult`, where ``part`` is the element of each vertex,
+    and these:
 
     Attributes
     ----------
     cost : int
-        Communication cost J: weight times distance, each edge once.  Papers that sum over both
-        directions of every edge have twice this.
+        Communication cost J: sum of weight times distance, each edge once.  Papers that count both
+        directions of an edge have twice this value.
     level_costs : numpy.ndarray of int64, shape (number of levels,)
         J by the innermost level of the hierarchy that the ends of an edge share.
     traffic : scipy.sparse.csr_array of int64, shape (k, k)
-        Weight of the edges between each two elements; symmetric.
+        Weight of the edges between each pair of elements; symmetric.
     topology : Topology
 
     Notes
     -----
-    Multisection has a phase for each level of the machine, in ``stats["phases"]``, and searches
-    within those: ``levels``, ``cuts`` and ``starts`` of these are not kept.  ``stats["sections"]``
-    has a dict for each such level: its number ``level``, how many ``sections`` were divided into
-    how many ``blocks`` each, and by which ``partitioner`` with which ``preset``.
+    With multisection, ``stats["phases"]`` has a phase for each level of the machine, and
+    ``stats["sections"]`` a dict: its number ``level``, the number of ``sections`` that were divided
+    into ``blocks`` each, the ``partitioner`` and its ``preset``.  ``levels``, ``cuts`` and
+    ``starts`` are not recorded.
 
     Examples
     --------
@@ -269,22 +275,22 @@ class MappingResult(PartitionResult):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RankPartitionResult(PartitionResult):
-    """A partition of a graph of several ranks, as one of them has it.
+    """A partition of a graph of several ranks, on one of them.
 
-    What a :class:`PartitionResult` has, equal on all ranks (times are those of rank 0), but for
-    ``part``, the blocks of the vertices of this rank, in the memory that its arrays came in, and a
-    tensor where `targets` were one; and:
+    It has the attributes of :class:`PartitionResult`, equal on all ranks (times are those of rank
+    0), except for ``part``: the blocks of the vertices of this rank, in the memory and the array
+    type of its `targets`.  It also has these:
 
     Attributes
     ----------
     first : int
         The first vertex of this rank: ``part[i]`` is the block of vertex ``first + i``.
     num_vertices : int
-        Of the whole graph.
+        Number of vertices of the whole graph.
 
     Notes
     -----
-    :meth:`gather` and :meth:`save` are called by all ranks, before the graph is freed.
+    All ranks must call :meth:`gather` and :meth:`save`, before the graph is freed.
 
     Examples
     --------
@@ -314,7 +320,7 @@ class RankPartitionResult(PartitionResult):
         Parameters
         ----------
         root : int, optional
-            The rank that gets them; None stands for all ranks.
+            The rank that gets them; None means all ranks.
 
         Returns
         -------
@@ -333,14 +339,14 @@ class RankPartitionResult(PartitionResult):
     def save(self, path: PathLike) -> None:
         """Write the block of each vertex, one per line.  All ranks call it.
 
-        Each rank writes its lines into a file next to `path`, which replaces it when all ranks have
-        done so: a file of that name is either the old one or complete.
+        Ranks write to a temporary file next to `path`, which is renamed when all ranks have
+        finished.  So `path` is never incomplete.
 
         Parameters
         ----------
         path : str or PathLike
-            A file that all ranks can write to.  Not packed: names that end in ``.gz`` and the like
-            are refused.
+            A file that all ranks can write to.  Suffixes of compressed files such as ``.gz`` are an
+            error.
 
         Raises
         ------

@@ -26,8 +26,8 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     device : str
         ``"cpu"``, ``"cuda"`` (the current device) or ``"cuda:N"``.
     threads : int, optional
-        Threads of the CPU space; all by default, and no more than there are.  Results do not
-        depend on it.
+        Maximum number of threads of the CPU space; default: all cores.  Results do not depend on
+        it.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:
     Raises
     ------
     DeviceUnavailable
-        If the device cannot be used here; the message says why.
+        If the device cannot be used; the message gives the reason.
 
     Examples
     --------

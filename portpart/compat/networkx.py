@@ -43,7 +43,7 @@ def partition(G: networkx.Graph, k: int, **options: Any) -> list[set[Any]]:
     k : int
         Number of sets.
     **options
-        As for :func:`portpart.partition`.  ``edge_weights`` and ``vertex_weights`` may be names of
+        As in :func:`portpart.partition`.  ``edge_weights`` and ``vertex_weights`` may be names of
         attributes; ``fixed`` and ``initial`` may be dicts by node.
 
     Returns
@@ -55,7 +55,7 @@ def partition(G: networkx.Graph, k: int, **options: Any) -> list[set[Any]]:
     Raises
     ------
     InputError
-        As for :func:`portpart.partition`, and if `G` is not a graph of NetworkX.
+        As in :func:`portpart.partition`, and if `G` is not a graph of NetworkX.
 
     See Also
     --------

@@ -87,11 +87,11 @@ def partition(data: Any, k: int, *, num_nodes: int | None = None, **options: Any
     Parameters
     ----------
     data, num_nodes
-        As for :func:`as_graph`.
+        As in :func:`as_graph`.
     k : int
         Number of blocks.
     **options
-        As for :func:`portpart.partition`, and those of :func:`as_graph`.
+        As in :func:`portpart.partition`, and those of :func:`as_graph`.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def partition(data: Any, k: int, *, num_nodes: int | None = None, **options: Any
     Raises
     ------
     InputError
-        As for :func:`as_graph` and :func:`portpart.partition`.
+        As in :func:`as_graph` and :func:`portpart.partition`.
     ImportError
         If PyTorch is not installed.
 
@@ -153,7 +153,7 @@ def cluster_data(
     keep_inter_cluster_edges, sparse_format
         As for ``torch_geometric.loader.ClusterData``.
     **options
-        As for :func:`partition`.
+        As in :func:`partition`.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def cluster_data(
     Raises
     ------
     InputError
-        As for :func:`partition`, and for data without ``edge_index``.
+        As in :func:`partition`, and for data without ``edge_index``.
     ImportError
         If PyTorch Geometric 2.4 or newer is not installed.
 

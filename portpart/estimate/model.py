@@ -250,7 +250,7 @@ MODELS = {
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Bytes in use in each phase of a partition or a mapping.
+    """Number of bytes in use in each phase of a partition or a mapping.
 
     Attributes
     ----------
@@ -259,11 +259,11 @@ class MemoryEstimate:
     hierarchy : int
         All coarser graphs and the maps between levels.
     coarsening, refinement : int
-        Most bytes in use in the phase, graph and hierarchy included.
+        Maximum during the phase, including graph and hierarchy.
     swaps : int
-        The same for the traffic between elements and swaps of blocks, after a mapping.
+        The same for the traffic between elements and swaps of blocks after a mapping.
     session : int
-        What a session keeps besides its partitions; included in all peaks.
+        Further arrays of a session, included in all peaks.
 
     Examples
     --------

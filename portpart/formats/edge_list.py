@@ -88,9 +88,9 @@ def read_edge_list(
     path : str or PathLike
         ``-`` reads standard input.
     relabel : bool, optional
-        True: vertices are the names that occur, integers in ascending order, text in the order in
-        which it occurs.  False: names are the vertex numbers, counted from 0.  Default: True,
-        unless the file was written by portpart.
+        True: vertices are the names that occur, integers in ascending order, text in the order of
+        occurrence.  False: names are the vertex numbers, counted from 0.  Default: True, unless the
+        file was written by portpart.
     weights, symmetrize, weight_scale, columns, header, max_vertices : optional
         As in :func:`portpart.io.read`.
 

@@ -51,7 +51,7 @@ class LargeGraph(ABC):
         first, last : int
             The range may be empty.
         space : ExecutionSpace or str
-            Where the rows are to live, or the name of a device.
+            Space of the rows, or the name of a device.
 
         Returns
         -------

@@ -137,7 +137,7 @@ SPREAD = ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0
 
 
 class MeshStep(NamedTuple):
-    """A mesh, and what has become of the one before.
+    """A mesh, and its difference from the previous one.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class MeshStep(NamedTuple):
         The cell of the step before that a cell was or lies in, or, where cells were joined, the
         first of them; of the first step the cell itself.
     kept : ndarray of bool, shape (n,)
-        Whether the cell was there in the step before.
+        Whether the cell existed in the previous step.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class MeshStep(NamedTuple):
     kept: np.ndarray
 
     def play(self, ids: np.ndarray, batch: Any) -> np.ndarray:
-        """Put this step into a batch of edits of the graph of the step before.
+        """Add the difference from the previous step to a batch of edits of its graph.
 
         Parameters
         ----------

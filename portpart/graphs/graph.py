@@ -44,18 +44,18 @@ class Graph(ArcMeasures, GraphOfSpace):
     space : ExecutionSpace
         The space that owns the arrays.
     weight_scale : float
-        What edge weights were multiplied by before they were rounded, 1 where nothing was.
+        Factor by which edge weights were multiplied before rounding; 1 if they were not rounded.
     names : sequence or None
-        The name of each vertex, where vertices have names.
+        The name of each vertex, None if vertices have no names.
     global_ids : array of int32 or int64, or None
-        Ids in the whole graph, where these are some of its rows; of the heads of all arcs, too.
+        Ids in the whole graph, if this graph has some of its rows; also of the heads of all arcs.
     totals : GraphTotals or None
-        Sizes of the whole graph, where these are some of its rows.
+        Sizes of the whole graph, if this graph has some of its rows.
 
     Notes
     -----
-    Arrays in host memory that are the graph's own are read-only.  Where others can write to them
-    (``as_graph(copy=False)``, the memory of a device) each public function checks them again.
+    The graph's own arrays in host memory are read-only.  If other code can write to arrays
+    (``as_graph(copy=False)``, device memory), each public function checks them again.
 
     Examples
     --------
@@ -142,7 +142,8 @@ class Graph(ArcMeasures, GraphOfSpace):
         return offsets, targets, weights, vertex_weights
 
     def to_scipy(self) -> csr_array:
-        """Adjacency matrix as a SciPy CSR array on the host; absent weights become ones.
+        """Return the adjacency matrix as a SciPy CSR array on the host; without weights, values are
+        1.
 
         Its arrays are copies, for SciPy changes arrays in place.
         """
@@ -162,17 +163,17 @@ class Graph(ArcMeasures, GraphOfSpace):
         Parameters
         ----------
         vertices : array_like of int, shape (count,), or of bool, shape (n,)
-            Numbers of vertices, each once, or a flag for each vertex.
+            Numbers of different vertices, or a flag for each vertex.
 
         Returns
         -------
         Graph
-            Its vertex i is ``vertices[i]``; of flags, the i-th that is flagged.
+            Its vertex i is ``vertices[i]``, or with flags the i-th flagged one.
 
         Raises
         ------
         InputError
-            If one is no vertex or there twice.
+            If an entry is not a vertex or is repeated.
 
         Examples
         --------
@@ -200,7 +201,7 @@ class Graph(ArcMeasures, GraphOfSpace):
         Raises
         ------
         InputError
-            If a vertex is missing or there twice.
+            If a vertex is missing or repeated.
 
         Examples
         --------
@@ -243,8 +244,7 @@ class Graph(ArcMeasures, GraphOfSpace):
         Returns
         -------
         numpy.ndarray of int32, shape (number of cut edges, 2)
-            The ends of each edge, the smaller one first; ascending.  Parallel edges stand side by
-            side.
+            The ends of each edge, the smaller one first, in ascending order, with parallel edges.
 
         Raises
         ------

@@ -54,20 +54,20 @@ class Hypergraph(GraphOfSpace):
     net_weights : array of int32 or int64, shape (m,), or None
         None means that every net weighs 1.
     vertex_offsets, vertex_nets : array
-        The same pins the other way: the nets of each vertex, ascending.
+        The nets of each vertex in the same form, ascending.
     vertex_weights : array of int64, shape (n,), or None
         None means that every vertex weighs 1.
     space : ExecutionSpace
         The space that owns the arrays.
     repeated_pins : int
-        How many pins were left out because their net had them already.
+        Number of repeated pins, which are left out.
     names, net_names : sequence or None
-        The name of each vertex and of each net, where they have names.
+        The name of each vertex and of each net, None if they have no names.
 
     Notes
     -----
-    Nets without pins and of one pin cost nothing, and are kept so that nets keep their numbers.
-    Arrays in host memory that are the hypergraph's own are read-only.
+    Nets with fewer than two pins cost nothing; they are kept, so nets keep their numbers.
+    The hypergraph's own arrays in host memory are read-only.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class Mesh:
     offsets : ndarray of int64, shape (num_elements + 1,)
         The nodes of element e are ``nodes[offsets[e]:offsets[e + 1]]``.
     nodes : ndarray of int32
-        Nodes of all elements, none twice in one element.
+        Nodes of all elements; no element has a node twice.
     num_nodes : int
         Nodes are numbered 0 ... num_nodes - 1; some may be in no element.
     element_weights : ndarray of int64, shape (num_elements,), or None
@@ -53,10 +53,10 @@ class Mesh:
     points : ndarray of float64, shape (num_nodes, 1 to 3), or None
         Coordinates of the nodes.
     cells : tuple of blocks of cells, or None
-        All blocks that the mesh was made of, if the kinds of cells are known.  A block has the
+        All blocks of cells of the mesh, if the kinds of cells are known.  A block has the
         attributes ``kind``, meshio's name such as ``"tetra10"``; ``nodes``, an int32 array of shape
         (cells, nodes per cell); and ``first``, the number of its first element.  ``first`` is None
-        for cells of a lower dimension, which are no elements.
+        for cells of a lower dimension, which are not elements.
 
     Examples
     --------

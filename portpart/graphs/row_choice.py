@@ -50,7 +50,7 @@ def chosen_vertices(space: ExecutionSpace, vertices: Any, n: int,
     Raises
     ------
     InputError
-        If one is no vertex or there twice.
+        If an entry is not a vertex or is repeated.
     """
     given = as_array(space, vertices, what)
     if given.ndim != 1:

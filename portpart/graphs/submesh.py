@@ -32,34 +32,34 @@ M = TypeVar("M")  # Mesh, which imports this module
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Submesh(Generic[M]):
-    """What one block of a partitioned mesh works on, in host memory.
+    """The sub-mesh of one block, in host memory.
 
-    Its own elements come first, then its *ghosts*: elements of other blocks that are near own
-    ones.  Its own nodes come first, then nodes that other blocks own.  Numbers are local, from 0,
-    unless they are said to be those of the whole mesh.
+    Its own elements come first, then its *ghosts*: elements of other blocks that are close to own
+    ones.  Its own nodes come first, then nodes that other blocks own.  Numbers are local and begin
+    with 0, unless the whole mesh is mentioned.
 
     Attributes
     ----------
     block : int
     mesh : Mesh
-        The elements and nodes that the block has, with points, kinds of cells and weights.
+        The elements and nodes of the block, with points, kinds of cells and weights.
     elements : ndarray of int32, shape (mesh.num_elements,)
-        The number of each element in the whole mesh; those of own ones ascend.
+        The number of each element in the whole mesh; own elements are ascending.
     num_own : int
         Number of own elements.
     owners : ndarray of int32, shape (number of ghosts,)
-        The block of each ghost.  Ghosts stand block by block, and ascend there.
+        The block of each ghost.  Ghosts are ordered by block, then ascending.
     send, recv : dict of int to ndarray of int32, dict of int to slice
-        For each block that has own elements as ghosts their numbers, in the order in which they
-        stand there; for each block that owns ghosts the numbers of these.
+        `send`: for each block that has own elements as ghosts, their numbers in the order that they
+        have there.  `recv`: for each block that owns ghosts, their numbers.
     nodes : ndarray of int32, shape (mesh.num_nodes,)
-        The number of each node in the whole mesh; those of own ones ascend.
+        The number of each node in the whole mesh; own nodes are ascending.
     num_own_nodes : int
         Number of own nodes: each node has one owner, by :meth:`Mesh.node_part`.
     node_owners : ndarray of int32
-        The block of each node that is not own.  They stand block by block, and ascend there.
+        The block of each node that another block owns, ordered by block, then ascending.
     node_send, node_recv : dict of int to ndarray of int32, dict of int to slice
-        The same as `send` and `recv`, of nodes.
+        The same as `send` and `recv`, for nodes.
     shared : dict of int to ndarray of int32
         For each block whose own elements have nodes in common with own ones: these nodes, in the
         same order on both sides.

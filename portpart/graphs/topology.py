@@ -26,35 +26,34 @@ class Topology:
     Parameters
     ----------
     hierarchy : str or sequence of int
-        ``"4:8:6"``: 4 elements a processor, 8 processors a node, 6 nodes a machine; any number of
-        levels, from the innermost to the outermost.
+        ``"4:8:6"``: 4 elements per processor, 8 processors per node, 6 nodes; any number of levels,
+        from the innermost to the outermost.
     distances : str or sequence of int
-        ``"1:10:100"``: what a unit of communication costs between elements that share a processor,
-        only a node, only the machine.  An element is at distance 0 from itself.
+        ``"1:10:100"``: cost of a unit of communication between elements of one processor, of one
+        node, and of different nodes.  An element is at distance 0 from itself.
 
     Attributes
     ----------
     arities, level_distances : tuple of int
-        The two as numbers; one level without distances if there is a matrix.
+        `hierarchy` and `distances` as numbers; a matrix has one level without distances.
     matrix : numpy.ndarray of int64, shape (k, k), or None
         See :meth:`from_matrix`.
 
     Raises
     ------
     InputError
-        Names the level that cannot be, and what it should be.
+        If a level is invalid; the message names it.
 
     Warns
     -----
     UserWarning
-        If a level further out has a smaller distance: hwloc and Slurm name the outermost level
-        first.
+        If an outer level has a smaller distance: hwloc and Slurm list the outermost level first.
 
     Notes
     -----
     Elements are numbered so that the innermost level varies fastest: elements 0 ... 3 of a
-    ``"4:8:6"`` share the first processor.  A hierarchy takes memory for its levels only; in
-    kernels a few words for each element, and a distance a step for each level.
+    ``"4:8:6"`` share the first processor.  A hierarchy needs memory only for its levels, and on
+    devices some words for each element.
 
     Examples
     --------
@@ -83,16 +82,17 @@ class Topology:
         Parameters
         ----------
         matrix : array_like of int, shape (k, k)
-            Symmetric, not negative, zeros on the diagonal: hops of a torus, measured latencies.
+            Symmetric and not negative, with zeros on the diagonal, for example hops of a torus or
+            measured latencies.
 
         Raises
         ------
         InputError
-            Names the first entry that cannot be.
+            If an entry is invalid; the message names the first one.
 
         Notes
         -----
-        Takes k * k words of 8 bytes on every device that uses it.
+        The matrix needs 8 k * k bytes on every device that uses it.
         """
         made = object.__new__(cls)
         made.matrix = _checked_matrix(matrix)

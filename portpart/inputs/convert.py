@@ -95,7 +95,7 @@ def as_graph(
     copy: bool = True,
     space: ExecutionSpace | None = None,
 ) -> Graph:
-    """Make a :class:`Graph` of whatever holds a graph, checking it on the way.
+    """Convert an object or a file to a :class:`Graph`, and check it.
 
     Parameters
     ----------
@@ -106,44 +106,42 @@ def as_graph(
         - a tuple ``(indptr, indices)`` or ``(indptr, indices, weights)`` of one-dimensional
           arrays of any kind (NumPy, CuPy, torch, DLPack, ``__cuda_array_interface__``, buffers,
           lists);
-        - an edge list, an array of shape (m, 2) or (m, 3), the third column being weights; each
-          edge stands there once or in both directions.  Rows that could as well be the neighbours
-          of each vertex or a dense matrix are refused: :func:`from_edges` and
-          :func:`from_adjacency` say what they are;
+        - an edge list, an array of shape (m, 2), or (m, 3) with weights in the third column; it
+          has each edge in one direction or both.  Rows that could also be the neighbours of each
+          vertex or a dense matrix are an error: use :func:`from_edges` or :func:`from_adjacency`;
         - a NetworkX or igraph graph; its vertices are numbered in the order of ``obj.nodes``, and
           the nodes are the graph's ``names``;
-        - a frame (pandas, polars, pyarrow) of edges: the columns source and target, src and dst,
-          from and to, or u and v, and perhaps weight or w.  Text becomes ``names``, numbered as
-          they occur;
+        - a data frame (pandas, polars, pyarrow) of edges with the columns source and target, src
+          and dst, from and to, or u and v, and optionally weight or w.  Text becomes ``names``,
+          numbered in the order of their occurrence;
         - a path (str or PathLike), read by :func:`portpart.io.read`.
     vertex_weights : array_like of int, shape (n,), dict or str, optional
         Weights of the vertices, zero allowed.  A dict has weights by ``names``, or by numbers where
-        vertices have no names.  For a NetworkX or igraph graph also the name of a
-        node attribute, 1 where it is missing (default: no vertex weights).
+        vertices have no names.  For a NetworkX or igraph graph also the name of a node attribute; a
+        missing value counts 1 (default: no vertex weights).
     edge_weights : array_like of int, one per arc or row of `obj`, or str, optional
         Replaces the weights in `obj`; zero allowed.  For a NetworkX or igraph graph also the name
-        of an edge attribute (default ``"weight"``, used if any edge has it; 1 where it is
-        missing), for a frame that of a column.
+        of an edge attribute (default ``"weight"``, if any edge has it; a missing value counts 1),
+        for a data frame the name of a column.
     symmetrize : bool, "sum" or "max"
-        Accept a directed graph: its arcs are taken without direction.  With True, the two
-        directions of an edge must agree in weight where both are given.  ``"sum"`` adds them up:
-        a matrix A becomes A + A^T, missing weights being ones; ``"max"`` takes the larger.  Edge
-        lists are read as with True in any case.  What has no directions, a :class:`Graph` or an
-        undirected NetworkX graph, is never doubled.
+        Accept a directed graph and ignore the directions.  With True, the two directions of an edge
+        must have equal weights if both are given.  ``"sum"`` adds both, so that a matrix A becomes
+        A + A^T; ``"max"`` uses the larger weight.  Edge lists are always read as with True.
+        Undirected input, such as a :class:`Graph`, is not changed.
     weights : {"keep", "ignore", "abs", "round"} or bool, optional
-        What becomes of edge weights: ``"keep"``, the default, takes non-negative integers as they
-        are (as does True); ``"ignore"`` leaves them out (as does False); ``"round"`` multiplies
-        by `weight_scale` and rounds half to even; ``"abs"`` takes absolute values, and rounds them
-        in the same way if one is fractional.  Self loops do not count.
+        Treatment of edge weights: ``"keep"`` (default, or True) requires non-negative integers;
+        ``"ignore"`` (or False) leaves weights out; ``"round"`` multiplies by `weight_scale` and
+        rounds half to even; ``"abs"`` takes absolute values, and rounds them in the same way if one
+        is fractional.  Weights of self loops are not used.
     weight_scale : float, optional
         For ``"round"`` and ``"abs"``; default: the largest power of ten for which every rounded
         weight stays below 2**31 and their sum below 2**53.  The graph has it as ``weight_scale``.
     copy : bool
-        Copy arrays that others can write to, if the graph would share them.  Without it, and on
-        devices always, the graph shares memory where dtypes allow; then each function that takes
-        the graph checks its arrays again, so that an array changed since then is an error.
+        Copy arrays that other code can write to.  With False, and always in GPU memory, the graph
+        shares memory where dtypes allow.  Then each function that gets the graph checks its arrays
+        again.
     space : ExecutionSpace, optional
-        Where the graph is to live; default: where the arrays are.
+        Space of the graph; default: the one that has the arrays.
 
     Returns
     -------
@@ -152,20 +150,18 @@ def as_graph(
     Raises
     ------
     InputError
-        Names the first offending place: an arc without its reverse, an index out of range, a
-        decreasing offset, a negative, fractional or infinite weight, totals above 2**62.
+        If an arc has no reverse arc, an index is out of range, offsets decrease, a weight is
+        negative, fractional or infinite, or a total exceeds 2**62; the message names the place.
 
     Notes
     -----
-    Self loops are dropped: they never count in a cut.  Parallel arcs of a CSR input are kept and
-    count separately.  Building from an edge list, a NetworkX multigraph or with `symmetrize`
-    merges repeated pairs: weights add up, and without weights a repeated pair counts once
-    (with ``symmetrize="sum"`` each arc counts one).
-    Float weights must be integers in value unless `weights` says otherwise.  Weights that are all
-    one are dropped.
+    Self loops are dropped.  Parallel arcs of a CSR input are kept and count separately.  Repeated
+    pairs of an edge list, a NetworkX multigraph or with `symmetrize` are merged: their weights are
+    added, and without weights a repeated pair counts once (with ``symmetrize="sum"``, each arc
+    counts 1).  Float weights must have integer values, except with `weights`.  Weights that are all
+    1 are dropped.
 
-    The checks are one pass over the offsets and one over the arcs, run in parallel where the
-    arrays are: device arrays do not travel to the host.  Time O(n + m); merging arcs sorts them.
+    The checks run in parallel on the device of the arrays, in O(n + m); merging arcs sorts them.
 
     Examples
     --------
@@ -286,21 +282,21 @@ def _rescaled(graph: Graph, how: ArcReading) -> Graph:
 @typed_memory_errors
 def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None,
             points: Any = None) -> Mesh:
-    """Make a :class:`Mesh` of arrays or lists of elements, checking it on the way.
+    """Convert elements or a file to a :class:`Mesh`, and check it.
 
     Parameters
     ----------
     elements : Mesh, array, list, tuple, dict, object with cells, or path
         - an array of integers of shape (num_elements, nodes per element);
-        - a list of elements, each a sequence of its nodes: elements may be of several kinds;
+        - a list of elements, each a sequence of its nodes; elements may be of several kinds;
         - a tuple ``(offsets, nodes)``: element e has ``nodes[offsets[e]:offsets[e + 1]]``;
         - a dict or list of blocks as meshio has them: ``{"triangle": array, "quad": array}``,
           ``mesh.cells`` or ``mesh.cells_dict``;
         - an object with ``cells`` and ``points``, such as a ``meshio.Mesh``;
         - a path (str or PathLike), read by :func:`portpart.io.read_mesh`.
 
-        Nodes are numbered from 0.  Of blocks of several dimensions those of the largest are taken:
-        lines or triangles next to tetrahedra lie on the boundary.
+        Nodes are numbered from 0.  If blocks have several dimensions, the elements are the cells of
+        the largest one; lines or triangles next to tetrahedra lie on the boundary.
     num_nodes : int, optional
         Number of nodes; default: the number of points, else the largest node plus one.
     element_weights : array_like of int, shape (num_elements,), optional
@@ -316,9 +312,9 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
     Raises
     ------
     InputError
-        Names the first element that is at fault: a node that is negative, out of range or there
-        twice, or no node at all.  Names the block of cells whose kind is unknown, and the first
-        cell of a lower dimension whose nodes are not all in one element.
+        If a node of an element is negative, out of range or repeated, an element has no nodes, the
+        kind of a block of cells is unknown, or the nodes of a cell of a lower dimension are not all
+        in one element; the message names the first one.
     OutOfMemory
         If the memory does not suffice.
 

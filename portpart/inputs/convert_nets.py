@@ -56,7 +56,7 @@ def as_hypergraph(
     diagonal: bool = False,
     space: ExecutionSpace | None = None,
 ) -> Hypergraph:
-    """Make a :class:`Hypergraph` of whatever holds one, checking it on the way.
+    """Convert an object or a file to a :class:`Hypergraph`, and check it.
 
     Parameters
     ----------
@@ -74,38 +74,36 @@ def as_hypergraph(
           the attribute ``weight`` of nets is their weight;
         - a path (str or PathLike), read by :func:`portpart.io.read_hypergraph`.
     num_vertices : int, optional
-        Of nets of numbers.  Default: as many as there are vertex weights, else the largest pin
-        plus one.  Above 2^22 and 64 for each pin it must be said.
+        Number of vertices, if pins are numbers.  Default: the number of vertex weights, else the
+        largest pin plus one.  It is required above 2^22 vertices with more than 64 for each pin.
     net_weights : array_like of int, shape (m,), or dict, optional
         Not negative.  Default: the weights in `data`, else 1.  A dict, or a Series with such an
         index, has weights by ``net_names``, or by numbers where nets have no names.
     vertex_weights : array_like of int, shape (n,), or dict, optional
-        The same of vertices, by ``names``.
+        The same for vertices, by ``names``.
     model : {"row-net", "column-net", "fine-grain"}, optional
-        Of a matrix: columns are vertices and rows are nets (default); the other way round; or
+        Model of a matrix: columns are vertices and rows are nets (default); the reverse; or
         entries are vertices, and nets are the rows, then the columns.
     diagonal : bool
-        Of a square matrix: add the diagonal, net i gets the pin i.  Then km1 is the communication
-        volume of a product whose input and output vectors are divided alike.
+        Add the diagonal of a square matrix: net i gets the pin i.  Then km1 is the communication
+        volume of a product whose input and output vectors are divided in the same way.
     space : ExecutionSpace, optional
-        Default: where the pins are.
+        Space of the hypergraph; default: the one that has the pins.
 
     Returns
     -------
     Hypergraph
-        With its own ascending pins.  Pins that a net has several times count once
-        (``repeated_pins`` is their number).  Nets without pins or of one pin stay, and so do
-        vertices without nets.
+        Pins are ascending.  Repeated pins of a net count once (``repeated_pins`` is their number).
+        Nets with fewer than two pins and vertices without nets are kept.
 
     Raises
     ------
     InputError
-        Names the first net, pin or weight that cannot be.
+        If a net, pin or weight is invalid; the message names the first one.
 
     Notes
     -----
-    Pins are sorted, in parallel where they are: device arrays do not travel to the host.  Python
-    lists and names are read in Python.
+    Pins are sorted in parallel on their device.  Python lists and names are read in Python.
 
     Examples
     --------

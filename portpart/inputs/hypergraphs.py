@@ -39,23 +39,23 @@ def read_netlist(path: PathLike, *, top: str | None = None, format: str | None =
     Parameters
     ----------
     path : str or PathLike
-        Plain or packed; of a tar or zip file the netlist in it.  ``-`` reads standard input.
+        Plain or compressed; the netlist in a tar or zip file is also found.  ``-`` reads standard
+        input.
     top : str, optional
-        The module to take; default: the only one that no other module instantiates, of BLIF the
-        first model.  AIGER files have none.
+        The top module; default: the only one that no other module instantiates, for BLIF the first
+        model. Not for AIGER.
     format : {"verilog", "blif", "aiger"}, optional
-        Default: what the content shows, else what the suffix says, else Verilog.
+        Default: the format of the content, else that of the suffix, else Verilog.
 
     Returns
     -------
     Netlist
-        Gates in the order of the file, those inside of instances of modules after them and named
-        ``instance/gate``.
+        Gates in the order of the file, then those of instances of modules, named ``instance/gate``.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is not understood.
+        If the text is not supported; with file and line.
     InputError
         If the file cannot be read or has no module `top`.
 
@@ -126,47 +126,45 @@ def read_hypergraph(
     Parameters
     ----------
     path : str or PathLike
-        Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the hypergraph in it.
-        ``-`` reads standard input.
+        Plain or compressed with gzip, xz, bzip2 or zstd; the hypergraph in a tar or zip file is
+        also found. ``-`` reads standard input.
     format : str, optional
         ``"hmetis"``, ``"patoh"``, ``"ispd98"``, ``"bookshelf"``, ``"matrix-market"``,
-        ``"verilog"``, ``"blif"`` or ``"aiger"``.  Default: what the content shows, else what the
-        suffix says (``.hgr``, ``.u``, ``.net``, ``.netD``, ``.nets``, ``.aux``, ``.mtx``, ``.v``,
-        ``.blif``, ``.aig``, ``.aag``), else hMETIS; files that are graphs by their name or, as
-        METIS graphs, by their content are refused.
+        ``"verilog"``, ``"blif"`` or ``"aiger"``.  Default: the format of the content, else that of
+        the suffix (``.hgr``, ``.u``, ``.net``, ``.netD``, ``.nets``, ``.aux``, ``.mtx``, ``.v``,
+        ``.blif``, ``.aig``, ``.aag``), else hMETIS. Files that are graphs by their name, or METIS
+        graphs by their content, are an error.
     model, diagonal
         Matrix Market: as in :func:`portpart.as_hypergraph`.
     top : str, optional
-        Verilog and BLIF: the module to take, as in :func:`read_netlist`.
+        Verilog and BLIF: the top module, as in :func:`read_netlist`.
     ports : bool
-        Netlists: whether the bits of the ports are vertices too, after the gates and of weight 0;
-        names that occur again get underscores.
+        Netlists: whether the bits of the ports are also vertices, of weight 0, after the gates;
+        repeated names get underscores.
     max_fanout : int, optional
-        Netlists: nets that join more than ``max_fanout + 1`` vertices (clock, reset) lose their
-        pins.
+        Netlists: remove the pins of nets with more than ``max_fanout + 1`` vertices (clock, reset).
     areas : str or PathLike, optional
-        ISPD98: the ``.are`` file, Bookshelf: the ``.nodes`` file, by which vertices are weighed;
-        default: each weighs 1.  The order of Bookshelf's vertices is that of this file, else that
-        in which nets have them.  Bookshelf's ``.aux`` file names the others: nets, nodes and, in
-        a ``.wts`` file, weights of nodes and nets.  Netlists: a file with lines of a cell and its
-        area.  Areas of cells and nodes may be decimal numbers such as 3.5.  Then all of the file,
-        and weights of nodes, are multiplied by the smallest power of ten that makes areas whole.
+        ISPD98: the ``.are`` file, Bookshelf: the ``.nodes`` file, with the weights of vertices;
+        default: 1. Bookshelf's vertices have the order of this file, else that of their occurrence
+        in nets.  Bookshelf's ``.aux`` file names the others: nets, nodes and, in a ``.wts`` file,
+        weights of nodes and nets.  Netlists: a file with lines of a cell and its area.  Areas of
+        cells and nodes may be decimal numbers such as 3.5.  Then all areas of the file, and weights
+        of nodes, are multiplied by the smallest power of ten that makes areas integers.
     max_vertices : int, optional
-        Refuse hypergraphs of more vertices; default: of more than 2^22 and 16 for each byte of
-        text.  Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
+        Maximum number of vertices; default: 2^22, or 16 for each byte of text if that is more. With
+        this option, compressed files may also expand to more than 64 MiB and 1000 times their size.
     space : ExecutionSpace, optional
-        Where the hypergraph is to live; default: the CPU.
+        Space of the hypergraph; default: the CPU.
 
     Returns
     -------
     Hypergraph
-        Of a netlist or a circuit with the ``names`` of its vertices, and the ``net_names`` that
-        the file has.
+        Netlists and circuits have the ``names`` of vertices, and the ``net_names`` of the file.
 
     Raises
     ------
     GraphFormatError
-        Naming file, line and column of the first deviation.
+        For the first deviation from the format, with file, line and column.
     InputError
         If the file cannot be read, or an option does not apply to the format.
 

@@ -58,78 +58,76 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        Plain or packed with gzip, xz, bzip2 or zstd; of a tar or zip file the graph in it.  ``-``
-        reads standard input.
+        Plain or compressed with gzip, xz, bzip2 or zstd; the graph in a tar or zip file is also
+        found.  ``-`` reads standard input.
     format : str, optional
         ``"metis"``, ``"matrix-market"``, ``"edge-list"``, ``"dimacs"``, ``"npz"``,
         ``"parhip"``, ``"dense"``, ``"verilog"``, ``"blif"``, ``"aiger"``, ``"mpi-profile"``,
         ``"metis-mesh"`` or ``"meshio"``.
-        Default: what the content shows, where it allows several what the suffix says
+        Default: the format of the content or, if several are possible, that of the suffix
         (``.graph``, ``.mtx``, ``.txt``, ``.gr``, ``.npz``, ``.parhip``, ``.npy``, ``.v``,
         ``.blif``, ``.aig``, ``.msh``, ``.vtu`` ..., before ``.gz``, ``.xz``, ``.bz2`` or ``.zst``).
     symmetrize : bool, "sum" or "max", optional
         As in :func:`portpart.as_graph`.  Matrix Market files, edge lists and DIMACS files list
-        edges without direction: they are read as with True unless it says "sum" or "max".
+        edges without direction: without "sum" or "max" they are read as with True.
     weights : {"keep", "ignore", "abs", "round"} or bool, optional
-        What becomes of edge weights, as in :func:`portpart.as_graph`.  Default: given weights are
-        kept, but not the values of a real or complex matrix.  Of an edge list the third column
-        holds them.
+        Treatment of edge weights, as in :func:`portpart.as_graph`. Default: weights are kept,
+        except the values of a real or complex matrix. Edge lists have weights in the third column.
     weight_scale : float, optional
         As in :func:`portpart.as_graph`.
     relabel : bool, optional
-        Edge list: number the vertices that occur, integers in ascending order, text in the order
-        in which it occurs (default), instead of taking names as numbers from 0.  The names are the
+        Edge list: number the vertices that occur, integers in ascending order, text in the order of
+        occurrence (default). False: names are the vertex numbers, counted from 0. The names are the
         graph's ``names``.
     columns : str or sequence, optional
-        Edge list: the columns of the two ends and perhaps of the weight, by their titles or by
-        numbers from 1, as in ``"source,target,weight"`` or ``"1,2"``.  Default: those with such
-        titles, else the first ones; more than three are refused.
+        Edge list: the columns of the two ends and optionally of the weight, by titles or by numbers
+        from 1, such as ``"source,target,weight"`` or ``"1,2"``. Default: those with such titles,
+        else the first ones; with more than three columns this is an error.
     header : bool, optional
-        Edge list: whether the first line holds titles; default: if that shows.
+        Edge list: whether the first line has titles; default: if it looks like titles.
     top : str, optional
-        Verilog and BLIF: the module to take; default: the one that no other instantiates, of BLIF
-        the first.
+        Verilog and BLIF: the top module; default: the one that no other instantiates, for BLIF the
+        first.
     model : {"star", "clique"}, optional
-        Netlists: what becomes of a net, as in :meth:`portpart.io.Netlist.graph`; default: a star.
+        Netlists: edges of a net, as in :meth:`portpart.io.Netlist.graph`; default: a star.
     max_fanout : int, optional
-        Netlists: leave out nets that reach more gates, as of clock and reset; default: keep all.
+        Netlists: leave out nets that reach more gates, such as clock and reset; default: keep all.
     areas : str or PathLike, optional
         Netlists: a file with lines of a cell and its area, which are the weights of gates;
         default: each weighs 1.  Areas may be decimal numbers such as 0.798.  Then all are
-        multiplied by the smallest power of ten that makes them whole.
+        multiplied by the smallest power of ten that makes them integers.
     mesh : {"dual", "nodal"}, optional
         For meshes (METIS's, ``"metis-mesh"``, and formats of meshio): whether the vertices are
         the elements (default) or the nodes.
     common_nodes : int or "face", optional
-        Meshes: least number of nodes that adjacent elements share, or ``"face"``, see
-        :meth:`portpart.Mesh.dual_graph`; default: 1 of METIS's files, ``"face"`` of others.
+        Meshes: minimum number of nodes that adjacent elements share, or ``"face"``, see
+        :meth:`portpart.Mesh.dual_graph`; default: 1 for METIS files, ``"face"`` for others.
     max_vertices : int, optional
-        Refuse graphs of more vertices; default: of more than 2^22 and 16 for each byte of text.
-        Saying it also lets files unpack to more than 64 MiB and 1000 times their size.
+        Maximum number of vertices; default: 2^22, or 16 for each byte of text if that is more. With
+        this option, compressed files may also expand to more than 64 MiB and 1000 times their size.
     space : ExecutionSpace, optional
-        Where the graph is to live; default: the CPU.
+        Space of the graph; default: the CPU.
 
     Returns
     -------
     Graph
-        Self loops are left out.  METIS, npz and ParHIP files keep parallel edges, the others merge
-        them: weights of a repeated pair add up, the two directions of an edge must agree unless
-        `symmetrize` says otherwise.
+        Self loops are left out. Parallel edges of METIS, npz and ParHIP files are kept, those of
+        other files are merged: their weights are added. The two directions of an edge must have
+        equal weights, except with `symmetrize`.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation and what would be right; or the formats, if
-        the content can be read in two.
+        For the first deviation from the format, with file and line; or if the content can be read
+        in two formats, which the message names.
     InputError
         If the file cannot be read, or an option does not apply to the format.
 
     Notes
     -----
-    Text is read by compiled code in parallel, O(bytes); memory is about the size of the text plus
-    20 bytes per arc (METIS), 30 (lists of edges) or 100 (with weights).  Names that are not numbers
-    and quoted words are read in Python, some microseconds a line; so are netlists, see
-    :func:`read_netlist`.
+    Compiled code reads text in parallel, in O(bytes). It needs the size of the text plus about 20
+    bytes per arc (METIS), 30 (edge lists) or 100 (with weights). Names that are not numbers, quoted
+    words and netlists are read in Python, in some microseconds per line; see :func:`read_netlist`.
 
     Examples
     --------
@@ -153,7 +151,7 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
     Parameters
     ----------
     path, format, **options
-        As for :func:`read`.
+        As in :func:`read`.
 
     Returns
     -------
@@ -164,7 +162,7 @@ def read_named(path: PathLike, format: str | None = None, **options: Any) -> Nam
     Raises
     ------
     InputError
-        As for :func:`read`, and if the format has no names.
+        As in :func:`read`, and if the format has no names.
 
     Examples
     --------
@@ -298,7 +296,7 @@ def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
         need ``pip install 'portpart[mesh]'``.  Files of METIS are plain or packed, as for
         :func:`portpart.io.read`; ``-`` reads one from standard input.
     max_vertices : int, optional
-        Refuse meshes of more nodes; default: of more than 2^22 and 16 for each byte of text.
+        Maximum number of nodes; default: 2^22, or 16 for each byte of text if that is more.
 
     Returns
     -------
@@ -308,16 +306,16 @@ def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
     Raises
     ------
     GraphFormatError
-        Naming file and line of the first deviation and what would be right; for files of meshio
-        what it says.
+        For the first deviation from the format, with file and line; for files of meshio with its
+        message.
     InputError
         If the file cannot be read, if meshio is not installed, or if cells are of unknown kinds or
         mixed dimensions.
 
     Notes
     -----
-    Files of METIS 4, whose header gives a kind of element instead of a number of weights, are
-    read after that number is taken out.
+    To read a file of METIS 4, whose header has a kind of element instead of a number of weights,
+    remove that number.
 
     Examples
     --------

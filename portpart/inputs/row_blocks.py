@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowBlock:
-    """The rows of one block, for products with a vector whose entries belong to blocks, too.
+    """The rows of one block, for products with a vector that is divided in the same way.
 
-    A *ghost* is a vector entry of another block that a row of this one needs.
+    A *ghost* is a vector entry of another block that a row of this block needs.
 
     Attributes
     ----------
     block : int
     matrix : sparse matrix, shape (len(rows), len(columns))
-        The rows, in CSR form of the library that the whole matrix came from.
+        The rows in CSR form, of the same library as the whole matrix.
     rows : array of int32
         The number of each row in the whole matrix, ascending.
     columns : array of int32
@@ -46,10 +46,10 @@ class RowBlock:
     num_own : int
         Number of vector entries of this block.
     owners : array of int32, shape (number of ghosts,)
-        The block of each ghost.  Ghosts stand block by block, and ascend there.
+        The block of each ghost.  Ghosts are ordered by block, then ascending.
     send : dict of int to array of int32
-        For each block that needs entries of this one: their local numbers, in the order in which
-        they stand there.
+        For each block that needs entries of this one: their local numbers, in the order
+        that they have there.
     recv : dict of int to slice
         For each block that owns ghosts: their local numbers.
 
@@ -81,7 +81,7 @@ class RowBlock:
 
     @property
     def neighbours(self) -> list[int]:
-        """The blocks that this one sends to or gets something from, ascending."""
+        """The blocks that exchange values with this one, ascending."""
         return sorted({*self.send, *self.recv})
 
     def _repr_html_(self) -> str:
@@ -97,12 +97,12 @@ class RowBlock:
 @typed_memory_errors
 def row_blocks(matrix: Any, part: Any, column_part: Any = None, *,
                k: int | None = None) -> list[RowBlock]:
-    """Divide the rows of a sparse matrix as a partition says, with what blocks need of each other.
+    """Divide a sparse matrix into the rows of each block, with ghosts and send lists.
 
     Parameters
     ----------
     matrix : SciPy or CuPy sparse matrix or array, shape (m, n)
-        Of any type of values.  Stored zeros count as entries.
+        With values of any type.  Stored zeros count as entries.
     part : array_like of int, shape (m,), dict, PartitionResult or Session
         Block of each row, 0 ... k - 1.
     column_part : array_like of int, shape (n,), optional
@@ -126,11 +126,12 @@ def row_blocks(matrix: Any, part: Any, column_part: Any = None, *,
 
     Notes
     -----
-    The vector entries that all blocks send, counted once for each block that gets one, are ``km1``
-    of the hypergraph ``as_hypergraph(matrix, model="column-net", diagonal=True)`` if the matrix is
-    square and the vector is divided as the rows are.
+    The total number of vector entries that blocks send is ``km1`` of the hypergraph
+    ``as_hypergraph(matrix, model="column-net", diagonal=True)`` if the matrix is square and the
+    vector is divided as the rows are.
 
-    Work is done where the matrix is, in parallel.  The result does not depend on the device.
+    The work is done on the device of the matrix, in parallel.  The result does not depend on the
+    device.
 
     Examples
     --------

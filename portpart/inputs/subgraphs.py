@@ -42,28 +42,28 @@ MAX_HALO = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Subgraph:
-    """What one block works on.  Its own vertices come first, then its ghosts.
+    """The sub-graph of one block.  Its own vertices come first, then its ghosts.
 
-    A *ghost* is a vertex of another block that is near an own one.  Arrays are in the memory of the
-    graph.
+    A *ghost* is a vertex of another block that is close to an own one.  Arrays are in the memory of
+    the graph.
 
     Attributes
     ----------
     block : int
     graph : Graph or Hypergraph
-        The vertices that the block has, numbered from 0, and what joins them.
+        The vertices of the block, numbered from 0, and the edges or nets between them.
     vertices : array of int32, shape (graph.num_vertices,)
-        The number of each of them in the whole graph; those of own vertices ascend.
+        The number of each of them in the whole graph; own vertices are ascending.
     num_own : int
     owners : array of int32, shape (number of ghosts,)
-        The block of each ghost.  Ghosts stand block by block, and ascend there.
+        The block of each ghost.  Ghosts are ordered by block, then ascending.
     send : dict of int to array of int32
-        For each block that has own vertices as ghosts: their local numbers, in the order in which
-        they stand there.
+        For each block that has own vertices as ghosts: their local numbers, in the order
+        that they have there.
     recv : dict of int to slice
         For each block that owns ghosts: their local numbers.
     nets : array of int32, or None
-        Of a hypergraph, the number of each net in the whole.
+        The number of each net in the whole hypergraph.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Subgraph:
 
     @property
     def neighbours(self) -> list[int]:
-        """The blocks that this one sends to or gets something from, ascending."""
+        """The blocks that exchange values with this one, ascending."""
         return sorted({*self.send, *self.recv})
 
     def _repr_html_(self) -> str:
@@ -109,16 +109,16 @@ class Subgraph:
 
 @typed_memory_errors
 def subgraphs(graph: Any, part: Any, halo: int = 1, *, k: int | None = None) -> list[Subgraph]:
-    """Divide a graph or hypergraph as a partition says, with what blocks need of each other.
+    """Divide a graph or hypergraph into the sub-graphs of its blocks, with ghosts and send lists.
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever `as_graph` takes
+    graph : Graph, Hypergraph or any other input of `as_graph`
     part : array_like of int, shape (n,), dict, PartitionResult or Session
         Block of each vertex, 0 ... k - 1.
     halo : int, default 1
-        A block gets the vertices of other blocks that are at most this many edges, or nets, away
-        from one of its vertices.  With 0 it gets only its own vertices.
+        A block gets as ghosts the vertices of other blocks whose distance from one of its vertices
+        is at most this number of edges or nets.  With 0 it has no ghosts.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block plus one.
 
@@ -136,13 +136,12 @@ def subgraphs(graph: Any, part: Any, halo: int = 1, *, k: int | None = None) -> 
 
     Notes
     -----
-    The graph of a block has all edges between the vertices that it has, so with a halo the rows of
-    own vertices are complete.  A hypergraph has the nets of own vertices, and of ghosts that are
-    less than `halo` nets away, with those of their pins that the block has: all, with a halo.
-    Self loops and names are those of the graph.
+    The graph of a block has all edges between its vertices, so with a halo the rows of own vertices
+    are complete.  A hypergraph has the nets of own vertices and of ghosts that are less than `halo`
+    nets away, with the pins that the block has; with a halo these are all pins.  Names are kept.
 
-    Work is done where the graph is, in parallel: O(m log n) for the rows of own vertices and of
-    ghosts.  The result does not depend on the device.
+    The work is done on the device of the graph, in parallel, in O(m log n) for the rows of own
+    vertices and ghosts.  The result does not depend on the device.
 
     Examples
     --------

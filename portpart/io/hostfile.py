@@ -48,7 +48,7 @@ class Host(NamedTuple):
     ----------
     name : str
     slots : int or None
-        Processes that may run there; None if the file does not say.
+        Number of processes that may run there, None if the file has no number.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def read_hosts(path: PathLike) -> list[Host]:
     ----------
     path : str or PathLike
         A hostfile of Open MPI, MPICH (Hydra) or Intel MPI, a machinefile with a line for each
-        process, names parted by blanks, commas or lines, or a node list as in
+        process, names separated by blanks, commas or lines, or a node list as in
         ``SLURM_JOB_NODELIST``; ``-`` reads standard input.
 
     Returns
@@ -79,8 +79,8 @@ def read_hosts(path: PathLike) -> list[Host]:
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is not a name, of an unknown key, or of slots that contradict
-        each other.
+        For an invalid name, an unknown key, or slots that contradict each other; with file and
+        line.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def read_hosts(path: PathLike) -> list[Host]:
 
 
 def expand_nodelist(text: str) -> list[str]:
-    """Names that a node list of Slurm stands for; numbers keep their leading zeros.
+    """Expand a node list of Slurm to names; numbers keep their leading zeros.
 
     Parameters
     ----------

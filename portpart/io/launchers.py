@@ -38,29 +38,29 @@ def write_slurm_hostfile(part: Any, topology: Topology, path: PathLike, *,
     hosts : sequence of str or Host
         Names of the nodes, as Slurm has them.
     node_levels : int, optional
-        Levels of the hierarchy that lie inside a node, as for :func:`write_rankfile`.
+        Levels of the hierarchy that lie inside a node, as in :func:`write_rankfile`.
     cpus : sequence of int, optional
-        Number by which the operating system knows each element of a node, as
-        :func:`read_machine` finds it; default: 0, 1, 2 ...
+        The operating system's number of each element of a node, as in :func:`read_machine`;
+        default: 0, 1, 2 ...
     oversubscribe : bool, default False
         Allow several ranks on one element.
 
     Returns
     -------
     str or None
-        The value of ``--cpu-bind``, ``map_cpu:0,1,4``.  Slurm uses one list for all nodes: None if
-        the ranks of two nodes need different ones, whichever equal cores and sockets change places.
+        The value of ``--cpu-bind``, ``map_cpu:0,1,4``.  Slurm uses one list for all nodes; None if
+        two nodes need different lists, however equal cores and sockets are exchanged.
 
     Raises
     ------
     InputError
-        As :func:`write_rankfile`; if `cpus` does not fit, or there are no names of hosts.
+        As in :func:`write_rankfile`, or if `cpus` has the wrong length or host names are missing.
 
     Notes
     -----
     ``SLURM_HOSTFILE=hosts srun -n N --distribution=arbitrary --cpu-bind=map_cpu:...`` starts the
-    ranks.  Where None is returned, ``part % elements_of_a_node`` is the core of each rank, to which
-    a script can bind it by its ``SLURM_PROCID``.
+    ranks.  If the function returns None, ``part % elements_of_a_node`` is the core of each rank,
+    and a script can bind each rank by its ``SLURM_PROCID``.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def write_rank_order(part: Any, topology: Topology, path: PathLike, *,
         Cray MPICH reads ``MPICH_RANK_ORDER`` in the working directory, or the file that
         ``MPICH_RANK_REORDER_FILE`` names; ``-`` is standard output.
     node_levels, cpus
-        As for :func:`write_slurm_hostfile`.
+        As in :func:`write_slurm_hostfile`.
 
     Returns
     -------
@@ -106,8 +106,8 @@ def write_rank_order(part: Any, topology: Topology, path: PathLike, *,
     Raises
     ------
     InputError
-        As :func:`write_rankfile`; or if a node that is not the last in use has more or fewer ranks
-        than the first: the launcher starts the same number on each.
+        As in :func:`write_rankfile`, or if nodes have different numbers of ranks, except the last
+        one in use: the launcher starts the same number on each.
 
     Notes
     -----

@@ -17,14 +17,14 @@ class Machine(NamedTuple):
     Attributes
     ----------
     topology : Topology
-        Its levels, with a distance for each.
+        Levels of the machine, with a distance for each.
     node_levels : int
-        How many levels lie inside a node, as :func:`write_rankfile` takes it.
+        Number of levels inside a node, for :func:`write_rankfile`.
     cpus : tuple of int
         The number by which the operating system knows the first CPU of each core of a node, in the
         order of elements.
     level_names : tuple of str
-        What the parts of each level share, such as ``"L3 cache"``; the innermost first.
+        Resource that the parts of each level share, such as ``"L3 cache"``; innermost level first.
 
     Examples
     --------
@@ -41,15 +41,15 @@ class Machine(NamedTuple):
 
 
 def read_machine(path: PathLike, *, nodes: int = 1, distances: Any = None) -> Machine:
-    """Read the machine of equal nodes that a file or a folder describes.
+    """Read a machine of equal nodes from a file or a folder.
 
     Parameters
     ----------
     path : str or PathLike
-        An XML file of hwloc (``lstopo node.xml``), plain or packed, ``-`` for standard input; or a
-        folder: ``/sys`` of Linux, or a copy of it.
+        An XML file of hwloc (``lstopo node.xml``), plain or compressed, ``-`` for standard input;
+        or a folder: ``/sys`` of Linux, or a copy of it.
     nodes : int, default 1
-        How many such nodes there are.
+        Number of nodes.
     distances : str or sequence of int, optional
         The distance of each level, as for :class:`portpart.Topology`; default: 1, 10, 100 ...
 
@@ -62,8 +62,8 @@ def read_machine(path: PathLike, *, nodes: int = 1, distances: Any = None) -> Ma
     Raises
     ------
     GraphFormatError
-        Naming the file, and the line of XML, if it describes no node, or one whose parts differ in
-        size.
+        If the file describes no node, or one whose parts differ in size; with the file, and the
+        line of XML.
     InputError
         If it cannot be read, or `nodes` or `distances` do not fit.
 

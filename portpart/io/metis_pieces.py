@@ -71,7 +71,7 @@ def piece_of(name: str, file: BinaryIO, body: int, rank: int, size: int,
     body : int
         The byte at which the lines begin.
     rank, size : int
-        Which of how many pieces; they have about the same number of bytes.
+        Number of the piece, and number of pieces, which have about the same number of bytes.
     limit : int, optional
         See `Source`.
 
@@ -138,7 +138,7 @@ class MetisPiece:
     Attributes
     ----------
     num_vertices, num_edges : int
-        Of the whole graph, as the first line says.
+        Sizes of the whole graph, from the first line.
     num_lines, num_words : int
         Lines of vertices in this piece, and numbers on them.
 
@@ -165,9 +165,9 @@ class MetisPiece:
         Parameters
         ----------
         lines_before : int
-            The lines of all pieces before this one, by their `num_lines`.
+            Number of lines of all previous pieces, from their `num_lines`.
         space : ExecutionSpace or str
-            Where the rows are to live, or the name of a device.
+            Space of the rows, or the name of a device.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class MetisPiece:
             body.refuse(problem.vertex, f"{problem} (vertices numbered from 0)")
 
     def check_totals(self, num_lines: int, num_words: int, num_arcs: int) -> None:
-        """Compare what all pieces hold together with the first line of the file.
+        """Compare the totals of all pieces with the first line of the file.
 
         Parameters
         ----------
@@ -236,11 +236,11 @@ def open_metis_piece(path: PathLike, rank: int, size: int,
     Parameters
     ----------
     path : str or PathLike
-        A METIS file that is not packed.
+        A METIS file that is not compressed.
     rank, size : int
         Which of how many pieces; they have about the same number of bytes.
     max_vertices : int, optional
-        As for :func:`read`.
+        As in :func:`read`.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def open_metis_piece(path: PathLike, rank: int, size: int,
     Raises
     ------
     GraphFormatError
-        If the file is packed, or its first line is not that of a METIS file.
+        If the file is compressed, or its first line is not that of a METIS file.
     InputError
         If the file cannot be read, or there is no such piece.
 

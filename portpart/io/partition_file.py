@@ -45,12 +45,12 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     path : str or PathLike
         Plain, ``.gz``, ``.xz`` or ``.bz2``; ``-`` reads standard input.
     num_vertices : int, optional
-        Number of lines that must be there.  Where it is known a packed file may unpack to more
-        than 1000 times its size, as those of few blocks do.
+        Required number of lines. With it, a compressed file may also expand to more than 1000 times
+        its size, as files with few blocks do.
     free : bool, default False
-        Accept -1, a vertex that is in no block, as in hMETIS's files of fixed vertices.  Where
-        `num_vertices` is known the lines may also hold a vertex and its block, in any order; the
-        vertices that are missing are in no block.
+        Accept -1 for a vertex without a block, as in hMETIS's files of fixed vertices. With
+        `num_vertices`, lines may also have a vertex and its block, in any order; missing vertices
+        get -1.
     first : int, default 1
         Number of the first vertex in such pairs.
 
@@ -61,7 +61,7 @@ def read_partition(path: PathLike, num_vertices: int | None = None, *, free: boo
     Raises
     ------
     GraphFormatError
-        Naming file and line of what is no block number or vertex, or the wrong number of lines.
+        For an invalid block number or vertex, or a wrong number of lines; with file and line.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def write_partition(part: Any, path: PathLike) -> None:
     part : array_like of int, shape (n,), PartitionResult or Session
         Device arrays are copied to the host.
     path : str or PathLike
-        The file is complete or not there.
+        The file is written completely or not at all.
 
     Examples
     --------
@@ -144,11 +144,11 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     Parameters
     ----------
     path : str or PathLike
-        As for :func:`read_partition`.
+        As in :func:`read_partition`.
     names : sequence of str or int, shape (n,)
-        The name of each vertex; the file's lines may come in another order.
+        The name of each vertex. The lines of the file may have another order.
     free : bool, default False
-        Accept -1, a vertex that is in no block, and take it for the vertices that are missing.
+        Accept -1 for a vertex without a block. Missing vertices also get -1.
 
     Returns
     -------
@@ -157,8 +157,8 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     Raises
     ------
     GraphFormatError
-        Naming file and line of an unknown or repeated name, of a wrong block number, or of a
-        vertex that is missing.
+        For an unknown or repeated name, an invalid block number or a missing vertex; with file and
+        line.
 
     Examples
     --------
@@ -205,13 +205,12 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
     part : array_like of int, shape (n,), PartitionResult or Session
         Device arrays are copied to the host.
     path : str or PathLike
-        The file is complete or not there.
+        The file is written completely or not at all.
 
     Raises
     ------
     InputError
-        If names could not be distinguished in the file, or one has a line break; blanks around a
-        name do not count.
+        If two names are equal without blanks around them, or a name has a line break.
 
     Examples
     --------

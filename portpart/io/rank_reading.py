@@ -47,7 +47,7 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
     path : str or PathLike
         A file, or a folder of ``.npy`` files, that all ranks can read.  ParHIP files, ``.npz``
         archives that are not compressed, such folders, and METIS files (``.graph``) that are not
-        packed are read in parallel.  Rank 0 reads all others and sends each rank its rows, with
+        compressed are read in parallel.  Rank 0 reads all others and sends each rank its rows, with
         a warning.
     format : str, optional
         As in :func:`portpart.io.read`.
@@ -72,7 +72,7 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
         On all ranks, if a rank cannot read the file, an arc has no reverse arc, or some ranks work
         on GPUs and others do not.
     CommunicationError
-        If `comm` is neither, or this process is none of the ranks.
+        If `comm` is of another type, or this process is not one of its ranks.
     DeviceUnavailable
         If mpi4py is missing, or on all ranks, if one cannot use its device.
     OutOfMemory
@@ -81,7 +81,7 @@ def read_distributed(path: PathLike, format: str | None = None, *, comm: Any,
     Warns
     -----
     UserWarning
-        On rank 0, if it reads the whole file, or as of :func:`portpart.distributed_graph`.
+        On rank 0, if it reads the whole file, or as in :func:`portpart.distributed_graph`.
 
     Examples
     --------

@@ -29,8 +29,8 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
                    node_levels: int | None = None, oversubscribe: bool = False) -> None:
     """Write a mapping as a rankfile for ``mpirun --rankfile``: vertex i is rank i.
 
-    What is mapped is the graph of the processes, with a vertex for each rank, not that of a mesh
-    whose blocks become processes.
+    The mapping must be one of the graph of the processes, with a vertex for each rank, not of a
+    mesh whose blocks become processes.
 
     Parameters
     ----------
@@ -40,20 +40,19 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     path : str or PathLike
         ``-`` is standard output.
     hosts : sequence of str or Host, optional
-        Names of the nodes, or what :func:`read_hosts` gives; by default ``+n0``, ``+n1`` ...: the
-        nodes of the job in their order, which Open MPI knows inside a batch allocation only.
+        Names of the nodes, or the result of :func:`read_hosts`; default: ``+n0``, ``+n1`` ..., the
+        nodes of the job in their order, which Open MPI knows only inside a batch job.
     node_levels : int, optional
-        Levels of the hierarchy that lie inside a node; by default the two innermost, cores and
-        sockets.  With a matrix of distances there are none: every element is a node.
+        Number of levels inside a node; default: 2, cores and sockets. With a matrix of distances it
+        is 0: every element is a node.
     oversubscribe : bool, default False
         Allow several ranks on one element.
 
     Raises
     ------
     InputError
-        If an element gets several ranks, unless `oversubscribe` allows it; if there are too few
-        hosts, one comes twice, or has fewer slots than the elements of a node; or if there are
-        fewer levels.
+        If an element gets several ranks without `oversubscribe`; if there are too few hosts, a host
+        is repeated or has fewer slots than a node has elements; or if the machine has fewer levels.
 
     Warns
     -----

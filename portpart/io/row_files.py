@@ -40,7 +40,7 @@ MAX_VERTEX_COST = 2**20
 
 
 class RowFile:
-    """A graph in a file of which ranges of rows are read; :func:`open_rows` opens one.
+    """A graph file whose rows can be read by ranges, as :func:`open_rows` returns it.
 
     Every rank opens the file and reads its range.  A context manager that closes the file.
 
@@ -87,19 +87,19 @@ class RowFile:
         first, last : int
             The range may be empty.
         space : ExecutionSpace or str
-            Where the rows are to live, or the name of a device.
+            Space of the rows, or the name of a device.
 
         Returns
         -------
         Rows
-            Without self loops.  Parallel edges are kept.  Weights have the type that the file has
-            them in, so that those of all ranges have the same type.
+            Without self loops. Parallel edges are kept. Weights have the type of the file, which is
+            the same for all ranges.
 
         Raises
         ------
         GraphFormatError
-            If offsets descend, a target is no vertex or a weight is negative.  Whether all arcs
-            have reverse arcs is not checked, nor are checksums of archives.
+            If offsets decrease, a target is not a vertex or a weight is negative. Reverse arcs and
+            checksums of archives are not checked.
         InputError
             If there is no such range.
         """
@@ -127,7 +127,7 @@ class RowFile:
         ----------
         size : int
         vertex_cost : int
-            A vertex counts as much as this many arcs.
+            Number of arcs that a vertex counts as.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class RowFile:
 
 
 def open_rows(path: PathLike) -> RowFile:
-    """Open a file of which ranges of rows can be read.
+    """Open a graph file to read ranges of its rows.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def open_rows(path: PathLike) -> RowFile:
     Raises
     ------
     GraphFormatError
-        If the file is in another format, or its size is not what its begin says.
+        If the file is in another format, or its size contradicts its header.
     InputError
         If the file cannot be read.
 

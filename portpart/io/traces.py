@@ -47,39 +47,38 @@ def read_edits(path: PathLike, netlist: Netlist, *, model: str = "hypergraph",
     Parameters
     ----------
     path : str or PathLike
-        An ``.ops`` file, plain or packed.  ``-`` reads standard input.
+        An ``.ops`` file, plain or compressed.  ``-`` reads standard input.
     netlist : Netlist
-        What the trace begins with.
+        The netlist before the first edit.
     model : {"hypergraph", "star"}
-        What is edited.  Hypergraph: the vertices are gates and ports, and those on a net are its
-        pins; two pins of a gate on a net count once.  Star: a graph of the same vertices.  Each net
-        joins its driver by edges of weight 1 to all others on it; weights of several nets between
-        the same two add up.  The driver is an input port or the gate whose pin drives the net, of
-        several the first vertex; where none is known, the first vertex on the net.  If the driver
-        is disconnected, all edges of the net change.
+        Hypergraph: the vertices are gates and ports, and those on a net are its pins; two pins of a
+        gate on a net count once. Star: a graph of the same vertices, with edges of weight 1 from
+        the driver of each net to all others on it; weights of several nets are added. The driver is
+        an input port or the gate whose pin drives the net, the first of several; without a known
+        driver, the first vertex on the net.  If the driver is disconnected, all edges of the net
+        change.
     areas : mapping of str to int, or path, optional
-        Weight of a gate of each cell, or a file of them as in :func:`read`; ports weigh nothing
-        then, and ``repower_gate`` changes weights.  Default: all vertices weigh 1.
+        Weight of a gate of each cell, or a file of them as in :func:`read`. Then ports weigh 0, and
+        ``repower_gate`` changes weights.  Default: all vertices weigh 1.
 
     Returns
     -------
     NetlistEdits
-        `graph` is what the netlist is before, `rounds` divides the lines, `play` puts those of a
-        round into a batch.
+        `graph` is the netlist before the edits, `rounds` divides the lines, `play` adds those of a
+        round to a batch.
 
     Raises
     ------
     GraphFormatError
-        Naming file and line of a command that is not understood, or cannot be applied to the
-        netlist as it is by then.
+        If a command is unknown or cannot be applied at its place; with file and line.
     InputError
-        If the file cannot be read, or `netlist` is none.
+        If the file cannot be read, or `netlist` is not a netlist.
 
     Notes
     -----
     O(bytes of the trace + pins of the netlist), in Python for the former: 100,000 lines take about
-    half a second.  Removing a gate or a net disconnects its pins, and connecting a pin that is
-    connected disconnects it first, as in timers.
+    half a second.  Removing a gate or a net disconnects its pins. A connected pin is disconnected
+    before it is connected again.
 
     Examples
     --------

@@ -34,15 +34,15 @@ KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with
 
 
 def write(graph: Any, path: PathLike, format: str | None = None) -> None:
-    """Write a graph file, packed if the suffix says so; ``-`` writes to standard output.
+    """Write a graph file, compressed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or any other input of `as_graph`
         A graph on a GPU is copied to the host.
     path : str or PathLike
     format : str, optional
-        As for :func:`read`; needed for ``-``.
+        As in :func:`read`; needed for ``-``.
 
     Raises
     ------
@@ -52,18 +52,18 @@ def write(graph: Any, path: PathLike, format: str | None = None) -> None:
     Warns
     -----
     UserWarning
-        If vertices have names that the file will not have: edge lists and npz files keep them.
+        If vertices have names and the format has none: edge lists and npz files keep them.
 
     Notes
     -----
-    The file is written under a temporary name in the same folder and then renamed: it is complete
-    or not there.  METIS, npz and ParHIP files keep parallel edges.  The other formats merge them
-    when they are read, weights adding up: parallel edges without weights are written as one whose
-    weight is their number, so every partition keeps its cut.
+    The file is written to a temporary name in the same folder and then renamed, so it is never
+    incomplete. METIS, npz and ParHIP files keep parallel edges. For the other formats parallel
+    edges without weights are written as one edge whose weight is their number, so cuts stay the
+    same.
 
-    An edge list of a graph with names has these.  Readers number vertices as they occur, or by
-    their names if these are integers.  A vertex that would not occur in its turn, as it has no edge
-    for example, stands there as a loop of weight 0, which readers leave out.
+    An edge list has the names of the vertices. Readers number vertices in the order of occurrence,
+    or by their names if these are integers. A vertex that would not occur in its order, for example
+    one without an edge, is written as a loop of weight 0, which readers leave out.
 
     Examples
     --------
@@ -111,14 +111,14 @@ def _warn_of_names(graph: Graph, format: str, stacklevel: int) -> None:
 
 
 def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
-    """Write an hMETIS file, packed if the suffix says so; ``-`` writes to standard output.
+    """Write an hMETIS file, compressed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
     ----------
-    hypergraph : Hypergraph or whatever :func:`portpart.as_hypergraph` takes
+    hypergraph : Hypergraph or any other input of :func:`portpart.as_hypergraph`
         A hypergraph on a GPU is copied to the host.
     path : str or PathLike
-        The file is complete or not there.  A suffix of another format is refused.
+        The file is written completely or not at all.  A suffix of another format is refused.
 
     Raises
     ------
@@ -128,12 +128,12 @@ def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
     Warns
     -----
     UserWarning
-        If vertices have names, which hMETIS files have not.
+        If vertices have names: hMETIS files do not.
 
     Notes
     -----
-    Pins are written ascending, each once.  A net without pins or weight is a blank line, which
-    :func:`read_hypergraph` reads; other programs may not.
+    Pins are written in ascending order, each once. A net without pins or weight is a blank line,
+    which other programs may not accept.
 
     Examples
     --------
@@ -176,12 +176,12 @@ def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = N
 
     Parameters
     ----------
-    mesh : Mesh or whatever :func:`portpart.as_mesh` takes
-        Of a ``meshio.Mesh`` a VTK file has all data.
+    mesh : Mesh or any other input of :func:`portpart.as_mesh`
+        A VTK file has all data of a ``meshio.Mesh``.
     path : str or PathLike
         ``.mesh`` is a METIS file; ``-`` writes that to standard output.  ``.vtu`` is a file of VTK,
         for ParaView; it needs points, kinds of cells and ``pip install 'portpart[mesh]'``.  Both
-        are packed if ``.gz`` or the like follows.  Another suffix is refused.
+        are compressed with a further suffix such as ``.gz``. Other suffixes are an error.
     part : array_like of int, shape (num_elements,), PartitionResult or Session, optional
         Block of each element: the cell data ``block`` of a VTK file, see
         :meth:`portpart.Mesh.cell_data`.
@@ -191,13 +191,13 @@ def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = N
     Raises
     ------
     InputError
-        If the suffix is another, the mesh or the part is malformed, the format cannot hold them,
-        or the file cannot be written.
+        If the suffix, the mesh or the part is invalid, the format does not support them, or the
+        file cannot be written.
 
     Notes
     -----
-    The file is written under a temporary name in the same folder and then renamed: it is complete
-    or not there.
+    The file is written to a temporary name in the same folder and then renamed, so it is never
+    incomplete.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def refuse_unwritable(mesh: Any, file: str) -> None:
 
 @typed_memory_errors
 def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str]:
-    """Write sub-meshes as files of VTK, one for each block, and one that names them all.
+    """Write sub-meshes as VTK files: one for each block, and one that names them.
 
     Parameters
     ----------
@@ -274,11 +274,10 @@ def write_submeshes(pieces: Sequence[Submesh[Mesh]], path: PathLike) -> list[str
 
     Notes
     -----
-    Cells have ``block``, the block that owns them, ``GlobalElementId``, their numbers in the whole
-    mesh, -1 of cells of a lower dimension, and ``vtkGhostType``, 1 of ghosts; points have
-    ``GlobalNodeId`` and ``vtkGhostType``.
-    All files are written to a temporary folder in the same place and then renamed: if one cannot be
-    written, the old ones stay.
+    Cells have ``block``, their owner, ``GlobalElementId``, their numbers in the whole mesh (-1 for
+    cells of a lower dimension), and ``vtkGhostType``, 1 for ghosts. Points have ``GlobalNodeId``
+    and ``vtkGhostType``. All files are written to a temporary folder in the same place and then
+    renamed, so old files stay if one cannot be written.
 
     Examples
     --------

@@ -30,8 +30,8 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
     k : int
         Number of blocks.
     imbalance : float, int, Fraction, Decimal or str
-        Taken as the decimal that was written: 0.03 means 3/100, not the nearest binary number.
-        ``"3%"`` and ``"1/3"`` are numbers, too; at most 1,000 digits and exponents of 400.
+        Read as the decimal that was written: 0.03 means 3/100, not the nearest binary number.
+        ``"3%"`` and ``"1/3"`` are also accepted, with at most 1,000 digits and exponents of 400.
 
     Returns
     -------
@@ -79,15 +79,15 @@ def block_weight_limits(total_weight: int, k: int, imbalance: Any = 0.03,
 
 
 def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
-    """What each block weighs in perfect balance, rounded up: ``ceil(total_weight * share_b)``.
+    """Weight of each block in perfect balance, rounded up: ``ceil(total_weight * share_b)``.
 
     Parameters
     ----------
     total_weight, k : int
     target : array_like, shape (k,), optional
-        Integers or fractions of at least 0, of which only the ratios count: share_b is
-        ``target[b] / sum(target)``, in exact arithmetic.  Numbers are taken as the decimals that
-        were written.  By default all shares are equal.
+        Integers or fractions of at least 0; only their ratios count: share_b is ``target[b] /
+        sum(target)``, in exact arithmetic. Numbers are read as the decimals that were written. By
+        default all shares are equal.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
     Raises
     ------
     InputError
-        If `target` does not hold `k` finite numbers of at least 0, or all are 0.
+        If `target` does not have `k` finite numbers of at least 0, or all are 0.
 
     Examples
     --------
@@ -164,10 +164,10 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
+    graph : Graph or any other input of `as_graph`, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
-        ranks make the call, the blocks of the rank's vertices.
+        Block of each vertex; device arrays are copied to the host.  For a RankGraph, all
+        ranks make the call, each with the blocks of its vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
 
@@ -193,10 +193,10 @@ def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
+    graph : Graph or any other input of `as_graph`, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
-        ranks make the call, the blocks of the rank's vertices.
+        Block of each vertex; device arrays are copied to the host.  For a RankGraph, all
+        ranks make the call, each with the blocks of its vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
 
@@ -222,10 +222,10 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
+    graph : Graph or any other input of `as_graph`, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
-        ranks make the call, the blocks of the rank's vertices.
+        Block of each vertex; device arrays are copied to the host.  For a RankGraph, all
+        ranks make the call, each with the blocks of its vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     target : array_like, shape (k,), optional
@@ -251,10 +251,10 @@ def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
+    graph : Graph or any other input of `as_graph`, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
-        ranks make the call, the blocks of the rank's vertices.
+        Block of each vertex; device arrays are copied to the host.  For a RankGraph, all
+        ranks make the call, each with the blocks of its vertices.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     imbalance, target

@@ -100,7 +100,7 @@ def of_weights(weights: np.ndarray, target: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class HypergraphEvaluation(Report):
-    """What a partition is worth; made by :func:`evaluate`, prints readably.
+    """Metrics of a partition, as :func:`evaluate` returns them.
 
     Attributes
     ----------
@@ -108,10 +108,11 @@ class HypergraphEvaluation(Report):
     cut : int
         Weight of the nets in several blocks.
     km1, soed : int
-        The same with each net times its blocks less one, and times its blocks.
+        Sum of weight times (blocks - 1), and of weight times blocks, over the nets in several
+        blocks.
     imbalance : float
-        Heaviest block over ``ceil(W / k)``, less one; with a target the largest of the blocks'
-        weights over their targets, less one.
+        Weight of the heaviest block divided by ``ceil(W / k)``, minus one; with a target the
+        largest ``weight_b / ceil(target_b) - 1``.
     block_weights : ndarray of int64, shape (k,)
     max_block_weight, min_block_weight : int
     empty_blocks : int
@@ -121,9 +122,9 @@ class HypergraphEvaluation(Report):
     absorption : float
         As :func:`absorption` has it.
     connectivity : ndarray of int64, shape (k + 1,)
-        How many nets reach 0, 1 ... k blocks.
+        Number of nets with pins in 0, 1 ... k blocks.
     target : array_like, optional
-        What the evaluation was made with.
+        The `target` of the evaluation.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(Report):
-    """What a partition is worth; made by :func:`evaluate`, prints readably.
+    """Metrics of a partition, as :func:`evaluate` returns them.
 
     Attributes
     ----------
@@ -174,8 +175,8 @@ class Evaluation(Report):
     cut : int
         Weight of the edges between blocks, each once.
     imbalance : float
-        Heaviest block over ``ceil(W / k)``, less one; with a target the largest of the blocks'
-        weights over their targets, less one.
+        Weight of the heaviest block divided by ``ceil(W / k)``, minus one; with a target the
+        largest ``weight_b / ceil(target_b) - 1``.
     block_weights : ndarray of int64, shape (k,)
     max_block_weight, min_block_weight : int
     boundary : int
@@ -187,7 +188,7 @@ class Evaluation(Report):
     neighbour_pairs : int
         Pairs of blocks with an edge between them.
     target : array_like, optional
-        What the evaluation was made with.
+        The `target` of the evaluation.
 
     Examples
     --------
@@ -226,18 +227,18 @@ def evaluate(graph: Any, part: Any, k: int | None = None,
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or Hypergraph
+    graph : Graph or any other input of `as_graph`, or Hypergraph
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex, 0 ... k - 1; device arrays are copied to the host.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     target : array_like, shape (k,), optional
-        Shares that the blocks are meant to have, as in :func:`portpart.partition`.
+        Target shares of the blocks, as in :func:`portpart.partition`.
 
     Returns
     -------
     Evaluation
-        Of a hypergraph a `HypergraphEvaluation`, with cut, km1 and soed.
+        For a hypergraph a `HypergraphEvaluation`, with cut, km1 and soed.
 
     Raises
     ------

@@ -64,11 +64,11 @@ def view_of(graph: Any, part: Any, k: int | None = None) -> PartitionView | Nets
 
 
 def km1(hypergraph: Any, part: Any) -> int:
-    """The sum over all nets of weight times the number of blocks they reach beyond the first.
+    """The sum over all nets of weight times (number of blocks - 1).
 
     Parameters
     ----------
-    hypergraph : Hypergraph or whatever `as_hypergraph` takes
+    hypergraph : Hypergraph or any other input of `as_hypergraph`
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
@@ -88,13 +88,13 @@ def km1(hypergraph: Any, part: Any) -> int:
 
 
 def soed(hypergraph: Any, part: Any) -> int:
-    """The sum of external degrees: over all nets in several blocks weight times their number.
+    """The sum of external degrees: weight times number of blocks, over all nets in several blocks.
 
     It is cut plus :func:`km1`.
 
     Parameters
     ----------
-    hypergraph : Hypergraph or whatever `as_hypergraph` takes
+    hypergraph : Hypergraph or any other input of `as_hypergraph`
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 
@@ -114,12 +114,12 @@ def soed(hypergraph: Any, part: Any) -> int:
 
 
 def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> np.ndarray:
-    """How many nets reach 0, 1 ... k blocks, int64, shape (k + 1,).
+    """Number of nets with pins in 0, 1 ... k blocks, int64, shape (k + 1,).
 
     Parameters
     ----------
     hypergraph, part
-        As for :func:`km1`.
+        As in :func:`km1`.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
 
@@ -138,14 +138,13 @@ def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> 
 
 
 def absorption(hypergraph: Any, part: Any) -> float:
-    """How much of the nets lies inside of blocks: a net in one block counts its weight, else less.
+    """Share of the nets inside blocks: a net in one block counts its weight, other nets less.
 
-    Over all nets of s > 1 pins in λ blocks the sum of weight times ``(s - λ) / (s - 1)``, which is
-    what each block has of the net's pins beyond the first.
+    The sum of weight times ``(s - λ) / (s - 1)`` over all nets with s > 1 pins in λ blocks.
 
     Parameters
     ----------
-    hypergraph : Hypergraph or whatever `as_hypergraph` takes
+    hypergraph : Hypergraph or any other input of `as_hypergraph`
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
 

@@ -31,14 +31,14 @@ class CommunicationVolume(NamedTuple):
 def cut(graph: Any, part: Any) -> int:
     """Total weight of the edges between different blocks, each undirected edge once.
 
-    Of a hypergraph the total weight of the nets with pins in several blocks.
+    For a hypergraph, the total weight of the nets with pins in several blocks.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
+    graph : Graph or any other input of `as_graph`, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
-        ranks make the call, the blocks of the rank's vertices.
+        Block of each vertex; device arrays are copied to the host.  For a RankGraph, all
+        ranks make the call, each with the blocks of its vertices.
 
     Returns
     -------
@@ -62,15 +62,15 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, Hypergraph or RankGraph
+    graph : Graph or any other input of `as_graph`, Hypergraph or RankGraph
     part : array_like of int, shape (n,), PartitionResult or Session
-        Block of each vertex; device arrays are copied to the host.  Of a RankGraph, for which all
-        ranks make the call, the blocks of the rank's vertices.
+        Block of each vertex; device arrays are copied to the host.  For a RankGraph, all
+        ranks make the call, each with the blocks of its vertices.
 
     Returns
     -------
     numpy.ndarray of int64
-        Of a RankGraph those of this rank, by their numbers in the whole graph.
+        For a RankGraph those of this rank, by their numbers in the whole graph.
 
     Examples
     --------
@@ -86,17 +86,17 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
 
 
 def communication_volume(graph: Any, part: Any, k: int | None = None) -> CommunicationVolume:
-    """Number of (vertex, foreign block that holds a neighbour of it) pairs.
+    """Communication volume: for each vertex the number of other blocks with a neighbour of it.
 
-    A block that owns v sends v's value once to each foreign block with a neighbour of v.
+    The block of v sends the value of v once to each other block that has a neighbour of v.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes, or RankGraph
+    graph : Graph or any other input of `as_graph`, or RankGraph
         A sparse matrix that is not symmetric has the volume ``km1(as_hypergraph(matrix,
         diagonal=True), part)``.
     part : array_like of int, shape (n,), PartitionResult or Session
-        Of a RankGraph, for which all ranks make the call, the blocks of the rank's vertices.
+        For a RankGraph, all ranks make the call, each with the blocks of its vertices.
     k : int, optional
         Number of blocks.
 
@@ -141,7 +141,7 @@ def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndar
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or any other input of `as_graph`
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
@@ -169,7 +169,7 @@ def quotient_graph(graph: Any, part: Any, k: int | None = None) -> Graph:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or any other input of `as_graph`
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; device arrays are copied to the host.
     k : int, optional
@@ -227,11 +227,11 @@ def quotient_of(view: PartitionView) -> Graph:
 def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
     """Communication cost J: the sum of weight times distance over all edges, each edge once.
 
-    The papers on process mapping sum over both directions of every edge: twice this.
+    Papers on process mapping that count both directions of an edge have twice this value.
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or any other input of `as_graph`
     part : array_like of int, shape (n,), MappingResult or Session
         Processing element of each vertex; device arrays are copied to the host.
     topology : Topology
@@ -239,7 +239,7 @@ def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
     Returns
     -------
     int
-        Exact; refused where it does not fit 64 bits.
+        Exact. A value above 64 bits is an error.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
     Parameters
     ----------
     graph, part, topology
-        As for :func:`mapping_cost`.
+        As in :func:`mapping_cost`.
 
     Returns
     -------
@@ -302,19 +302,19 @@ def cost_facts(costs: np.ndarray) -> dict[str, int | str]:
 
 
 def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
-    """Weight of the edges between each two processing elements.
+    """Weight of the edges between each pair of processing elements.
 
     Parameters
     ----------
     graph, part
-        As for :func:`mapping_cost`.
+        As in :func:`mapping_cost`.
     k : int, optional
         Number of elements; default: the largest one in `part` plus one.
 
     Returns
     -------
     scipy.sparse.csr_array of int64, shape (k, k)
-        Symmetric: an edge counts in both entries of its pair.  Nothing on the diagonal.
+        Symmetric, with an empty diagonal: an edge counts in both entries of its pair.
 
     Examples
     --------

@@ -25,7 +25,7 @@ class PartitionView:
 
     Parameters
     ----------
-    graph : Graph or whatever `as_graph` takes
+    graph : Graph or any other input of `as_graph`
     part : array_like of int, shape (n,), dict, PartitionResult or Session
         Block of each vertex, 0 ... k - 1.
     k : int, optional

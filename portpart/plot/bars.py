@@ -34,7 +34,7 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
 
     Parameters
     ----------
-    result : PartitionResult, SessionUpdate, Graph, Hypergraph or whatever `as_graph` takes
+    result : PartitionResult, SessionUpdate, Graph, Hypergraph or any other input of `as_graph`
         A result has weights and limits; with a graph, `part` is needed.
     part : array_like of int, shape (n,), optional
         Block of each vertex of a graph.

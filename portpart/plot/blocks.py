@@ -43,10 +43,10 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
         Coordinates of the vertices; with `mesh` of the nodes.  A ``meshio.Mesh`` holds both.
     part : array_like of int, shape (n,), PartitionResult or Session
         Block of each vertex; with a mesh of each element, or of each node.
-    graph : Graph, Hypergraph or whatever `as_graph` takes, optional
+    graph : Graph, Hypergraph or any other input of `as_graph`, optional
         Its edges are drawn, nets as lines from pin to pin.  Without it blocks are neighbours if
         points of theirs are near.
-    mesh : Mesh or whatever `as_mesh` takes, optional
+    mesh : Mesh or any other input of `as_mesh`, optional
         Elements become polygons, nodes of an element in the order in which they go around; in
         space, faces of triangles, tetrahedra, pyramids, wedges and hexahedra that no other element
         has.

@@ -43,7 +43,7 @@ def block_colors(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever `as_graph` takes
+    graph : Graph, Hypergraph or any other input of `as_graph`
         Blocks are neighbours if an edge joins them, or a net that touches 1,000 of them at most.
     part : array_like of int, shape (n,), PartitionResult or Session
     k : int, optional

@@ -51,7 +51,7 @@ def layout(graph: Any) -> np.ndarray:
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever `as_graph` takes
+    graph : Graph, Hypergraph or any other input of `as_graph`
         Nets of a hypergraph also have places during the work.
 
     Returns

@@ -25,7 +25,7 @@ def traffic(result: Any, part: Any = None, topology: Topology | None = None, *,
 
     Parameters
     ----------
-    result : MappingResult, Graph, Hypergraph or whatever `as_graph` takes
+    result : MappingResult, Graph, Hypergraph or any other input of `as_graph`
         With a graph, `part` is needed.
     part : array_like of int, shape (n,), optional
         Element, or block, of each vertex of a graph.

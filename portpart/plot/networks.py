@@ -34,7 +34,7 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever `as_graph` takes
+    graph : Graph, Hypergraph or any other input of `as_graph`
     part : array_like of int, shape (n,), PartitionResult or Session, optional
         Block of each vertex; default: one colour for all.
     points : array_like of float, shape (n, 2), optional
@@ -144,7 +144,7 @@ def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever `as_graph` takes
+    graph : Graph, Hypergraph or any other input of `as_graph`
         Of a hypergraph lines are as wide as the nets weigh that touch both blocks, and no more
         than 1,000.
     part : array_like of int, shape (n,), PartitionResult or Session

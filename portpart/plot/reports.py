@@ -32,16 +32,17 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever `as_graph` takes
+    graph : Graph, Hypergraph or any other input of `as_graph`
     part : array_like of int, shape (n,), PartitionResult, MappingResult or Session
         A result also brings its limits, its times and its machine.
     file : str or PathLike, optional
-        Where the page is written; ``-`` is standard output.  The file is complete or not there.
+        Where the page is written; ``-`` is standard output.  The file is written completely or not
+        at all.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     points : array_like of float, shape (n, 2) or (n, 3), optional
         Coordinates of the vertices; with `mesh` of the nodes.  Without them a layout is computed.
-    mesh : Mesh or whatever `as_mesh` takes, optional
+    mesh : Mesh or any other input of `as_mesh`, optional
         Its elements, or nodes, are the vertices.  It goes with `points`, unless it holds them, as
         a ``meshio.Mesh`` does.
     topology : Topology, optional

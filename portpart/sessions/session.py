@@ -39,49 +39,48 @@ from portpart.sessions.view import SessionView
 class Session(SessionView):
     """A partition of a graph or hypergraph that changes in batches of edits.
 
-    After each batch only what is around the edits is examined, in time that does not follow from
-    the size of the graph.  Now and then, when edits have added up, all levels are refined.
+    After each batch, only vertices around the edits are examined, in time that does not depend on
+    the size of the graph.  After many edits, all levels are refined.
 
     Parameters
     ----------
-    graph : Graph, Hypergraph or whatever :func:`portpart.partition` takes
-        Parallel edges become one, with the sum of their weights.
+    graph : Graph, Hypergraph or any other input of :func:`portpart.partition`
+        Parallel edges are merged; their weights are added.
     k : int
         Number of blocks.
     imbalance, objective, preset, algorithm, device, threads, seed
-        As in :func:`portpart.partition`; there is no ``objective="volume"``.  The first partition
-        is made with these.
+        As in :func:`portpart.partition`, except for ``objective="volume"``.  The first partition
+        is computed with these.
     vertex_weights, edge_weights, net_weights, symmetrize, weights, weight_scale
-        As in :func:`portpart.partition`: how the graph is read.
+        As in :func:`portpart.partition`, for reading the graph.
     target, fixed, min_block_weight
         As in :func:`portpart.partition`.  New vertices are not fixed; ``set_fixed`` of batches
         fixes vertices and releases them.
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
-        The blocks to begin with, from any source, instead of a new partition.  They are kept as
-        they are if no limit is broken and no block is empty without need.  Otherwise vertices of
-        the blocks in question move until that holds, and nothing else is refined.  Vertices that
-        are fixed to another block move first.
+        The first partition, from any source.  It is kept unchanged if it violates no limit and no
+        block is empty without need.  Otherwise only the moves that repair this are made.  Vertices
+        that are fixed to another block move first.
     migration : int, float, str or Fraction, default 0.05
-        What the move of a vertex of size 1 costs, in weight of edges or nets, as in
-        :func:`portpart.repartition`.  Near edits it is rounded up: with up to 1, each move must
-        gain at least 2.
+        Cost of moving a vertex of size 1, in edge or net weight, as in
+        :func:`portpart.repartition`.  Local refinement rounds it up to an integer: with a factor of
+        at most 1, each move must have a gain of at least 2.
     vertex_sizes : array_like of int, shape (n,), optional
-        What is moved with each vertex; 1 by default, and for new vertices.
+        Amount of data that moves with each vertex; 1 by default and for new vertices.
     escalate : {"auto", "never"}, default "auto"
-        Whether more than local refinement is done where that seems necessary.  All levels are
-        refined when edits since the last time reach 2.5 % of all arcs or pins, when the objective
-        has grown by 5 % relative to the total weight of edges or pins, or when bounds are broken,
-        and if a new partition turns out to cost 2 % less, and pays for its moves in 256 rounds,
-        that is taken; the partition is rebuilt when edits reach half of all arcs or pins.
-        Algorithms without migration costs (`igkway`, `ihyperg`) make it again in all these cases,
-        and the blocks are kept that cost less, the old ones or the new.
+        Whether all levels are refined when many edits or a worse objective require it: when the
+        edits since the last time reach 2.5 % of all arcs or pins, when the objective has grown by
+        5 % relative to the total weight of edges or pins, or when a limit is exceeded.  A new
+        partition is used instead if it costs 2 % less and its migration cost pays off within 256
+        rounds.  If the edits reach half of all arcs or pins, the graph is partitioned from scratch.
+        Algorithms without migration costs (`igkway`, `ihyperg`) partition from scratch in all these
+        cases and keep the cheaper blocks.
     progress : bool or callable, optional
-        As in :func:`portpart.partition`: of the first partition.
+        As in :func:`portpart.partition`, for the first partition.
 
     Raises
     ------
     InputError
-        As of :func:`portpart.partition`, or if sums may overflow at the price of moving.
+        As in :func:`portpart.partition`, or if migration costs could overflow.
 
     Notes
     -----
@@ -156,28 +155,28 @@ class Session(SessionView):
                 self._busy = False
 
     def batch(self) -> Batch:
-        """An empty batch: edits in the order in which they are made."""
+        """Return an empty batch, which collects edits in the order of the calls."""
         with self._state() as rounds:
             return rounds.edited.batch()
 
     @with_deferred_interrupts
     def apply(self, batch: Batch, effort: str = "auto", *,
               progress: Progress | bool | None = None) -> SessionUpdate:
-        """Apply a batch, all of it or nothing, and bring the partition up to date.
+        """Apply all edits of a batch, or none, and update the partition.
 
         Parameters
         ----------
         batch : Batch
-            One of `batch`.
+            A batch that :meth:`batch` returned.
         effort : {"auto", "none", "local", "cycle", "full"}, default "auto"
-            How much is refined after a batch.  ``"none"`` places new vertices and nothing else;
-            ``"local"`` refines around the edits; ``"cycle"`` then refines on all levels; ``"full"``
-            partitions again, with the numbers of blocks that leave most where it is.  ``"auto"``
-            decides by counts of edits and by the objective, see `escalate`.
+            How much is refined after a batch.  ``"none"`` only assigns new vertices; ``"local"``
+            also refines around the edits; ``"cycle"`` also refines all levels; ``"full"``
+            partitions from scratch and numbers the blocks by their overlap with the old ones.
+            ``"auto"`` decides by counts of edits and the objective, see `escalate`.
         progress : bool or callable, optional
-            As in :func:`portpart.partition`, where all levels are refined or the graph is
-            partitioned again; there is no progress of less.  It may examine the session, not
-            change, mark or save it.  What it raises comes through, and nothing has changed then.
+            As in :func:`portpart.partition`, for the efforts ``"cycle"`` and ``"full"``.  The
+            callable may read the session, but not change, mark or save it.  If it raises an
+            exception, the session is unchanged.
 
         Returns
         -------
@@ -186,8 +185,8 @@ class Session(SessionView):
         Raises
         ------
         InputError
-            Of the first entry that cannot be applied, or if the class would refuse the graph with
-            its new weights; nothing has changed then.
+            For the first edit that cannot be applied, or if weights become invalid.  The session is
+            then unchanged.
         """
         begin = time.perf_counter()
         wanted, reported = checked("effort", effort), checked("progress", progress)
@@ -204,23 +203,23 @@ class Session(SessionView):
                 rounds.options.target, lambda name: self._measured(name, version))
 
     def mark(self) -> SessionMark:
-        """A mark of the state as it is, for `undo`; it costs memory as long as it is kept.
+        """Mark the current state for `undo`.  A mark needs memory until it is deleted.
 
-        Batches that are open may be applied afterwards.
+        Batches that were created before may be applied later.
         """
         with self._alone() as rounds:
             return rounds.mark()
 
     @typed_memory_errors
     def undo(self, mark: SessionMark) -> None:
-        """Undo all batches since a mark: graph and partition are what they were.
+        """Undo all batches since a mark: restore graph and partition.
 
-        Ids that have been given out since stay unused.
+        Ids that were assigned since then are not reused.
 
         Raises
         ------
         InputError
-            If the mark is none of this session, or not any more.
+            If the mark belongs to another session or is no longer valid.
         """
         with self._alone() as rounds, late_interrupts():
             self._version += rounds.undo(mark)
@@ -230,12 +229,12 @@ class Session(SessionView):
         """Give the existing vertices the ids 0, 1, ... in order, and free the memory of deleted
         ones.
 
-        Ends all marks; batches that are open cannot be applied any more.
+        All marks become invalid, and open batches can no longer be applied.
 
         Returns
         -------
         numpy.ndarray of int64, or two of them for hypergraphs
-            The new id of each old one, -1 where none is alive: of vertices, and of nets.
+            The new id of each old vertex id (and net id), -1 for deleted ones.
         """
         with self._alone() as rounds, late_interrupts():
             renamed = rounds.compact()
@@ -243,9 +242,9 @@ class Session(SessionView):
             return renamed
 
     def save(self, path: PathLike) -> None:
-        """Write the session to an .npz file: all but marks and open batches.
+        """Write the session to an .npz file, without marks and open batches.
 
-        The file is written under another name and renamed, so that it is never half a file.
+        The file is written to a temporary name and then renamed, so it is never incomplete.
         """
         with self._alone() as rounds:
             write_session(path, rounds, self._asked)
@@ -254,7 +253,7 @@ class Session(SessionView):
     @typed_memory_errors
     def load(cls, path: PathLike, *, device: str = "auto",
              threads: int | None = None) -> Session:
-        """Read a session that `save` has written; it goes on as the one that was saved.
+        """Read a session that `save` has written.  It continues with the same results.
 
         Parameters
         ----------
@@ -265,7 +264,7 @@ class Session(SessionView):
         Raises
         ------
         GraphFormatError
-            If the file is damaged, or no such file.
+            If the file is damaged or is not a file of a session.
         """
         session = cls.__new__(cls)
         space = backends.space("cpu" if device == "auto" else device, threads=threads)

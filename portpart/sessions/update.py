@@ -54,38 +54,38 @@ def measured(measure: Callable[[str], int]) -> CountedValues:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionUpdate:
-    """What :meth:`portpart.Session.apply` has done.
+    """Result of :meth:`portpart.Session.apply`.
 
     Attributes
     ----------
     objective : str
-        What the session minimises: ``"cut"``, or of hypergraphs ``"km1"``, ``"cut"`` or ``"soed"``.
+        Objective of the session: ``"cut"``, for hypergraphs ``"km1"``, ``"cut"`` or ``"soed"``.
     value : int
-        The objective of the partition now.
+        Value of the objective for the new partition.
     feasible : bool
-        Whether every block keeps its limit and `min_block_weight`, and none is empty that need not
-        be.
+        Whether all blocks are within their limits and have at least `min_block_weight`, and no
+        block is empty that could have a vertex.
     block_weights : numpy.ndarray of int64, shape (k,)
     moved : int
-        Vertices that were there before, live on, and are in another block now.
+        Number of vertices that existed before, still exist, and are in another block.
     migration : int
-        Their size.
+        Migration volume: their total size.
     affected : int
-        Vertices that refinement began with: the ends of what was edited.
+        Number of vertices at which refinement began: the ends of the edits.
     effort : str
-        What was done: ``"none"``, ``"local"``, ``"cycle"`` or ``"full"``.
+        The effort that was used: ``"none"``, ``"local"``, ``"cycle"`` or ``"full"``.
     seconds : float
         Wall time of the call.
     loops, merged, missing : int
-        Self loops that were dropped, edges or pins that were there already, deletions of what was
-        not there.
+        Number of dropped self loops, of inserted edges or pins that existed already, and of deleted
+        ones that did not exist.
 
     Notes
     -----
-    ``cut``, and of hypergraphs ``km1`` and ``soed``, are values of the partition, too.  Values that
-    the session does not minimise are counted when they are read, in time that follows from all
-    pins, and not any more once the session has changed.  They are also counted when an update is
-    pickled or copied; the copy answers as the update did then, and keeps no session.
+    ``cut``, and for hypergraphs ``km1`` and ``soed``, are also values of the partition.  Values
+    other than the objective are computed when they are read, in time proportional to all pins, as
+    long as the session has not changed.  Pickling or copying an update also computes them; the copy
+    does not refer to the session.
 
     Examples
     --------

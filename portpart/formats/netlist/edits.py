@@ -106,7 +106,7 @@ class Steps:
 
 
 class NetlistEdits:
-    r"""The edits of a trace, on their way into batches.
+    r"""The edits of a trace, for batches.
 
     Returned by :func:`portpart.io.read_edits`.  The vertices are the gates of the netlist, then the
     bits of its ports, then new gates in the order of the trace.
@@ -114,14 +114,14 @@ class NetlistEdits:
     Attributes
     ----------
     netlist : Netlist
-        What is edited.
+        The netlist that is edited.
     model : {"hypergraph", "star"}
     vertex_names, net_names : list of str
-        Of all gates, ports and nets that there ever are.  The vertices of the graph have these
-        names, but that underscores follow the name of a port if a gate has the same one.
+        Names of all gates, ports and nets of netlist and trace. The vertices of the graph have
+        these names; a port with the name of a gate gets an underscore.
     vertex_ids, net_ids : ndarray of int64
-        The id of each in what has been edited, -1 before it is inserted.  It is its number here
-        unless other batches insert something in between.
+        The id of each in the edited graph, -1 before it is inserted. Ids are the numbers here
+        unless other batches insert vertices in between.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class NetlistEdits:
         self.net_ids[: netlist.num_nets] = np.arange(netlist.num_nets)
 
     def graph(self) -> Graph | Hypergraph:
-        """What the netlist is before any edit, with names of vertices and nets."""
+        """The netlist before any edit, with names of vertices and nets."""
         num_vertices = self.netlist.num_gates + self.netlist.num_ports
         names = self._labels[:num_vertices]
         if self._stars is not None:
@@ -189,8 +189,8 @@ class NetlistEdits:
     def play(self, lines: range, batch: Any) -> None:
         """Add the edits of the lines of a round to a batch.
 
-        Rounds are played one by one, since each sees the netlist as the rounds before have left it.
-        New gates and nets get their names where others have some.
+        Rounds must be played in order, because each depends on the previous ones. New gates and
+        nets get names if others have names.
 
         Raises
         ------
@@ -230,7 +230,9 @@ class NetlistEdits:
         self._next = lines.stop
 
     def touched(self, lines: range) -> np.ndarray:
-        """The gates and ports, by number, that a round is about: of pins, new and gone ones."""
+        """Numbers of the gates and ports that a round changes: those of its pins, new and deleted
+        ones.
+        """
         starts = self._steps.starts
         rows = self._steps.rows[starts[lines.start] : starts[lines.stop]]
         return np.unique(rows[(rows[:, 0] != NEW_NET) & (rows[:, 0] != END_NET), 1])

@@ -36,8 +36,8 @@ class Netlist:
     name : str
         Of the module.
     gate_names, net_names : list of str
-        As in the file; of Verilog without the backslash that begins an escaped name and the blank
-        that ends it.  Where another gate or net is called so, the escaped one keeps its backslash.
+        As in the file. Escaped names of Verilog lose their backslash and blank, unless another gate
+        or net has the same name.
     cell_names : list of str
         The kinds of gate.
     gate_cells : ndarray of int32, shape (gates,)
@@ -47,11 +47,10 @@ class Netlist:
     gate_nets : ndarray of int32, shape (pins,)
         The net of each pin.
     gate_drives : ndarray of bool, shape (pins,)
-        Whether the pin is known to drive its net.  A netlist says that only of Verilog's own gates
-        and of cells that are declared in the same file.  Of all others the port's name decides
-        (``Z``, ``ZN``, ``Y``, ``Q``, ``QN``, ``O``, ``CO``; ``S`` if the cell has a carry, too
-        ...), a convention of libraries: a pin may be missed, and pins of unknown gates
-        that are connected by position are.
+        Whether the pin drives its net. This is known for primitive gates and for cells that are
+        declared in the file. For others the name of the port decides (``Z``, ``ZN``, ``Y``, ``Q``,
+        ``QN``, ``O``, ``CO``; ``S`` if the cell also has a carry ...), so some drivers, such as
+        pins of unknown gates that are connected by position, are not recognised.
     gate_labels : ndarray of int32, shape (pins,)
         Place in `label_names` of the port that each pin is, or a bit of.
     label_names : list of str
@@ -141,7 +140,7 @@ class Netlist:
         ports : bool
             Whether the ports are vertices, numbered after the gates.
         max_fanout : int, optional
-            Nets of more than ``max_fanout + 1`` vertices (clock, reset) lose all of them.
+            Remove the pins of nets with more than ``max_fanout + 1`` vertices (clock, reset).
 
         Returns
         -------
@@ -161,11 +160,10 @@ class Netlist:
         Parameters
         ----------
         model : {"star", "clique"}
-            Star: each net joins its driver with every other gate on it by an edge of weight 1, so
-            that the cut counts the gates that get a signal from another block.  The first of
-            several drivers counts, and where none is known the first gate stands in.  A net that
-            comes from an input port has the port as its driver, so it joins nothing unless ports
-            are vertices.
+            Star: edges of weight 1 from the driver of each net to every other gate on it, so that
+            the cut counts the gates that receive a signal from another block. The first of several
+            drivers counts; without a known driver, the first gate does. The driver of a net of an
+            input port is the port, so the net joins nothing unless ports are vertices.
 
             Clique: each net of p vertices joins all of them by edges of weight ``840 / (p - 1)``,
             rounded, at least 1; a net that loses one gate to another block then adds 840 to the
@@ -176,8 +174,8 @@ class Netlist:
             Whether the ports are vertices too, numbered after the gates and of weight 0, so that
             blocks are balanced by gates.
         max_fanout : int, optional
-            Leave out nets of more than ``max_fanout + 1`` vertices, as of clock and reset, which
-            reach every block anyway.  Default: keep all.
+            Leave out nets with more than ``max_fanout + 1`` vertices, such as clock and reset.
+            Default: keep all.
         areas : mapping of str to int, optional
             As in :meth:`areas_of_gates`; default: each gate weighs 1.
 
@@ -220,7 +218,7 @@ class Netlist:
         Raises
         ------
         InputError
-            If a cell has no area, or none that is an integer from 0 on.
+            If a cell has no area, or one that is not an integer of at least 0.
         """
         found = [area_of(areas, cell) for cell in self.cell_names]
         return np.array(found, np.int64)[self.gate_cells]

@@ -34,7 +34,7 @@ RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
 
 def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
                       *, comm: Any, device: str = "auto") -> RankGraph:
-    """Make a graph of rows that the ranks of a communicator have.
+    """Make a graph from the rows of all ranks of a communicator.
 
     All ranks call it.  The vertices of rank 0 come first, then those of rank 1, and so on.  A rank
     may have none.
@@ -55,9 +55,9 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
         The ranks.  A communicator is duplicated, so its owner may use and free it; ranks of a
         group, also one for NCCL, make separate connections by gloo.
     device : str, default "auto"
-        Where ranks work: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``; ``"auto"`` takes the GPU that has
-        the arrays, else the CPU.  ``"cuda"`` counts the ranks of each host: the first one gets
-        GPU 0, the next one GPU 1, and so on, from 0 again where there are more ranks.
+        Device of the rank: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``; ``"auto"`` is the GPU that has
+        the arrays, else the CPU.  With ``"cuda"``, the first rank of a host gets GPU 0, the next
+        one GPU 1, and so on, beginning again with 0 if there are more ranks.
 
     Returns
     -------
@@ -67,10 +67,10 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     Raises
     ------
     InputError
-        On all ranks, naming the first rank with bad arrays, or an arc without its reverse; or if
-        some ranks work on GPUs and others do not.
+        On all ranks, if a rank has invalid arrays or an arc has no reverse arc, which the message
+        names; or if some ranks work on GPUs and others do not.
     CommunicationError
-        If `comm` is neither, or this process is none of the ranks.
+        If `comm` is of another type, or this process is not one of its ranks.
     DeviceUnavailable
         If mpi4py is missing, or on all ranks, if one cannot use its device.
     OutOfMemory
@@ -79,13 +79,13 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     Warns
     -----
     UserWarning
-        On rank 0, if GPUs exchange data through the memory of hosts: where ranks share a GPU, are
-        those of a process group, or NCCL is missing.
+        On rank 0, if GPUs exchange data through host memory, because ranks share a GPU, belong to a
+        process group, or NCCL is missing.
 
     Notes
     -----
     Arrays of NumPy, CuPy, PyTorch and anything with ``__cuda_array_interface__`` or DLPack are
-    taken.  They are not copied where types and the device allow, so do not change them.
+    accepted.  They are not copied if types and device allow; do not change them.
 
     Examples
     --------

@@ -33,25 +33,25 @@ Result = TypeVar("Result")
 
 
 class RankGraph:
-    """A graph whose rows belong to several ranks, as one of them holds it.
+    """The rows that one of several ranks has of a graph.
 
-    Returned by :func:`portpart.distributed_graph` and :func:`portpart.read_distributed`.  Calls
-    with it are made by all ranks together, in the same order, with the same options.  It is a
-    context manager that ends with :meth:`free`.  Where an exception ends the block on a rank, the
-    other ranks raise `RankFailed` in the call that they are in, or in their next one.
+    Returned by :func:`portpart.distributed_graph` and :func:`portpart.read_distributed`.  All
+    ranks must make the same calls with it, in the same order and with the same options.  It is a
+    context manager that ends with :meth:`free`.  If an exception ends the ``with`` block on a rank,
+    the other ranks raise `RankFailed` in their current or next call.
 
     Attributes
     ----------
     first, last : int
         The vertices ``first <= v < last`` belong to this rank.
     num_vertices, num_arcs : int
-        Of the whole graph; an undirected edge has two arcs.
+        Sizes of the whole graph; an undirected edge has two arcs.
     borders : numpy.ndarray of int64, shape (ranks + 1,)
         Rank r has the vertices ``borders[r] ... borders[r + 1] - 1``.
     num_ghosts : int
-        Vertices of other ranks with a neighbour on this one.
+        Number of vertices of other ranks that have a neighbour on this one.
     rank, size : int
-        Of the communicator.
+        This rank and the number of ranks.
 
     Examples
     --------
@@ -123,12 +123,12 @@ class RankGraph:
         Returns
         -------
         object
-            What it has returned on this rank.
+            What the function returns on this rank.
 
         Raises
         ------
         PortpartError
-            On all ranks, what the function has raised on one; the message begins with the rank.
+            On all ranks, if the function raises it on one; the message begins with the rank.
         InputError
             If the graph has been freed.
         """
