@@ -156,8 +156,8 @@ def map_processes(
         ``"identity"`` also have ``"jet"``.  Or a configuration, which also selects the algorithm:
         `portpart.MultisectionConfig`, `portpart.IntegratedConfig`, `portpart.PartitionedConfig`.
     swaps : bool, optional
-        Whether blocks swap places at the end if that reduces the cost.  The default is that of the
-        preset: True, except for ``"identity"``.  The machine may have at most 4096 elements.
+        Whether blocks swap places at the end.  Each swap reduces the cost.  The default is that of
+        the preset: True, except for ``"identity"``.  The machine may have at most 4096 elements.
         Blocks swap among elements of equal limits to which no vertex is fixed.
     starts : int, optional
         Number of initial mappings of each coarsest graph.  The best is used.  The default is that

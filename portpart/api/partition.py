@@ -98,7 +98,7 @@ def partition(
         Device that the call works on.  ``"cpu"``, ``"cuda"``, ``"cuda:N"``; ``"auto"`` is the
         device that has the graph's arrays.
     devices : sequence of int or str, or "all", optional
-        GPUs that work together on the graph: a list of their numbers, also with repetitions, or
+        GPUs that work together on the graph.  A list of their numbers, also with repetitions, or
         ``"all"``.  Each has a range of the rows.  The partition is that of one device.  As with
         graphs of several ranks, some options are not available (:doc:`/howto/distributed`).
     seed : int, default 0
@@ -109,7 +109,7 @@ def partition(
         Number of initial partitions of the coarsest graph.  The best is used.  The default is that
         of the preset.
     time_limit : float, optional
-        Seconds after which no new step begins, such as a start or a pass.  Steps that have begun
+        Seconds after which no new step begins.  Steps are starts and passes.  Those that have begun
         are finished, so the call may take longer.  The result depends on the speed of the machine.
     symmetrize : bool, "sum" or "max", default False
         Accept a directed graph.  The value selects how the weights of both directions are

@@ -31,18 +31,21 @@ def netlist_with(weights: dict[int, int]) -> Any:
 
 @pytest.mark.parametrize("algorithm", ["portpart", "jet", "gkway"])
 def test_others_are_cut_as_little_as_without_heavy_vertices(algorithm: str) -> None:
-    """Refinement that sees weights only cuts 1.1 to 1.3 times as much."""
+    """Refinement that sees weights only cuts 1.1 to 1.3 times as much; sums over three seeds."""
     graph = grid_with({820: 400, 40: 390})
-    found = portpart.partition(graph, 8, algorithm=algorithm)
     others = np.setdiff1d(np.arange(1600), [820, 40])
     matrix = sparse.csr_matrix((np.ones(graph.num_arcs), graph.targets, graph.offsets))
-    limit = found.block_weight_limits[0]
-    rest = portpart.partition(matrix[others][:, others], 6, algorithm=algorithm,
-                              imbalance=limit / 267 - 1)
-    assert not found.feasible
-    assert np.sort(found.block_weights)[-2:].tolist() == [390, 400]
-    assert np.sort(found.block_weights)[-3] <= limit
-    assert found.cut <= 7 + (1.09 if algorithm == "gkway" else 1.07) * rest.cut
+    cut = cut_of_rest = 0
+    for seed in range(3):
+        found = portpart.partition(graph, 8, algorithm=algorithm, seed=seed)
+        limit = found.block_weight_limits[0]
+        rest = portpart.partition(matrix[others][:, others], 6, algorithm=algorithm, seed=seed,
+                                  imbalance=limit / 267 - 1)
+        assert not found.feasible
+        assert np.sort(found.block_weights)[-2:].tolist() == [390, 400]
+        assert np.sort(found.block_weights)[-3] <= limit
+        cut, cut_of_rest = cut + found.cut - 7, cut_of_rest + rest.cut
+    assert cut <= 1.05 * cut_of_rest
 
 
 @pytest.mark.parametrize("algorithm", ["portpart", "hyperg"])
