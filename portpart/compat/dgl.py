@@ -42,7 +42,8 @@ def save_partition_book(
     k : int, optional
         Number of blocks; default: that of the result, or the largest block plus one.
     halo_hops : int, default 1
-        How far from its own nodes the graph of a block reaches; it is written as it is.
+        Distance from its own nodes up to which the graph of a block reaches; it is only written to
+        the file.
 
     Returns
     -------

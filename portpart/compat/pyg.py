@@ -38,7 +38,7 @@ def as_graph(
         Default: ``data.num_nodes``; of an ``edge_index`` alone the largest end plus one, which
         leaves out nodes without edges at the end.
     symmetrize : bool, "sum" or "max"
-        What becomes of directions, as in :func:`portpart.as_graph`.
+        Treatment of directions, as in :func:`portpart.as_graph`.
     **options
         ``vertex_weights``, ``edge_weights`` (such as ``data.edge_weight``), ``weights`` and
         ``weight_scale`` of :func:`portpart.from_edges`.  Without them all weights are 1.

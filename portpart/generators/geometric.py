@@ -54,7 +54,7 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
         Default ``0.55 * (ln(n) / n) ** (1 / 2)`` in the plane, ``0.61 * (ln(n) / n) ** (1 / 3)`` in
         space: mean degree about 0.95 ln n.
     dimensions : {2, 3}
-        Of the unit square or cube that the points are in.
+        Dimension of the unit square or cube with the points.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
     Raises
     ------
     InputError
-        If there is no such number of vertices or dimensions, or the radius is below zero.
+        If the number of vertices or dimensions is invalid, or the radius is negative.
 
     Examples
     --------

@@ -145,7 +145,7 @@ class MeshStep(NamedTuple):
         The cells; cells that share a side, or a part of one, are joined.
     centres : ndarray of float64, shape (n, 2)
     levels : ndarray of int8, shape (n,)
-        How often the unit square was halved: a cell has sides of ``2.0 ** -level``.
+        Number of times that the unit square was halved: a cell has sides of ``2.0 ** -level``.
     origins : ndarray of int32, shape (n,)
         The cell of the step before that a cell was or lies in, or, where cells were joined, the
         first of them; of the first step the cell itself.

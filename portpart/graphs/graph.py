@@ -106,7 +106,9 @@ class Graph(ArcMeasures, GraphOfSpace):
 
     @property
     def whole(self) -> Graph | GraphTotals:
-        """What has the sizes of the whole graph: itself, unless it is some rows of another one."""
+        """The object with the sizes of the whole graph: this graph, unless it has some rows of
+        another one.
+        """
         return self if self.totals is None else self.totals
 
     @property

@@ -135,7 +135,7 @@ class Hypergraph(GraphOfSpace):
         return self._longest("size", self.net_offsets)
 
     def num_nets_above(self, size: int) -> int:
-        """How many nets have more pins; computed once, which synchronises."""
+        """Number of nets with more pins; computed once, which synchronises."""
         name = f"nets above {size}"
         if name not in self._totals:
             with self.space.counters.put_back():

@@ -160,10 +160,10 @@ class Mesh:
             Elements are adjacent if they share at least this many nodes.  With ``"face"`` they are
             adjacent if they share a face: all its corners, that is 3 of tetrahedra, 4 of hexahedra,
             and 2 of triangles and quadrilaterals, whose faces are edges.  Default: ``"face"`` if
-            the kinds of the elements are known, as in files of meshio, else 1.  Of an element of
-            p nodes p - 1 always suffice: that is METIS's rule, for meshes of mixed elements.
+            the kinds of the elements are known, as in files of meshio, else 1.  For an element of p
+            nodes, p - 1 common nodes always suffice: METIS's rule for mixed meshes.
         weights : bool, default False
-            Whether an edge weighs as many as there are common nodes, with ``"face"`` common
+            Whether the weight of an edge is the number of common nodes, with ``"face"`` of common
             corners.
 
         Returns
@@ -175,10 +175,10 @@ class Mesh:
         ------
         InputError
             If `common_nodes` is less than 1, if it is ``"face"`` and the kinds of the elements are
-            not known, or if it is 1 and a node in more than 2**16 elements, which are all adjacent
-            then.
+            not known, or if it is 1 and a node is in more than 2**16 elements, which would all be
+            adjacent.
         OutOfMemory
-            If the memory does not suffice.
+            If the memory is too small.
 
         Notes
         -----
@@ -225,7 +225,7 @@ class Mesh:
         Parameters
         ----------
         weights : bool, default False
-            Whether an edge weighs as many as there are elements that have both nodes.
+            Whether the weight of an edge is the number of elements that have both nodes.
 
         Returns
         -------

@@ -24,15 +24,15 @@ def from_edges(
     weight_scale: float | None = None,
     space: ExecutionSpace | None = None,
 ) -> Graph:
-    """Make a graph of a list of edges, whatever else the list could be.
+    """Make a graph from a list of edges, even if the list could be read in another way.
 
     Parameters
     ----------
     edges : array_like of int, shape (m, 2) or (m, 3)
         The two ends of each edge, and its weight.
     num_vertices : int, optional
-        Default: the largest end plus one, or as many as there are vertex weights.  Above 2^22 and
-        64 for each edge it must be said.
+        Default: the number of vertex weights, else the largest end plus one.  It is required above
+        2^22 vertices with more than 64 for each edge.
     vertex_weights, edge_weights, symmetrize, weights, weight_scale, space
         As in :func:`as_graph`.
 

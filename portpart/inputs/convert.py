@@ -316,7 +316,7 @@ def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any
         kind of a block of cells is unknown, or the nodes of a cell of a lower dimension are not all
         in one element; the message names the first one.
     OutOfMemory
-        If the memory does not suffice.
+        If the memory is too small.
 
     Notes
     -----

@@ -293,7 +293,7 @@ def read_mesh(path: PathLike, *, max_vertices: int | None = None) -> Mesh:
     ----------
     path : str or PathLike
         Suffixes of meshio, such as ``.msh``, ``.vtu`` or ``.inp``, are those of its formats, which
-        need ``pip install 'portpart[mesh]'``.  Files of METIS are plain or packed, as for
+        need ``pip install 'portpart[mesh]'``.  Files of METIS are plain or compressed, as for
         :func:`portpart.io.read`; ``-`` reads one from standard input.
     max_vertices : int, optional
         Maximum number of nodes; default: 2^22, or 16 for each byte of text if that is more.

@@ -122,7 +122,7 @@ def row_blocks(matrix: Any, part: Any, column_part: Any = None, *,
         If `matrix` is no sparse matrix, if it is not square and `column_part` is missing, or if
         blocks have the wrong length or type.
     OutOfMemory
-        If the memory does not suffice.
+        If the memory is too small.
 
     Notes
     -----

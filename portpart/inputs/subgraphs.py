@@ -132,7 +132,7 @@ def subgraphs(graph: Any, part: Any, halo: int = 1, *, k: int | None = None) -> 
     InputError
         If `part` has the wrong length or type, or `halo` is no integer or negative.
     OutOfMemory
-        If the memory does not suffice.
+        If the memory is too small.
 
     Notes
     -----

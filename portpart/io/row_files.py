@@ -49,7 +49,7 @@ class RowFile:
     name : str
         The name of the file.
     num_vertices, num_arcs : int
-        Of the whole graph, loops included.
+        Sizes of the whole graph, including loops.
 
     Examples
     --------

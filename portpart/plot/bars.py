@@ -41,13 +41,13 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
     k : int, optional
         Number of blocks of `part`; default: the largest block number plus one.
     imbalance : float or str, optional
-        What limits follow from; default: the limits of `result`, or 0.03 if it has none.
+        Imbalance of the limits; default: the limits of `result`, or 0.03 if it has none.
     target : array_like, shape (k,), optional
-        Shares that blocks are to have.
+        Target shares of the blocks.
     min_block_weight : int, optional
-        What every block is to weigh at least.
+        Minimum weight of every block.
     colors : array_like, shape (k, 3), optional
-        Colours of the blocks, as of :func:`block_colors`.
+        Colours of the blocks, as from :func:`block_colors`.
     ax : matplotlib.axes.Axes, optional
         Default: those of a new figure.
 
@@ -60,7 +60,7 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     InputError
         If blocks and graph do not fit each other.
 

@@ -53,7 +53,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     colors : array_like, shape (k, 3), optional
-        Colours of the blocks, as of :func:`block_colors`.
+        Colours of the blocks, as from :func:`block_colors`.
     edges : {"cut", "all", "none"}, optional
         Edges of the graph that are drawn; by default all of up to 4,000 vertices, those between
         blocks of more.
@@ -71,7 +71,7 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     InputError
         If points, blocks and graph do not fit each other.
 

@@ -37,7 +37,7 @@ def axes_on(ax: Axes | None, size: tuple[float, float] = (6.4, 6.4)) -> Axes:
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     """
     if ax is not None:
         return ax

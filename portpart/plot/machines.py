@@ -43,7 +43,7 @@ def traffic(result: Any, part: Any = None, topology: Topology | None = None, *,
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     InputError
         If elements, graph and machine do not fit each other.
 

@@ -43,7 +43,7 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     colors : array_like, shape (k, 3), optional
-        Colours of the blocks, as of :func:`block_colors`.
+        Colours of the blocks, as from :func:`block_colors`.
     ax : matplotlib.axes.Axes, optional
         Default: those of a new figure.
 
@@ -54,9 +54,9 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     Raises
     ------
     ImportError
-        If there is no Matplotlib.
+        If Matplotlib is not installed.
     InputError
-        If places, blocks and graph do not fit each other.
+        If points, blocks and graph do not fit each other.
 
     Notes
     -----
@@ -140,17 +140,17 @@ class BlockNetwork:
 
 def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
              colors: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw blocks as discs, as large as they weigh, joined by lines as wide as the cuts.
+    """Draw blocks as discs, whose areas are their weights, and cuts as lines between them.
 
     Parameters
     ----------
     graph : Graph, Hypergraph or any other input of `as_graph`
-        Of a hypergraph lines are as wide as the nets weigh that touch both blocks, and no more
-        than 1,000.
+        For a hypergraph, the width of a line is the weight of the nets with pins in both blocks and
+        in at most 1,000 blocks.
     part : array_like of int, shape (n,), PartitionResult or Session
     points : array_like of float, shape (n, 2) or (n, 3), optional
-        Places of the vertices: discs stand in the middle of their blocks.  Default: strongly
-        joined blocks stand near each other.
+        Coordinates of the vertices; discs are in the middle of their blocks. Default: strongly
+        connected blocks are close to each other.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     colors : array_like, shape (k, 3), optional

@@ -28,7 +28,7 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
            points: Any = None, mesh: Any = None, topology: Topology | None = None,
            imbalance: Any = None, target: Any = None, title: str | None = None,
            commands: str | Sequence[str] = ()) -> str:
-    """Make a page of HTML about a partition: what it is worth, block by block, and pictures.
+    """Make an HTML page about a partition: metrics, a table of the blocks, and pictures.
 
     Parameters
     ----------
@@ -36,36 +36,35 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
     part : array_like of int, shape (n,), PartitionResult, MappingResult or Session
         A result also brings its limits, its times and its machine.
     file : str or PathLike, optional
-        Where the page is written; ``-`` is standard output.  The file is written completely or not
-        at all.
+        File of the page; ``-`` is standard output.  The file is written completely or not at all.
     k : int, optional
         Number of blocks; default: that of the result, or the largest block number plus one.
     points : array_like of float, shape (n, 2) or (n, 3), optional
         Coordinates of the vertices; with `mesh` of the nodes.  Without them a layout is computed.
     mesh : Mesh or any other input of `as_mesh`, optional
-        Its elements, or nodes, are the vertices.  It goes with `points`, unless it holds them, as
-        a ``meshio.Mesh`` does.
+        Its elements, or nodes, are the vertices.  It needs `points`, unless it has them, as a
+        ``meshio.Mesh``.
     topology : Topology, optional
-        The machine, if blocks are processing elements.  Of a hypergraph there is a picture of
-        the traffic but no communication cost, which is not defined.
+        The machine, if blocks are processing elements. For a hypergraph, the page has the traffic
+        but no communication cost, which is not defined.
     imbalance, target
-        What limits of blocks follow from, as in :func:`portpart.partition`; default: the limits of
-        a result, or those of an imbalance of 0.03.
+        Imbalance of the limits, as in :func:`portpart.partition`; default: the limits of a result,
+        or those of an imbalance of 0.03.
     title : str, optional
-        What the page is headed; default: how many blocks there are.
+        Title of the page; default: the number of blocks.
     commands : str or sequence of str, optional
-        How the partition was made; shown at the end.
+        Commands that made the partition; shown at the end.
 
     Returns
     -------
     str
-        The page, which needs nothing from outside.  Equal input gives equal text, as long as
-        Matplotlib's version is the same.
+        The page, which needs no other files. Equal input gives equal text with the same version of
+        Matplotlib.
 
     Raises
     ------
     ImportError
-        If there is no Matplotlib or no Jinja2.
+        If Matplotlib or Jinja2 is not installed.
     InputError
         If blocks, points and graph do not fit each other, or the file cannot be written.
 

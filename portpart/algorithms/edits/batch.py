@@ -145,7 +145,7 @@ class Batch:
         weights : int or array of integers, default 1
             One weight for all, or that of each.
         count : int, optional
-            How many; default: one, or as many as there are names or weights.
+            Number of vertices; default: the number of names or weights, else one.
         names : sequence, optional
             Their names, where vertices have names; each must be free, as that of a deleted vertex
             is.
@@ -161,7 +161,7 @@ class Batch:
         ----------
         ids : int, array of integers, or names
         missing : {"raise", "ignore"}
-            What to do about ids that are not alive.
+            Treatment of ids that do not exist.
         """
         self._delete(self.owner.vertices, ids, missing, "delete_vertices")
 

@@ -188,8 +188,8 @@ def list_algorithms(hypergraphs: bool = False) -> dict[str, Entry]:
     Parameters
     ----------
     hypergraphs : bool
-        List algorithms for hypergraphs instead of graphs.  What is in both lists has
-        another configuration, and other presets, for each.
+        List algorithms for hypergraphs instead of graphs.  An algorithm in both lists has another
+        configuration, and other presets, for each.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def part_graph(
         Number of blocks, at least 1.
     adjacency
         Neighbours of every vertex: a sequence or mapping of sequences, or a `CSRAdjacency`.
-        An edge that stands at one of its ends only is an edge, too.
+        An edge that only one of its ends lists also counts.
     xadj, adjncy
         The same in compressed form, instead of `adjacency`.
     vweights, eweights

@@ -85,7 +85,7 @@ class RankGraph:
 
     @property
     def space(self) -> ExecutionSpace:
-        """Where the rows of this rank are."""
+        """Space of the rows of this rank."""
         return self._graph.space
 
     def give_tensors(self) -> RankGraph:
