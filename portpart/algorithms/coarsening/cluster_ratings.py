@@ -74,8 +74,7 @@ def may_join(v, u, own, room, graph: Csr, proposals: Proposals):
 #
 # The rating is the weight of the arcs to the cluster over the square root of the cluster's weight:
 # light clusters grow first, so that their weights stay even.  (In measurements: cuts 0.6 % lower
-# than
-# with the weight of the arcs alone or with that over the weight of the cluster.)
+# than with the weight of the arcs alone or with that over the weight of the cluster.)
 
 
 MAX_NARROW = 16

@@ -2,10 +2,9 @@
 
 Every vertex u selects the neighbour v with the best score c W(u, v) - degree(v).  Groups are
 
-- of limited size: selections are the proposals of the first round of clustering (`clustering.py`),
-in which
-  a cluster accepts what fits.  In a second one single vertices propose to clusters, and what is
-  single then becomes groups, too;
+- of limited size: selections are the proposals of the first round of clustering
+  (`clustering.py`), in which a cluster accepts what fits.  In a second round single vertices
+  propose to clusters, and vertices that are still single are grouped;
 - of any size (G-kway, section 3.1, algorithm 1): all that selections link.  Each vertex points to a
   smaller one of its group, or to itself.  In a round the ends of each link hook the larger of their
   two roots below the smaller one, then all point to their roots.  The paper propagates the smaller
