@@ -11,11 +11,14 @@ from fractions import Fraction
 from functools import cache
 from inspect import cleandoc
 from types import NoneType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from portpart.errors import InputError
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 MAX_BLOCKS = 2**31 - 1
 
@@ -40,10 +43,13 @@ FEW_VALUES = 8
 
 TOO_LONG = f"it has more than {MAX_DIGITS} digits"
 
+WrittenNumber: TypeAlias = "str | float | Fraction | Decimal | np.number"
+"""A number as a caller writes it, ``"3%"`` and ``"1/3"`` among them."""
+
 EXPONENT = re.compile(r"e[+-]?(\d+(?:_\d+)*)$")
 
 
-def exact_fraction(value: Any) -> Fraction:
+def exact_fraction(value: WrittenNumber) -> Fraction:
     """The number that was written: 0.03 is 3/100, not the nearest binary number.
 
     Takes ``"1/3"``, ``"3%"``, ``" 0.03 "``, integers, floats, `Fraction`, `Decimal` and scalars of
@@ -81,7 +87,7 @@ def whole_number(name: str, value: Any) -> int:
     return int(number)
 
 
-def number_of_blocks(k: Any, num_vertices: int | None = None) -> int:
+def number_of_blocks(k: int, num_vertices: int | None = None) -> int:
     """A number of blocks, from 1 to `MAX_BLOCKS`; of a graph's, not thousands of times as many."""
     blocks = whole_number("k", k)
     if not 1 <= blocks <= MAX_BLOCKS:

@@ -64,7 +64,7 @@ PIECES = (("blocks", "moves"), ("incumbent",), ("gains",), ("rebalancing",), ("p
 """The order of the pieces of refinement.  The files of the folder itself are below and above them:
 the protocol of a piece is below all, the program of a level above."""
 
-RECIPES = ("portpart", "jet", "gkway", "igkway", "gpmetis")
+RECIPES = ("portpart", "jet", "gkway", "gpmetis")
 
 TOP = {"__init__", "__main__", "errors", "options"}
 """The only modules beside the folders."""

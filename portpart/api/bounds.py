@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from portpart.graphs import EitherGraph, as_array, host_array, integral
 from portpart.metrics import block_weight_limits, target_weights
 from portpart.options import exact_fraction
 from portpart.primitives import histogram
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Numbers
+    from portpart.options import WrittenNumber
 
 FREE = -1
 MAX_IMBALANCE = 2**31
@@ -80,8 +86,8 @@ class Bounds:
         return over, max(0, self.min_weight - int(weights.min())), self.empty(weights), cut
 
 
-def bounds_for(graph: EitherGraph, k: int, imbalance: Any, target: Any, fixed: Array | None,
-               min_weight: int) -> Bounds:
+def bounds_for(graph: EitherGraph, k: int, imbalance: WrittenNumber, target: Numbers | None,
+               fixed: Array | None, min_weight: int) -> Bounds:
     """The bounds of the blocks; refuses a least weight that no partition can have."""
     fixed_weight = np.zeros(k, np.int64) if fixed is None else fixed_weights(graph, fixed, k)
     bounds = LimitRule(k, imbalance, target, fixed_weight, min_weight).bounds(
@@ -103,8 +109,8 @@ class LimitRule:
     min_weight : int
     """
 
-    def __init__(self, k: int, imbalance: Any, target: Any, fixed_weight: np.ndarray,
-                 min_weight: int) -> None:
+    def __init__(self, k: int, imbalance: WrittenNumber, target: Numbers | None,
+                 fixed_weight: np.ndarray, min_weight: int) -> None:
         self.k, self.target, self.min_weight = k, target, min_weight
         self.fixed_weight, self.any_fixed = fixed_weight, bool(fixed_weight.any())
         self.imbalance = exact_fraction(imbalance)
@@ -175,7 +181,7 @@ def _check_min_weight(graph: EitherGraph, min_weight: int, limits: np.ndarray,
                          "something")
 
 
-def block_array(space: ExecutionSpace, values: Any, n: int, k: int, name: str,
+def block_array(space: ExecutionSpace, values: ArrayLike | None, n: int, k: int, name: str,
                 lowest: int, first: int = 0) -> Array | None:
     """A block per vertex as int32 array of the space; entries from `lowest` to k - 1.
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from portpart.algorithms.multilevel import Progress
+    from portpart.graphs import Blocks, Numbers
+    from portpart.options import WrittenNumber
 
 MAX_SEED = 2**62
 
@@ -137,20 +139,20 @@ class CallOptions:
     imbalance: float | str = declared(
         0.03, "A block weighs at most (1 + imbalance) times the average.", metavar="FRACTION",
         others=("epsilon", "eps", "ubvec", "ubfactor", "ufactor", "max_imbalance", "tolerance"))
-    vertex_weights: Any = declared(None, "Weights of the vertices.", others=(
+    vertex_weights: Numbers | None = declared(None, "Weights of the vertices.", others=(
         "vwgt", "vweights", "node_weights", "nodew"))
-    edge_weights: Any = declared(None, "Weights of the edges.", others=(
+    edge_weights: Numbers | None = declared(None, "Weights of the edges.", others=(
         "adjwgt", "eweights", "weight"))
-    net_weights: Any = declared(None, "Weights of the nets of a hypergraph.", others=(
+    net_weights: Numbers | None = declared(None, "Weights of the nets of a hypergraph.", others=(
         "hyperedge_weights", "hewgts", "nwghts"))
-    target: Any = declared(
+    target: Numbers | None = declared(
         None, "Target share of each block in the total weight.", metavar="SHARES",
         shell="In any unit: 1,1,2 or @FILE. Default: equal shares.",
         others=("tpwgts", "target_weights", "block_sizes"))
-    fixed: Any = declared(
+    fixed: Blocks | None = declared(
         None, "Fixed block of each vertex, -1 for free vertices.", metavar="FILE",
         shell="A block per line; or lines of a vertex (from 1) and a block.")
-    initial: Any = declared(None, "Initial partition, which is improved.", metavar="FILE",
+    initial: Blocks | None = declared(None, "Initial partition, which is improved.", metavar="FILE",
                             shell="One block per line.")
     min_block_weight: int | None = declared(None, "Minimum weight of every block.",
                                             integer(0, MAX_TOTAL_WEIGHT))
@@ -158,13 +160,14 @@ class CallOptions:
         None, "Objective that is minimised.", lambda _, value: value,
         choices=("cut", "volume", "km1", "soed"),
         shell="Graphs: cut (default), volume. Hypergraphs: km1 (default), cut, soed.")
-    vertex_sizes: Any = declared(None, "Sizes of the vertices.",
+    vertex_sizes: Numbers | None = declared(None, "Sizes of the vertices.",
                                  others=("vsize",))
     migration: Any = declared(
         1, "Migration cost factor: cost of moving a vertex of size 1, in edge or net weight.",
         nonnegative, metavar="FACTOR", others=("itr",))
-    max_migration: Any = declared(None, "Limit of the migration volume.", metavar="SIZE",
-                                  shell="A size, or a share of all sizes as 10%.")
+    max_migration: WrittenNumber | None = declared(
+        None, "Limit of the migration volume.", metavar="SIZE",
+        shell="A size, or a share of all sizes as 10%.")
     algorithm: str | None = declared(None, "Name of the algorithm.")
     preset: Any = declared("default", "Name of a preset of the algorithm, or a configuration.",
                            others=("quality", "mode", "config"))

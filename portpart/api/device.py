@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from portpart.metrics.balance import exact_imbalance
 from portpart.options import exact_fraction, shown
 from portpart.primitives import argmax_of, max_of
 
+if TYPE_CHECKING:
+    from portpart.graphs import GraphLike, Numbers
+    from portpart.options import WrittenNumber
+
 OF_EDGES = ("edge_weights", "symmetrize", "weights", "weight_scale")
 """Options by which edges are read."""
 
@@ -31,14 +35,14 @@ NOT_OF_GRAPHS = "net_weights is for hypergraphs; for a graph pass edge_weights="
 NOT_OF_NETS = "edge_weights is for graphs; for a hypergraph pass net_weights="
 
 
-def warn_of_percents(imbalance: Any, frames: int = 4) -> None:
+def warn_of_percents(imbalance: WrittenNumber, frames: int = 4) -> None:
     """Warn the caller, this many frames up, if an imbalance, which is a valid one, is above 1."""
     if exact_fraction(imbalance) > 1:
         warnings.warn(f"imbalance={shown(imbalance)} lets blocks weigh more than twice their "
                       'share: 3 % is 0.03 or "3%"', UserWarning, stacklevel=frames)
 
 
-def graph_on_device(graph: Any, options: CallOptions) -> Graph:
+def graph_on_device(graph: GraphLike, options: CallOptions) -> Graph:
     """The checked graph in the memory of the space that will work on it.
 
     Nothing is copied: the graph lives as long as the call.
@@ -67,28 +71,28 @@ def hypergraph_on_device(data: Any, options: CallOptions) -> Hypergraph:
         return made if space is None else made.to(space)
 
 
-def _space_for(graph: Any, device: str, threads: int | None) -> ExecutionSpace | None:
+def _space_for(graph: GraphLike, device: str, threads: int | None) -> ExecutionSpace | None:
     """The space that a call names; None is where the arrays lie on a device."""
     if device != "auto":
         return backends.space(device, threads=threads)
     return None if _is_on_device(graph) else backends.space("cpu", threads=threads)
 
 
-def _is_on_device(graph: Any) -> bool:
+def _is_on_device(graph: GraphLike) -> bool:
     """Whether the arrays of `graph` lie in a GPU's memory."""
     if isinstance(graph, EitherGraph):
         return graph.space.kind == "cuda"
     return any(hasattr(holder, "__cuda_array_interface__") for holder in _holders(graph))
 
 
-def _holders(graph: Any) -> tuple[Any, ...]:
+def _holders(graph: GraphLike) -> tuple[Any, ...]:
     """What may hold arrays of a GPU."""
     if isinstance(graph, np.ndarray):
         return ()  # asking some for their `data` is an error
     return graph if isinstance(graph, tuple) else (graph, getattr(graph, "data", None))
 
 
-def _current_for(graph: Any, space: ExecutionSpace | None) -> AbstractContextManager[Any]:
+def _current_for(graph: GraphLike, space: ExecutionSpace | None) -> AbstractContextManager[Any]:
     """Context in which the device is the current one that has the arrays of a graph, or gets them.
 
     What is done on another one would not wait for what that has begun.
@@ -100,7 +104,7 @@ def _current_for(graph: Any, space: ExecutionSpace | None) -> AbstractContextMan
     return nullcontext() if space is None else space.active()
 
 
-def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
+def to_callers_memory(part: Any, graph: GraphLike, space: ExecutionSpace) -> Any:
     """`part` in the kind of memory that the caller's graph is in."""
     if not _is_on_device(graph):
         return space.to_host(part)
@@ -108,17 +112,18 @@ def to_callers_memory(part: Any, graph: Any, space: ExecutionSpace) -> Any:
 
 
 def infeasibility_message(graph: EitherGraph, weights: np.ndarray, bounds: Bounds,
-                          target: Any = None) -> str:
+                          target: Numbers | None = None) -> str:
     """Which bound block weights break, and why."""
     def heaviest() -> tuple[int, int]:
-        return (argmax_of(graph.space, graph.vertex_weights),
-                max_of(graph.space, graph.vertex_weights))
+        weights = graph.vertex_weights
+        assert weights is not None
+        return argmax_of(graph.space, weights), max_of(graph.space, weights)
 
     return broken_bound(heaviest, weights, bounds, target)
 
 
 def broken_bound(heaviest: Callable[[], tuple[int, int]], weights: np.ndarray, bounds: Bounds,
-                 target: Any = None) -> str:
+                 target: Numbers | None = None) -> str:
     """The same where a function returns the heaviest vertex and its weight."""
     limits, fixed = bounds.limits, bounds.fixed_weight
     block = int((fixed - limits).argmax())

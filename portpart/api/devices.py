@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from portpart.graphs.ranks import distributed
 from portpart.inputs import is_hypergraph
 from portpart.options import checked_integer, shown
 
+if TYPE_CHECKING:
+    from portpart.graphs import GraphLike
+
 ALL = "all"
 
 MAX_DEVICES = 1024
@@ -38,7 +41,7 @@ ADVICE = f"below {PAYS_FROM // 10**9} billion arcs one GPU is as fast as several
 INSTEAD = "one device does that: leave devices out"
 
 
-def partition_on_devices(graph: Any, asked: CallOptions) -> PartitionResult:
+def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResult:
     """Partition a graph by several devices."""
     if asked.device != "auto":
         raise InputError(f"device is {shown(asked.device)} and devices {shown(asked.devices)}; "

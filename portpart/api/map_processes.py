@@ -34,15 +34,17 @@ from portpart.metrics.quality import level_costs_of
 from portpart.primitives import histogram, max_of
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
     from portpart.backends.programs import Array
+    from portpart.graphs import Blocks, GraphLike, Numbers
 
 # Fewer processes than elements: idle ones get a vertex without edges ---------------------------
 
 
 def with_idle_elements(graph: Graph, constraints: Constraints, k: int,
-                       target: Any) -> tuple[Graph, Constraints]:
+                       target: Numbers | None) -> tuple[Graph, Constraints]:
     """A graph with as many vertices as elements that have a share of the weight.
 
     Vertices that are added have no edges, are free, and begin on elements that `initial` leaves
@@ -94,17 +96,17 @@ def _longer(graph: Graph, blocks: Array, more: np.ndarray) -> Array:
 
 @takes_progress
 def map_processes(
-    graph: Any,
-    hierarchy: Any = None,
-    distances: Any = None,
+    graph: GraphLike,
+    hierarchy: ArrayLike | None = None,
+    distances: ArrayLike | None = None,
     *,
     topology: Topology | None = None,
     imbalance: float | str = 0.03,
-    vertex_weights: Any = None,
-    edge_weights: Any = None,
-    target: Any = None,
-    fixed: Any = None,
-    initial: Any = None,
+    vertex_weights: Numbers | None = None,
+    edge_weights: Numbers | None = None,
+    target: Numbers | None = None,
+    fixed: Blocks | None = None,
+    initial: Blocks | None = None,
     algorithm: str | None = None,
     preset: Any = "default",
     swaps: bool | None = None,
@@ -275,7 +277,8 @@ def _no_worse(problem: MappingProblem, bounds: Bounds, part: Array, weights: np.
     return part, weights, traffic
 
 
-def _machine(hierarchy: Any, distances: Any, topology: Topology | None) -> Topology:
+def _machine(hierarchy: ArrayLike | None, distances: ArrayLike | None,
+             topology: Topology | None) -> Topology:
     if topology is None:
         if isinstance(hierarchy, Topology):
             raise InputError("hierarchy is a Topology; pass it as topology=")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from portpart.api.vertex_names import blocks_by_vertex
 from portpart.errors import InputError
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, EitherGraph, Graph
 from portpart.options import FEW_CHARACTERS, MAX_BLOCKS
+
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, Numbers
 
 MAX_DOUBLINGS = 6
 """A price that is too low after this many rises faster."""
@@ -47,7 +50,8 @@ class PreviousPartition:
         return int(away.sum()), int(self.sizes[away].sum())
 
 
-def previous_partition(graph: EitherGraph, part: Any, k: int, sizes: Any) -> PreviousPartition:
+def previous_partition(graph: EitherGraph, part: Blocks | None, k: int,
+                       sizes: Numbers | None) -> PreviousPartition:
     """The old blocks, checked; those of k and more are gone."""
     space, n = graph.space, graph.num_vertices
     blocks = block_array(space, blocks_by_vertex(part, "part", graph), n, MAX_BLOCKS + 1, "part",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,11 @@ from portpart.graphs import (
     total_of,
 )
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Numbers
 
 OF_GRAPHS = ("cut", "volume")
 """Objectives of graphs, the default first; those of hypergraphs are `NET_COSTS`."""
@@ -61,7 +66,7 @@ class ObjectiveSpec:
     facts: dict[str, Any]
 
 
-def objective_spec(given: EitherGraph, k: int, objective: Any, vertex_sizes: Any,
+def objective_spec(given: EitherGraph, k: int, objective: str | None, vertex_sizes: Numbers | None,
                    as_edges: bool) -> ObjectiveSpec:
     """The task of a call.
 
@@ -94,7 +99,7 @@ def default_objective(given: EitherGraph) -> str:
     return next(iter(NET_COSTS)) if isinstance(given, Hypergraph) else OF_GRAPHS[0]
 
 
-def checked_objective(of_nets: bool, objective: Any, session: bool = False) -> str:
+def checked_objective(of_nets: bool, objective: str | None, session: bool = False) -> str:
     """The name of an objective of a hypergraph or a graph, perhaps of a session's.
 
     Raises
@@ -131,7 +136,7 @@ def _of_hypergraph(given: Hypergraph, k: int, name: str, as_edges: bool) -> Obje
     return ObjectiveSpec(given, net_objective(name), of_nets, facts)
 
 
-def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> ObjectiveSpec:
+def _of_volume(given: Graph, k: int, vertex_sizes: Numbers | None) -> ObjectiveSpec:
     nets = neighbourhood_hypergraph(given, checked_sizes(given, vertex_sizes))
     check_net_costs(nets, k, "vertex sizes")
     price = {"volume": NET_COSTS["km1"]}
@@ -139,7 +144,7 @@ def _of_volume(given: Graph, k: int, vertex_sizes: Any) -> ObjectiveSpec:
         "cut": cut_of(given, part), **net_values(nets, part, k, price)}, _facts_of_graph(given))
 
 
-def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
+def checked_sizes(graph: EitherGraph, sizes: Numbers | None) -> Array | None:
     """Sizes of vertices as the library has weights."""
     if sizes is None:
         return None
@@ -147,7 +152,7 @@ def checked_sizes(graph: EitherGraph, sizes: Any) -> Array | None:
                    "vertex_sizes", "vertices")
 
 
-def amounts(space: ExecutionSpace, values: Any, number: int, name: str, things: str) -> Array:
+def amounts(space: ExecutionSpace, values: ArrayLike, number: int, name: str, things: str) -> Array:
     """The amount for each of this many things: int64, none below 0, and the total within 2**62.
 
     Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.algorithms.multilevel import Progress
 from portpart.api.call_options import CallOptions
@@ -11,6 +11,9 @@ from portpart.api.request import checked_request
 from portpart.api.results import PartitionResult
 from portpart.graphs.ranks import RankGraph
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, Numbers
+
 
 @takes_progress
 def partition(
@@ -18,15 +21,15 @@ def partition(
     k: int,
     *,
     imbalance: float | str = 0.03,
-    vertex_weights: Any = None,
-    edge_weights: Any = None,
-    net_weights: Any = None,
-    target: Any = None,
-    fixed: Any = None,
-    initial: Any = None,
+    vertex_weights: Numbers | None = None,
+    edge_weights: Numbers | None = None,
+    net_weights: Numbers | None = None,
+    target: Numbers | None = None,
+    fixed: Blocks | None = None,
+    initial: Blocks | None = None,
     min_block_weight: int | None = None,
     objective: str | None = None,
-    vertex_sizes: Any = None,
+    vertex_sizes: Numbers | None = None,
     algorithm: str | None = None,
     preset: Any = "default",
     device: str = "auto",

@@ -180,7 +180,7 @@ def check_options(asked: CallOptions, instead: str = INSTEAD) -> None:
     require_possible(config)
 
 
-def check_device(device: Any, space: ExecutionSpace) -> None:
+def check_device(device: str, space: ExecutionSpace) -> None:
     """Raise unless a call asks for where the rows of a rank are."""
     named = "cpu" if device == "cpu:0" else device
     if named not in ("auto", space.kind, space.name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from portpart.graphs import as_array
 from portpart.graphs.ranks import DistributedGraph
 from portpart.primitives import ship
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, Numbers
+    from portpart.options import WrittenNumber
+
 
 class OwnVertices(NamedTuple):
     """The vertices of a rank, as far as blocks are given for them.
@@ -40,7 +44,8 @@ class OwnVertices(NamedTuple):
     num_vertices: int
 
 
-def constraints_of_rank(rows: DistributedGraph, k: int, fixed: Any, initial: Any) -> Constraints:
+def constraints_of_rank(rows: DistributedGraph, k: int, fixed: Blocks | None,
+                        initial: Blocks | None) -> Constraints:
     """The constraints of a call, of the vertices of this rank.
 
     Raises
@@ -79,8 +84,8 @@ def _range(numbers: range) -> str:
     return f"{numbers[0]} ... {numbers[-1]}" if numbers else "none"
 
 
-def bounds_of_ranks(rows: DistributedGraph, k: int, imbalance: Any, target: Any,
-                    fixed: Array | None) -> Bounds:
+def bounds_of_ranks(rows: DistributedGraph, k: int, imbalance: WrittenNumber,
+                    target: Numbers | None, fixed: Array | None) -> Bounds:
     """The bounds of the blocks, equal on all ranks.  All ranks call it."""
     weight = np.zeros(k, np.int64) if fixed is None else _fixed_weights(rows, fixed, k)
     return LimitRule(k, imbalance, target, weight, 0).bounds(

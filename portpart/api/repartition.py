@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from portpart.api.results import RepartitionResult
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, Numbers
+    from portpart.options import WrittenNumber
+
 PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 """Configurations of algorithms whose refinement knows prices of moving."""
 
@@ -53,18 +57,18 @@ WORTHWHILE = 1.25
 @takes_progress
 def repartition(
     graph: Any,
-    part: Any,
+    part: Blocks,
     k: int,
     *,
     migration: Any = 1,
-    vertex_sizes: Any = None,
-    max_migration: Any = None,
+    vertex_sizes: Numbers | None = None,
+    max_migration: WrittenNumber | None = None,
     imbalance: float | str = 0.03,
-    vertex_weights: Any = None,
-    edge_weights: Any = None,
-    net_weights: Any = None,
-    target: Any = None,
-    fixed: Any = None,
+    vertex_weights: Numbers | None = None,
+    edge_weights: Numbers | None = None,
+    net_weights: Numbers | None = None,
+    target: Numbers | None = None,
+    fixed: Blocks | None = None,
     min_block_weight: int | None = None,
     objective: str | None = None,
     algorithm: str | None = None,

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from portpart.inputs import is_hypergraph
 from portpart.metrics.balance import imbalance_of
 from portpart.options import number_of_blocks
 from portpart.primitives import histogram
+
+if TYPE_CHECKING:
+    from portpart.graphs import GraphLike
 
 # What a caller wants of vertices and of time, checked and brought to the device ----------------
 
@@ -129,7 +132,7 @@ class Request:
             stats={**trace.summary(), **self.spec.facts}, labels=self.problem.graph.names)
 
 
-def checked_request(graph: Any, options: CallOptions, as_edges: bool = True) -> Request:
+def checked_request(graph: GraphLike, options: CallOptions, as_edges: bool = True) -> Request:
     """Check the options of `portpart.partition`; graphs of hypergraphs' nets may stand for them."""
     options = options.checked()
     k, algorithm, preset, objective = (options.k, options.algorithm, options.preset,

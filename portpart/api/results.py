@@ -17,9 +17,12 @@ from portpart.io.rank_partition_file import write_own_lines
 from portpart.options import checked_integer
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from scipy.sparse import csr_array
 
     from portpart.backends.communication import Calls, Communicator
+    from portpart.backends.programs import Array
     from portpart.formats.text import PathLike
     from portpart.graphs import Topology
 
@@ -107,7 +110,7 @@ class PartitionResult:
     64
     """
 
-    part: Any
+    part: Array
     cut: int
     imbalance: float
     block_weights: np.ndarray
@@ -117,7 +120,7 @@ class PartitionResult:
     seconds: float
     stats: dict[str, Any] = field(default_factory=dict)
     block_weight_limits: np.ndarray | None = None
-    labels: Sequence[Any] | None = None
+    labels: Sequence[Hashable] | None = None
     km1: int | None = None
     soed: int | None = None
     volume: int | None = None
@@ -134,7 +137,7 @@ class PartitionResult:
         """
         return np.argsort(host_array(self.part), kind="stable")
 
-    def to_dict(self) -> dict[Any, int]:
+    def to_dict(self) -> dict[Hashable, int]:
         """The block of each vertex, by name where it has one, else by number."""
         blocks = host_array(self.part).tolist()
         names = range(len(blocks)) if self.labels is None else self.labels
@@ -382,4 +385,4 @@ def _gathered(comm: Communicator, result: RankPartitionResult,
     blocks, reported = comm.post(part, numbers, lambda length: space.empty(length, part.dtype))
     if (reported[:, 1] != reported[0, 1]).any():
         agree(comm, {"root": str(root)})
-    return blocks if root is None or comm.rank == root else None
+    return space.to_host(blocks) if root is None or comm.rank == root else None

@@ -83,7 +83,7 @@ def _hint(unknown: Hashable, graph: Vertices) -> str:
     return did_you_mean(unknown, graph.names) or f": the first vertices are {first}"
 
 
-def _numbers(names: Sequence[Any] | None, n: int) -> dict[Any, int]:
+def _numbers(names: Sequence[Hashable] | None, n: int) -> dict[Hashable, int]:
     """The number of each vertex by its name; None is not a name."""
     if names is None:
         return {vertex: vertex for vertex in range(n)}

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from portpart.base.interrupts import late_signals
 from portpart.errors import InputError
 
 if TYPE_CHECKING:
+    from portpart.backends.cpu import CpuSpace
     from portpart.backends.programs import ExecutionSpace
 
 # NumPy is not imported here: `late_signals` has to be there first.
 
 
 _spaces: dict[tuple[str, int | None], ExecutionSpace] = {}
+
+
+@overload
+def space(device: Literal["cpu"] = "cpu", *, threads: int | None = None) -> CpuSpace: ...
+
+
+@overload
+def space(device: str, *, threads: int | None = None) -> ExecutionSpace: ...
 
 
 def space(device: str = "cpu", *, threads: int | None = None) -> ExecutionSpace:

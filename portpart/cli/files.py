@@ -12,10 +12,12 @@ from portpart.cli.options import AT, GRAPH_MODELS, HYPERGRAPH, NET_MODELS, Readi
 from portpart.options import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import numpy as np
 
     from portpart.formats.netlist import Netlist
-    from portpart.graphs import Graph, Hypergraph, Mesh
+    from portpart.graphs import Blocks, Graph, Hypergraph, Mesh
     from portpart.graphs.ranks import RankGraph
 
 STANDARD = "-"
@@ -231,7 +233,7 @@ def writes_nets(name: str, file_format: str | None) -> bool:
 
 
 def read_partition(
-    name: str, num_vertices: int, names: Sequence[Any] | None = None, free: bool = False,
+    name: str, num_vertices: int, names: Sequence[Hashable] | None = None, free: bool = False,
     k: int | None = None,
 ) -> np.ndarray:
     """Read one block number a line from file `name`, which must hold `num_vertices` of them.
@@ -252,7 +254,7 @@ def read_partition(
 
 
 def read_constraints(fixed: str | None, initial: str | None, num_vertices: int,
-                     names: Sequence[Any] | None = None) -> dict[str, Any]:
+                     names: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """The keywords of a call from the files of --fixed and --initial."""
     return {key: None if name is None else read_partition(name, num_vertices, names, key == "fixed")
             for key, name in (("fixed", fixed), ("initial", initial))}
@@ -274,7 +276,7 @@ def list_of_devices(text: str | None) -> Any:
     return [int(each) if each.isdecimal() else each for each in map(str.strip, text.split(","))]
 
 
-def write_partition(part: Any, name: str, names: Sequence[Any] | None = None) -> None:
+def write_partition(part: Blocks, name: str, names: Sequence[Hashable] | None = None) -> None:
     """Write one block number a line to file `name`, after the vertex's name if there are names."""
     from portpart import io
 

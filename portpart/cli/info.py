@@ -12,6 +12,7 @@ from portpart.cli.output import grouped, print_facts, print_json
 from portpart.graphs import Hypergraph, irregularities
 
 if TYPE_CHECKING:
+    from portpart.backends.programs import Array
     from portpart.formats.netlist import Netlist
     from portpart.graphs import Graph
 
@@ -83,7 +84,8 @@ def _print_hypergraph(name: str, facts: dict[str, Any], as_json: bool) -> None:
 def describe_hypergraph(hypergraph: Hypergraph) -> dict[str, Any]:
     """Return the facts about a hypergraph in host memory as plain values."""
     h = hypergraph
-    sizes, degrees = np.diff(h.net_offsets), np.diff(h.vertex_offsets)
+    host = h.space.to_host
+    sizes, degrees = np.diff(host(h.net_offsets)), np.diff(host(h.vertex_offsets))
     return {
         "num_vertices": h.num_vertices,
         "num_nets": h.num_nets,
@@ -105,7 +107,7 @@ def describe(graph: Graph) -> dict[str, Any]:
     """Return the facts about a graph in host memory as plain values."""
     from scipy.sparse.csgraph import connected_components
 
-    degrees = np.diff(graph.offsets)
+    degrees = np.diff(graph.space.to_host(graph.offsets))
     _, labels = connected_components(graph.to_scipy(), directed=False)
     sizes = np.bincount(labels) if len(labels) else np.zeros(0, int)
     arrays = (graph.offsets, graph.targets, graph.weights, graph.vertex_weights)
@@ -138,7 +140,7 @@ def describe_netlist(netlist: Netlist) -> dict[str, Any]:
     }
 
 
-def _weights(weights: np.ndarray | None) -> dict[str, int] | None:
+def _weights(weights: Array | None) -> dict[str, int] | None:
     """Return smallest, largest and total weight, None if all are one."""
     if weights is None or len(weights) == 0:
         return None

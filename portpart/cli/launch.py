@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,7 @@ from portpart.cli.options import flag, gathered
 
 if TYPE_CHECKING:
     from portpart.cli.machines import GivenMachine
+    from portpart.graphs import Blocks
 
 FILES = "--rankfile, --slurm-hostfile and --rank-order"
 
@@ -79,7 +80,7 @@ def checked_hosts(launch: LaunchOptions, machine: GivenMachine) -> list[str] | N
     return nodes_of(machine.topology, listed, _node_levels(launch, machine)).names
 
 
-def write_files(launch: LaunchOptions, machine: GivenMachine, part: Any,
+def write_files(launch: LaunchOptions, machine: GivenMachine, part: Blocks,
                 hosts: list[str] | None) -> dict[str, str]:
     """Write the files; returns additional options for a launcher."""
     from portpart import io

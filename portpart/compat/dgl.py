@@ -6,7 +6,7 @@ import json
 import operator
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from portpart.errors import InputError
 from portpart.graphs import blocks_of, host_integers
 from portpart.inputs import MAX_HALO
 from portpart.options import checked_integer, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["save_partition_book"]
 
@@ -25,7 +28,7 @@ FILES = {"node_feats": "node_feat", "edge_feats": "edge_feat", "part_graph": "gr
 
 
 def save_partition_book(
-    path: str | os.PathLike[str], part: Any, edges: Any, *, k: int | None = None,
+    path: str | os.PathLike[str], part: Any, edges: ArrayLike, *, k: int | None = None,
     halo_hops: int = 1,
 ) -> Path:
     """Write the maps of nodes and edges to blocks as ``dgl.distributed.partition_graph`` does.

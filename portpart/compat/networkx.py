@@ -24,7 +24,11 @@ from portpart.graphs import (
 from portpart.options import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import networkx
+
+    from portpart.graphs import Blocks
 
 # Partitions of NetworkX graphs as sets of nodes, and portpart's graphs as those of NetworkX ----
 
@@ -79,7 +83,7 @@ def partition(G: networkx.Graph, k: int, **options: Any) -> list[set[Any]]:
     return [set(block) for block in api.partition(G, k, **options).blocks()]
 
 
-def to_networkx(graph: Graph, part: Any = None) -> networkx.Graph:
+def to_networkx(graph: Graph, part: Blocks | None = None) -> networkx.Graph:
     """Make a NetworkX graph of a graph of portpart.
 
     Parameters
@@ -138,7 +142,7 @@ def to_networkx(graph: Graph, part: Any = None) -> networkx.Graph:
     return made
 
 
-def _nodes(graph: Graph) -> list[Any]:
+def _nodes(graph: Graph) -> list[Hashable]:
     """A name for each vertex; the number where it has none."""
     names = told_names(graph.names)
     if names is None:

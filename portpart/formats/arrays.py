@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from portpart.errors import GraphFormatError
 from portpart.formats.text import CHUNK, are_integers
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 # Arrays in NumPy's own format, from bytes that may be damaged or lie about their size ----------
 
@@ -44,7 +47,7 @@ def read_array(name: str, stream: Any, size: int) -> np.ndarray:
     return array
 
 
-def header_of(name: str, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def header_of(name: str, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and type of the array that follows in a stream.
 
     Raises
@@ -76,7 +79,7 @@ def _filled(array: np.ndarray, stream: Any) -> bool:
     return True
 
 
-def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and type of the array that follows."""
     version = npy.read_magic(stream)
     if version == (1, 0):
@@ -99,7 +102,7 @@ NAMES, ENDS = "vertex_names", "vertex_name_ends"
 """Integers alone are `NAMES`; of words these are the bytes in UTF-8, and `ENDS` where each ends."""
 
 
-def packed_names(names: Sequence[Any] | None) -> dict[str, np.ndarray]:
+def packed_names(names: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
     """The arrays of some names; names that are not integers are kept as their text."""
     if names is None:
         return {}
@@ -110,7 +113,7 @@ def packed_names(names: Sequence[Any] | None) -> dict[str, np.ndarray]:
             ENDS: np.cumsum([len(word) for word in words], dtype=np.int64)}
 
 
-def names_of(arrays: Mapping[str, np.ndarray], n: int, where: str) -> list[Any] | None:
+def names_of(arrays: Mapping[str, np.ndarray], n: int, where: str) -> list[Hashable] | None:
     """The names of `n` vertices in the arrays of an archive that is called `where`, if it has any.
 
     Raises

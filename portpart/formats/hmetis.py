@@ -59,16 +59,16 @@ def parse(source: Source) -> Hypergraph:
 
 def text(hypergraph: Hypergraph) -> Iterator[Any]:
     """The file of a hypergraph in host memory, in pieces."""
-    h = hypergraph
+    h, host = hypergraph, hypergraph.space.to_host
     starts, values = h.net_offsets.astype(np.int64), h.net_pins.astype(np.int64) + 1
     if h.net_weights is not None:
-        values = np.insert(values, starts[:-1], h.net_weights)
+        values = np.insert(values, starts[:-1], host(h.net_weights))
         starts += np.arange(h.num_nets + 1)
     flags = (h.net_weights is not None) + 10 * (h.vertex_weights is not None)
     yield f"{h.num_nets} {h.num_vertices}{f' {flags}' if flags else ''}\n".encode()
     yield rendered_rows(values, starts)
     if h.vertex_weights is not None:
-        yield rendered_rows(h.vertex_weights, np.arange(h.num_vertices + 1))
+        yield rendered_rows(host(h.vertex_weights), np.arange(h.num_vertices + 1))
 
 
 def _header(rows: NumberLines) -> HmetisHeader:

@@ -30,7 +30,7 @@ SYNTAX = LineSyntax(comments=b"%", keep_blank=True)
 GRAPHS = ("dual", "nodal")
 
 
-def parse(source: Source, mesh: str = "dual", common_nodes: Any = None) -> Graph:
+def parse(source: Source, mesh: str = "dual", common_nodes: int | str | None = None) -> Graph:
     """The dual or the nodal graph of a mesh file.
 
     Raises
@@ -43,7 +43,7 @@ def parse(source: Source, mesh: str = "dual", common_nodes: Any = None) -> Graph
     return graph_of_mesh(mesh_of(source), mesh, common_nodes)
 
 
-def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: Any) -> Graph:
+def graph_of_mesh(mesh: Mesh, kind: str, common_nodes: int | str | None) -> Graph:
     """The dual or the nodal graph of a mesh, as the options of readers name it."""
     if kind not in GRAPHS:
         raise InputError(f"mesh is {shown(kind)}; it must be 'dual' (vertices are elements) or "

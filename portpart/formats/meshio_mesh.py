@@ -20,7 +20,7 @@ from portpart.formats.text import STREAM, PathLike, Source, bare_name
 from portpart.graphs import Graph, Mesh, mesh_from
 
 
-def parse(source: Source, mesh: str = "dual", common_nodes: Any = None) -> Graph:
+def parse(source: Source, mesh: str = "dual", common_nodes: int | str | None = None) -> Graph:
     """The dual or the nodal graph of a mesh file; see `graph_of_mesh`."""
     made = mesh_of_foreign(read_foreign(source.name), source.name)
     source.refuse_size(None, made.num_nodes, os.path.getsize(source.name))

@@ -42,7 +42,7 @@ class Section:
 
     begin: int
     count: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
 
     @property
     def end(self) -> int:

@@ -7,7 +7,7 @@ import os
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class StoredArray:
     file: BinaryIO
     begin: int
     count: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
 
     def part(self, first: int, last: int) -> np.ndarray:
         """Read the numbers from `first` to `last`, without the latter.
@@ -169,5 +169,5 @@ def _rows_of_arrays(name: str, arrays: Mapping[str, StoredArray]) -> StoredRows:
 
 def _as_numbers(values: np.ndarray, first: int) -> np.ndarray:
     """Offsets as int64."""
-    wide: np.ndarray = integral(backends.space("cpu"), values, "offsets")
-    return wide.astype(np.int64, copy=False)
+    space = backends.space("cpu")
+    return space.to_host(integral(space, values, "offsets")).astype(np.int64, copy=False)

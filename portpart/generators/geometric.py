@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs import MAX_INT32_ARCS, MAX_VERTICES, Graph, edges_graph, read_only
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # Graphs of points in the unit square or cube ---------------------------------------------------
 
@@ -88,7 +91,7 @@ def random_geometric(num_vertices: int, seed: int = 2, radius: float | None = No
     return edges_graph(num_vertices, pairs[:, 0], pairs[:, 1])
 
 
-def triangulation(points: Any) -> Graph:
+def triangulation(points: ArrayLike) -> Graph:
     """Delaunay triangulation of points in the plane.
 
     Parameters

@@ -187,8 +187,9 @@ class MeshStep(NamedTuple):
         own[self.kept] = ids[self.origins[self.kept]]
         own[new] = batch.insert_vertices(count=int(new.sum()))
         batch.delete_vertices(ids[~stay])
-        tails = np.repeat(np.arange(len(new)), np.diff(self.graph.offsets))
-        heads = self.graph.targets
+        host = self.graph.space.to_host
+        tails = np.repeat(np.arange(len(new)), np.diff(host(self.graph.offsets)))
+        heads = host(self.graph.targets)
         made = (tails < heads) & (new[tails] | new[heads])
         batch.insert_edges(own[tails[made]], own[heads[made]])
         return own

@@ -1,3 +1,10 @@
+from .accepted import (
+    Blocks as Blocks,
+    GraphLike as GraphLike,
+    MeshLike as MeshLike,
+    Numbers as Numbers,
+    SparseMatrix as SparseMatrix,
+)
 from .arrays import (
     as_array as as_array,
     home_of as home_of,

@@ -14,6 +14,8 @@ from portpart.graphs.weights import integral
 from portpart.options import shown
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import Array, ExecutionSpace
 
 CUDA_DLPACK_DEVICES = (2, 13)
@@ -42,7 +44,7 @@ def home_of(arrays: Sequence[Any]) -> ExecutionSpace | None:
     return next((space for space in spaces if space.kind == "cuda"), None)
 
 
-def is_tensor(values: Any) -> bool:
+def is_tensor(values: ArrayLike | None) -> bool:
     """Whether `values` are a tensor of PyTorch."""
     torch = sys.modules.get("torch")  # a caller with a tensor has imported it
     return torch is not None and isinstance(values, torch.Tensor)
@@ -145,7 +147,7 @@ def item_of(space: ExecutionSpace, array: Array, place: int) -> int:
     return int(space.to_host(array[place : place + 1])[0])
 
 
-def has_writable_base(array: Array) -> bool:
+def has_writable_base(array: Array | None) -> bool:
     """Whether the memory of an array can still be written elsewhere; follows views."""
     holder: Any = array
     while isinstance(holder, (np.ndarray, memoryview)):
@@ -172,7 +174,7 @@ def borrowed_arrays(*values: Any) -> list[np.ndarray]:
             and space_of(array).kind == "cpu"]
 
 
-def owned(array: Array | None, lent: list[np.ndarray], copy: bool | None) -> Array:
+def owned(array: Array, lent: Sequence[Array], copy: bool | None) -> Array:
     """`array`, read-only if it is a host array and the library's own.
 
     With `copy`, arrays in memory of `lent` that can be changed are copied; without it they stay as

@@ -369,8 +369,8 @@ def local_items(space: ExecutionSpace, items: BlockItems, owner: Array) -> list[
         else:
             recv[block][other] = slice(begin - first[block], end - first[block])
             send[other][block] = at_owner[begin:end]
-    return [LocalItems(begin, end, numbers[begin:end], own, owners[begin + own : end], *lists)
-            for begin, end, own, *lists in zip(first, first[1:], num_own, send, recv)]
+    return [LocalItems(begin, end, numbers[begin:end], own, owners[begin + own : end], sent, came)
+            for begin, end, own, sent, came in zip(first, first[1:], num_own, send, recv)]
 
 
 @kl.kernel

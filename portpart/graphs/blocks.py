@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,13 @@ from portpart.graphs.arrays import host_array, host_integers
 from portpart.graphs.names import in_order
 from portpart.options import MANY_BLOCKS, number_of_blocks
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
-def held_blocks(holder: Any, names: Sequence[Any] | None = None) -> Any:
+    from portpart.graphs.accepted import Blocks
+
+
+def held_blocks(holder: Blocks | None, names: Sequence[Hashable] | None = None) -> Any:
     """The blocks that a result or a session holds; anything else as it is.
 
     Those of a session are of the vertices that exist, in the order of their ids, as
@@ -38,7 +43,7 @@ def held_blocks(holder: Any, names: Sequence[Any] | None = None) -> Any:
     return {name: block for name, block in blocks if name is not None}
 
 
-def held_number(holder: Any, k: int | None) -> int | None:
+def held_number(holder: Blocks | None, k: int | None) -> int | None:
     """`k`, or if that is None the number of blocks of a result or a session."""
     if k is not None or hasattr(holder, "__array__"):
         return k
@@ -46,8 +51,8 @@ def held_number(holder: Any, k: int | None) -> int | None:
     return found
 
 
-def blocks_of(part: Any, n: int, k: int | None = None,
-              names: Sequence[Any] | None = None) -> tuple[np.ndarray, int]:
+def blocks_of(part: Blocks | None, n: int, k: int | None = None,
+              names: Sequence[Hashable] | None = None) -> tuple[np.ndarray, int]:
     """The block of each of `n` vertices on the host, int64, checked; and the number of blocks.
 
     Parameters
@@ -70,7 +75,7 @@ def blocks_of(part: Any, n: int, k: int | None = None,
     return blocks, int(blocks.max(initial=-1)) + 1 if k is None else k
 
 
-def blocks_of_elements(part: Any, num_elements: int, num_nodes: int,
+def blocks_of_elements(part: Blocks, num_elements: int, num_nodes: int,
                        k: int | None = None) -> tuple[np.ndarray, int]:
     """The block of each element of a mesh, as of :func:`blocks_of`."""
     if part is None:
@@ -85,7 +90,7 @@ def blocks_of_elements(part: Any, num_elements: int, num_nodes: int,
     return blocks_of(held, num_elements, held_number(part, k))
 
 
-def _checked(part: Any, n: int, k: int | None) -> np.ndarray:
+def _checked(part: Blocks, n: int, k: int | None) -> np.ndarray:
     """`part` as a host array of integers, after checking its length and range."""
     if part is None:
         raise InputError(f"part is None; the blocks of {n} vertices are needed")

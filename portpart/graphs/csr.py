@@ -5,7 +5,7 @@ Works on the arrays of any execution space; the results do not depend on the spa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ AGREE, SUM, MAX = "agree", "sum", "max"
 """What becomes of the weights of the two directions of an edge."""
 
 
-def directions_of(symmetrize: Any) -> str | None:
+def directions_of(symmetrize: bool | str | None) -> str | None:
     """What the option `symmetrize` asks for: one of the three words, or None."""
     if isinstance(symmetrize, str):
         if symmetrize in (SUM, MAX):
@@ -142,7 +142,10 @@ def unpacked(
     return offsets, targets, narrowed(space, weights)
 
 
-def narrowed(space: ExecutionSpace, weights: Array | None) -> Array | None:
+MaybeArray = TypeVar("MaybeArray", "Array", "Array | None")
+
+
+def narrowed(space: ExecutionSpace, weights: MaybeArray) -> MaybeArray:
     """`weights` as int32 where their values allow it."""
     if weights is None or (len(weights) and max_of(space, weights) > MAX_INT32):
         return weights

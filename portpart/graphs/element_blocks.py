@@ -5,7 +5,7 @@ The rows are elements and their members nodes, or the other way round.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from portpart.graphs.arrays import index_array
 from portpart.graphs.blocks import held_blocks, held_number
 from portpart.graphs.incidence import Incidence
 from portpart.options import MAX_BLOCKS, shown
+
+if TYPE_CHECKING:
+    from portpart.graphs.accepted import Blocks, Numbers
 
 NOWHERE, UNDECIDED = -1, -2
 
@@ -44,13 +47,12 @@ class VoteCounts(Record):
     result: Array
 
 
-def part_of_other_side(
-    rows: Incidence, member_part: Any, num_members: int, name: str, k: int | None, target: Any
-) -> np.ndarray:
+def part_of_other_side(rows: Incidence, member_part: Blocks | None, num_members: int, name: str,
+                       k: int | None, target: Numbers | None) -> np.ndarray:
     """Block of each row, given that of each member; -1 for rows without members."""
     space = backends.space("cpu")
     k = held_number(member_part, k)
-    part = index_array(space, held_blocks(member_part), name)
+    part = space.to_host(index_array(space, held_blocks(member_part), name))
     if len(part) != num_members:
         own, other = ("element", "node") if name == "element_part" else ("node", "element")
         hint = (f"; mesh.{own}_part makes these of blocks of {other}s"
@@ -71,7 +73,7 @@ def part_of_other_side(
     return result
 
 
-def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Any) -> np.ndarray:
+def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Numbers | None) -> np.ndarray:
     """Rows that a block may have before votes go elsewhere, as METIS counts them."""
     shares = None if target is None else _shares(target)
     if k is None:
@@ -88,7 +90,7 @@ def _limits(num_rows: int, part: np.ndarray, k: int | None, target: Any) -> np.n
     return limits
 
 
-def _shares(target: Any) -> np.ndarray:
+def _shares(target: Numbers) -> np.ndarray:
     try:
         return np.asarray(target, np.float64).reshape(-1)
     except (TypeError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from portpart.graphs.incidence import stacked
 from portpart.graphs.mesh import Mesh, read_only_mesh
 from portpart.graphs.weights import checked_vertex_weights, integral
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs.accepted import Numbers
 
 MAX_NODES = 2**31 - 2
 
@@ -34,7 +41,7 @@ class ElementRows(NamedTuple):
     cells: tuple[Cells, ...] | None = None
 
 
-def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any,
+def mesh_from(elements: Any, num_nodes: int | None, element_weights: Numbers | None,
               points: Any = None) -> Mesh:
     """The work of `as_mesh`: dispatch on the kind of `elements`."""
     if isinstance(elements, Mesh):
@@ -50,8 +57,8 @@ def mesh_from(elements: Any, num_nodes: int | None, element_weights: Any,
     return checked_mesh(_rows(elements), num_nodes, element_weights, points)
 
 
-def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Any,
-                 points: Any) -> Mesh:
+def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Numbers | None,
+                 points: ArrayLike | None) -> Mesh:
     """A mesh of rows of integers, checked."""
     offsets, nodes, cells = rows
     num_elements = len(offsets) - 1
@@ -78,9 +85,10 @@ def checked_mesh(rows: ElementRows, num_nodes: int | None, element_weights: Any,
     return mesh
 
 
-def _checked_points(points: Any, num_nodes: int | None) -> np.ndarray:
+def _checked_points(points: ArrayLike, num_nodes: int | None) -> np.ndarray:
     """Coordinates as a separate array."""
-    array: np.ndarray = as_array(backends.space("cpu"), points, "points")
+    space = backends.space("cpu")
+    array = space.to_host(as_array(space, points, "points"))
     if array.ndim != 2 or not 1 <= array.shape[1] <= 3 or array.dtype.kind not in "fiu":
         raise InputError(f"points are of shape {tuple(array.shape)} and type {array.dtype}; "
                          "numbers of shape (num_nodes, 1 to 3) are needed")
@@ -169,7 +177,7 @@ def _weights(values: Any, num_elements: int) -> np.ndarray | None:
         raise error_at(problem.vertex, text) from None
 
 
-def _rows(elements: Any) -> ElementRows:
+def _rows(elements: ArrayLike | None) -> ElementRows:
     """Offsets and nodes of whatever holds elements."""
     if isinstance(elements, tuple):
         return _compressed_rows(elements)
@@ -201,7 +209,8 @@ def _compressed_rows(pair: tuple[Any, ...]) -> ElementRows:
     if len(pair) != 2:
         raise InputError(f"a tuple of {len(pair)}: give (offsets, nodes), or a list of elements")
     space = backends.space("cpu")
-    offsets, nodes = index_array(space, pair[0], "offsets"), index_array(space, pair[1], "nodes")
+    offsets = space.to_host(index_array(space, pair[0], "offsets"))
+    nodes = space.to_host(index_array(space, pair[1], "nodes"))
     check_offsets(space, offsets, len(nodes),
                   RowTerms("offsets", "nodes", "nodes", "a mesh of n elements"))
     return ElementRows(offsets, nodes)
@@ -224,7 +233,7 @@ def _rows_of_lists(elements: list[Any]) -> ElementRows:
     return ElementRows(offsets, nodes)
 
 
-def _integers(values: list[Any]) -> np.ndarray | None:
+def _integers(values: list[Hashable]) -> np.ndarray | None:
     """`values` as int64, or None if one of them is not an integer."""
     try:
         array = np.array(values) if values else np.empty(0, np.int64)
@@ -289,5 +298,4 @@ def _table(block: Any, what: str) -> np.ndarray:
                          "is needed")
     if table.dtype.kind not in "iu" and table.size:
         raise InputError(f"{what} is of type {table.dtype}; nodes must be integers")
-    nodes: np.ndarray = integral(space, table.reshape(-1), what)
-    return nodes.reshape(table.shape)
+    return space.to_host(integral(space, table.ravel(), what)).reshape(table.shape)

@@ -38,7 +38,10 @@ from portpart.graphs.weights import (
 from portpart.options import shown
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.graphs.accepted import Numbers
 
 MAX_VERTICES = 2**31 - 2
 
@@ -66,7 +69,7 @@ def csr_graph(
     offsets: Any,
     targets: Any,
     weights: Any = None,
-    vertex_weights: Any = None,
+    vertex_weights: Numbers | None = None,
     symmetrize: bool | str = False,
     space: ExecutionSpace | None = None,
     mode: str = KEEP,
@@ -109,11 +112,10 @@ def csr_graph(
                            scale), vertex_weights, copy)
 
 
-def edges_graph(
-    n: int, sources: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
-    space: ExecutionSpace | None = None, symmetrize: bool | str = True, mode: str = KEEP,
-    scale: float | None = None, copy: bool | None = None,
-) -> Graph:
+def edges_graph(n: int, sources: Any, targets: ArrayLike, weights: Numbers | None = None,
+                vertex_weights: Numbers | None = None, space: ExecutionSpace | None = None,
+                symmetrize: bool | str = True, mode: str = KEEP, scale: float | None = None,
+                copy: bool | None = None) -> Graph:
     """A checked graph of edges between vertices 0 ... n - 1, in any order.
 
     They have no direction, whether `symmetrize` is true or not; "sum" and "max" say what becomes
@@ -138,7 +140,7 @@ def edges_graph(
 
 
 def integer_weights(
-    space: ExecutionSpace, weights: Any, tails_of: Callable[[], Array], heads: Array,
+    space: ExecutionSpace, weights: Numbers | None, tails_of: Callable[[], Array], heads: Array,
     of_what: str, mode: str, scale: float | None,
 ) -> tuple[Array | None, float]:
     """Weights of arcs or edges as integers, and their scale; those of loops become 0."""
@@ -155,7 +157,7 @@ def integer_weights(
 
 def _joined(
     space: ExecutionSpace, n: int, sources: Array, targets: Array, weights: Array | None,
-    vertex_weights: Any, directions: str, scale: float, copy: bool | None,
+    vertex_weights: Numbers | None, directions: str, scale: float, copy: bool | None,
 ) -> Graph:
     """The graph of arcs taken without direction."""
     offsets, targets, weights = undirected_rows(space, n, sources, targets, weights, directions)
@@ -181,12 +183,12 @@ def in_library_types(offsets: Array, targets: Array) -> tuple[Array, Array]:
     return offsets.astype(offset_type, copy=False), targets.astype(np.int32, copy=False)
 
 
-def _finished(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
+def _finished(graph: Graph, vertex_weights: Numbers | None, copy: bool | None) -> Graph:
     """`graph` with vertex weights, if there are any."""
     return graph if vertex_weights is None else with_vertex_weights(graph, vertex_weights, copy)
 
 
-def with_vertex_weights(graph: Graph, vertex_weights: Any, copy: bool | None) -> Graph:
+def with_vertex_weights(graph: Graph, vertex_weights: Numbers, copy: bool | None) -> Graph:
     """`graph` with other vertex weights (checked)."""
     space = graph.space
     vertex_weights = in_order(vertex_weights, graph.names, "vertex_weights")
@@ -213,7 +215,7 @@ def refuse_few_of_many(n: int, count: int, items: str, said: str) -> None:
             f"{said.format(n)}")
 
 
-def checked_count(num_vertices: Any) -> int | None:
+def checked_count(num_vertices: int | None) -> int | None:
     """A number of vertices that a caller gave, or None."""
     if num_vertices is None:
         return None
@@ -248,8 +250,9 @@ def checked_again(graph: Graph, copy: bool) -> Graph:
     if facts.num_loops:
         raise InputError(f"the arrays of this graph have changed since: {facts.num_loops} arcs are "
                          "self loops")
-    kept = [None if array is None else owned(array, borrowed_arrays(array), copy) for array
-            in arrays]
-    offsets, targets, weights, vertex_weights = kept
-    return replace(graph, offsets=offsets, targets=targets, weights=weights,
-                   vertex_weights=vertex_weights, _totals=totals)
+    def kept(array: Array) -> Array:
+        return owned(array, borrowed_arrays(array), copy)
+
+    weights, masses = (None if each is None else kept(each) for each in arrays[2:])
+    return replace(graph, offsets=kept(graph.offsets), targets=kept(graph.targets),
+                   weights=weights, vertex_weights=masses, _totals=totals)

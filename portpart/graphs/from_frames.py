@@ -18,6 +18,7 @@ from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
+    from portpart.graphs.accepted import GraphLike, Numbers
 
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
 """Names of the two columns of ends."""
@@ -29,14 +30,14 @@ NO_VALUE = ("NAType", "NaTType")
 """Types of what pandas puts where a value is missing."""
 
 
-def is_frame(obj: Any) -> bool:
+def is_frame(obj: GraphLike) -> bool:
     """Whether `obj` has columns with names, as pandas, polars and pyarrow have them."""
     return hasattr(obj, "__getitem__") and (
         hasattr(obj, "column_names") or (hasattr(obj, "columns") and hasattr(obj, "shape")))
 
 
 def graph_of_frame(
-    frame: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
+    frame: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The undirected graph of a frame with one edge a row."""
@@ -69,7 +70,7 @@ def graph_of_frame(
     return graph_of_edges(found, vertex_weights, how, space)
 
 
-def _columns_of(columns: list[Any], edge_weights: Any) -> tuple[Any, Any, Any]:
+def _columns_of(columns: list[Any], edge_weights: Numbers) -> tuple[Any, Any, Any]:
     """The columns of both ends and of the weights (None if there are none)."""
     by_name = {str(column).strip().lower(): column for column in columns}
     pairs = [pair for pair in ENDS if set(pair) <= set(by_name)]

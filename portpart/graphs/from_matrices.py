@@ -15,6 +15,8 @@ from portpart.options import shown
 from portpart.primitives import sorted_pairs
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import Array, ExecutionSpace
 
 # CSR arrays of sparse matrices and of tuples ---------------------------------------------------
@@ -96,7 +98,7 @@ def nets_of_matrix(matrix: Any, model: str | None, diagonal: bool) -> NetInput:
     return _with_diagonal(found) if diagonal else found
 
 
-def _checked(offsets: Any, items: Any, limit: int) -> tuple[ExecutionSpace, Array, Array]:
+def _checked(offsets: ArrayLike, items: Any, limit: int) -> tuple[ExecutionSpace, Array, Array]:
     """The rows of a matrix, which may be damaged, in their space."""
     space = space_of(offsets)
     rows = index_array(space, offsets, "rows"), index_array(space, items, "columns")
@@ -104,7 +106,7 @@ def _checked(offsets: Any, items: Any, limit: int) -> tuple[ExecutionSpace, Arra
     return space, *rows
 
 
-def _of_entries(offsets: Any, columns: Any, num_columns: int) -> NetInput:
+def _of_entries(offsets: ArrayLike, columns: Any, num_columns: int) -> NetInput:
     """Entries are vertices; the nets are the rows, then the columns."""
     space, offsets, columns = _checked(offsets, columns, num_columns)
     m, entries = len(offsets) - 1, len(columns)

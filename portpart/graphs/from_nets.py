@@ -29,7 +29,12 @@ from portpart.graphs.weights import checked_vertex_weights, integral, total_of
 from portpart.primitives import row_at, sort_rows, sorted_pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.graphs.accepted import Numbers
 
 NET_WORDS = RowTerms("net_offsets", "pins", "pins", "a hypergraph of n nets")
 VERTEX_WORDS = RowTerms("vertex_offsets", "pins", "pins", "a hypergraph of n vertices")
@@ -47,15 +52,14 @@ class NetInput(NamedTuple):
     offsets: Any
     pins: Any
     num_vertices: int | None = None
-    net_weights: Any = None
+    net_weights: Numbers | None = None
     names: Sequence[Any] | None = None
-    net_names: Sequence[Any] | None = None
+    net_names: Sequence[Hashable] | None = None
 
 
-def nets_hypergraph(
-    net_offsets: Any, net_pins: Any, num_vertices: int | None = None, net_weights: Any = None,
-    vertex_weights: Any = None, space: ExecutionSpace | None = None,
-) -> Hypergraph:
+def nets_hypergraph(net_offsets: ArrayLike, net_pins: ArrayLike, num_vertices: int | None = None,
+                    net_weights: Numbers | None = None, vertex_weights: Numbers | None = None,
+                    space: ExecutionSpace | None = None) -> Hypergraph:
     """A checked hypergraph of rows of pins, on `space` or where the pins are.
 
     Pins are sorted, and counted once in a net.  Without a number of vertices these are as many as
@@ -73,16 +77,19 @@ def nets_hypergraph(
     return with_weights(made, net_weights, vertex_weights)
 
 
-def with_weights(made: Hypergraph, net_weights: Any, vertex_weights: Any) -> Hypergraph:
+def with_weights(made: Hypergraph, net_weights: Numbers | None,
+                 vertex_weights: Numbers | None) -> Hypergraph:
     """The hypergraph with the given weights in place of its weights, checked."""
     if net_weights is None and vertex_weights is None:
         return made
     vertex_weights = in_order(vertex_weights, made.names, "vertex_weights")
     net_weights = in_order(net_weights, made.net_names, "net_weights", "net")
     weights, totals = _weights(made, net_weights, vertex_weights)
-    arrays = {**made.arrays, **weights}
-    read_only(arrays.values())
-    return replace(made, **arrays, _totals={**made._totals, **totals})
+    changed = replace(made, net_weights=weights.get("net_weights", made.net_weights),
+                      vertex_weights=weights.get("vertex_weights", made.vertex_weights),
+                      _totals={**made._totals, **totals})
+    read_only(changed.arrays.values())
+    return changed
 
 
 def nets_checked_again(hypergraph: Hypergraph) -> Hypergraph:
@@ -121,7 +128,7 @@ def _survey(h: Hypergraph) -> None:
 
 
 def _number_of_vertices(space: ExecutionSpace, pins: Array, given: int | None,
-                        vertex_weights: Any) -> int:
+                        vertex_weights: Numbers) -> int:
     given = checked_count(given)
     if given is None and vertex_weights is not None:
         given = as_array(space, vertex_weights, "vertex_weights").size
@@ -187,6 +194,7 @@ def _weights(made: Hypergraph, net_weights: Any,
     if vertex_weights is not None:
         values = as_array(space, vertex_weights, "vertex_weights")
         checked, totals["vertex"] = checked_vertex_weights(space, values, made.num_vertices)
+        assert checked is not None
         weights["vertex_weights"] = _own(checked)
     return weights, totals
 

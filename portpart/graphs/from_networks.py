@@ -21,6 +21,7 @@ from portpart.options import listed, shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
+    from portpart.graphs.accepted import GraphLike, Numbers
 
 
 VERTEX_WEIGHTS = ("vertex_weights", "vertex ")
@@ -38,23 +39,23 @@ class NamedEdges:
     is_directed: bool
 
 
-def is_networkx(obj: Any) -> bool:
+def is_networkx(obj: GraphLike) -> bool:
     """Whether `obj` has the methods of a NetworkX graph."""
     return hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")
 
 
-def is_igraph(obj: Any) -> bool:
+def is_igraph(obj: GraphLike) -> bool:
     """Whether `obj` has the methods of an igraph graph."""
     return hasattr(obj, "get_edgelist") and hasattr(obj, "vcount")
 
 
-def is_networkit(obj: Any) -> bool:
+def is_networkit(obj: GraphLike) -> bool:
     """Whether `obj` has the methods of a networkit graph."""
     return hasattr(obj, "numberOfNodes") and hasattr(obj, "iterEdges")
 
 
 def graph_of_networkx(
-    graph: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
+    graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The graph of a NetworkX graph, named by its nodes."""
@@ -76,7 +77,7 @@ def graph_of_networkx(
 
 
 def graph_of_igraph(
-    graph: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
+    graph: Any, vertex_weights: Numbers, edge_weights: Numbers, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     """The graph of an igraph graph, with the names of its vertices if they have any."""
@@ -119,7 +120,7 @@ def _refuse_attribute(option: str, name: str, known: list[str], of_what: str) ->
 
 
 def graph_of_edges(
-    edges: NamedEdges, vertex_weights: Any, how: ArcReading, space: ExecutionSpace | None
+    edges: NamedEdges, vertex_weights: Numbers | None, how: ArcReading, space: ExecutionSpace | None
 ) -> Graph:
     """The graph of named edges; errors name the ends of an edge."""
     vertex_weights = in_order(vertex_weights, edges.names, "vertex_weights")
@@ -154,7 +155,7 @@ def _naming_ends(problem: InputError, edges: NamedEdges) -> InputError:
     return named
 
 
-def _no_number(weights: Any) -> int | None:
+def _no_number(weights: Numbers) -> int | None:
     """Place of the first of a list of weights that is no number, or one that no array holds."""
     if not isinstance(weights, list):
         return None
@@ -164,7 +165,7 @@ def _no_number(weights: Any) -> int | None:
 
 
 def _directed(
-    edges: NamedEdges, vertex_weights: Any, how: ArcReading, here: ExecutionSpace
+    edges: NamedEdges, vertex_weights: Numbers, how: ArcReading, here: ExecutionSpace
 ) -> Graph:
     """The graph of arcs that must stand in both directions."""
     tail, head = (index_array(here, edges.ends[:, side], "edges") for side in (0, 1))

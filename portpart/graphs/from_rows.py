@@ -22,6 +22,7 @@ from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.graphs.accepted import GraphLike, Numbers
 
 ACCEPTED = (
     "a SciPy or CuPy sparse matrix, a tuple (indptr, indices[, weights]), an edge list of shape "
@@ -36,7 +37,7 @@ LISTS, MATRIX = "the neighbours of each vertex", "a square matrix"
 
 
 def graph_of_rows(
-    obj: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading,
+    obj: GraphLike, vertex_weights: Numbers | None, edge_weights: Numbers | None, how: ArcReading,
     space: ExecutionSpace | None, num_vertices: int | None = None, is_sure: bool = False,
 ) -> Graph:
     """The graph of an edge list; refuses one that may be something else unless `is_sure`."""
@@ -71,7 +72,7 @@ def graph_of_rows(
     return graph if space is None else graph.to(space)
 
 
-def _table(space: ExecutionSpace, obj: Any) -> Array:
+def _table(space: ExecutionSpace, obj: GraphLike) -> Array:
     """Two or three columns of numbers."""
     if isinstance(obj, Mapping):
         raise InputError(f"{type(obj).__name__} is not a graph; {NEIGHBOURS} by vertex")
@@ -109,7 +110,7 @@ def _rows_or_columns(space: ExecutionSpace, obj: Any) -> Array:
     return as_array(space, obj, "edges")
 
 
-def _refuse_ragged(obj: Any) -> None:
+def _refuse_ragged(obj: GraphLike) -> None:
     """Raise if rows of Python have different lengths, which those of edges have not."""
     if not isinstance(obj, (list, tuple)) or not all(hasattr(row, "__len__") for row in obj):
         return
@@ -139,7 +140,7 @@ def _refuse_edge_index(obj: Any, rows: Array) -> None:
 
 
 def _other_readings(
-    space: ExecutionSpace, obj: Any, rows: Array, how: ArcReading
+    space: ExecutionSpace, obj: GraphLike, rows: Array, how: ArcReading
 ) -> dict[str, str]:
     """What rows may be instead of edges, and how that is said."""
     others = {}
@@ -150,7 +151,7 @@ def _other_readings(
     return others
 
 
-def _two_readings(obj: Any, rows: Array, others: dict[str, str]) -> InputError:
+def _two_readings(obj: GraphLike, rows: Array, others: dict[str, str]) -> InputError:
     return InputError(
         f"{type(obj).__name__} of shape {tuple(rows.shape)} can be read as a list of edges or as "
         f"{' or '.join(others)}: use portpart.from_edges(rows) or {' or '.join(others.values())}")
@@ -177,7 +178,7 @@ def _are_neighbours(space: ExecutionSpace, rows: Array) -> bool:
 def _rows_of(space: ExecutionSpace, rows: Array) -> tuple[Array, Array]:
     m, width = rows.shape
     offsets = space.asarray(np.arange(m + 1, dtype=np.int64) * width)
-    return offsets, space.asarray(rows.reshape(-1)).astype(np.int64)
+    return offsets, space.asarray(rows.ravel()).astype(np.int64)
 
 
 def _same_as_neighbours(space: ExecutionSpace, rows: Array, edges: Graph) -> bool:
@@ -190,12 +191,12 @@ def _same_as_neighbours(space: ExecutionSpace, rows: Array, edges: Graph) -> boo
             and bool((offsets == edges.offsets).all()) and bool((targets == edges.targets).all()))
 
 
-def _is_matrix(obj: Any, rows: Array, how: ArcReading) -> bool:
+def _is_matrix(obj: GraphLike, rows: Array, how: ArcReading) -> bool:
     """Whether rows may be a dense adjacency matrix: pairs in parentheses are edges."""
     m, width = rows.shape
     if m != width or (isinstance(obj, list) and isinstance(obj[0], tuple)):
         return False
-    if width == 2 and bool((rows.diagonal() != 0).any()):
+    if width == 2 and bool(rows[0, 0] or rows[1, 1]):
         return False
     return bool(how.symmetrize) or bool((rows == rows.T).all())
 
@@ -208,9 +209,8 @@ def _same_as_matrix(rows: np.ndarray, edges: Graph) -> bool:
     return not difference.any()
 
 
-def adjacency_graph(
-    rows: Any, vertex_weights: Any, edge_weights: Any, how: ArcReading, space: ExecutionSpace | None
-) -> Graph:
+def adjacency_graph(rows: Any, vertex_weights: Numbers | None, edge_weights: Any, how: ArcReading,
+                    space: ExecutionSpace | None) -> Graph:
     """The graph of the neighbours of each vertex."""
     if hasattr(rows, "tocsr"):
         raise InputError("a sparse matrix is not a list of neighbours; as_graph(matrix) takes it")

@@ -20,9 +20,11 @@ from portpart.graphs.structure import ArcMeasures, GraphOfSpace, GraphTotals, re
 from portpart.primitives import gather
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
     from portpart.backends.programs import Array, ExecutionSpace, Program, Slot
+    from portpart.graphs.accepted import Blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -112,7 +114,7 @@ class Graph(ArcMeasures, GraphOfSpace):
         return self if self.totals is None else self.totals
 
     @property
-    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
+    def type_key(self) -> tuple[np.dtype | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
         arrays = (self.offsets, self.weights, self.vertex_weights, self.global_ids)
         return tuple(None if array is None else array.dtype for array in arrays)
@@ -159,7 +161,7 @@ class Graph(ArcMeasures, GraphOfSpace):
             weights = np.array(self.space.to_host(self.weights))
         return csr_array((weights, targets, offsets), shape=(self.num_vertices,) * 2)
 
-    def subgraph(self, vertices: Any) -> Graph:
+    def subgraph(self, vertices: ArrayLike) -> Graph:
         """The graph of some vertices, and of the edges between them.
 
         Parameters
@@ -187,7 +189,7 @@ class Graph(ArcMeasures, GraphOfSpace):
         listed, flags, places = chosen_vertices(self.space, vertices, self.num_vertices, "vertices")
         return self._chosen(listed, flags, places)
 
-    def permute(self, order: Any) -> Graph:
+    def permute(self, order: ArrayLike) -> Graph:
         """The same graph with its vertices in another order.
 
         Parameters
@@ -235,7 +237,7 @@ class Graph(ArcMeasures, GraphOfSpace):
         read_only(made.arrays.values())
         return made
 
-    def cut_edges(self, part: Any) -> np.ndarray:
+    def cut_edges(self, part: Blocks) -> np.ndarray:
         """The edges between blocks.
 
         Parameters

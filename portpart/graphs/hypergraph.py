@@ -21,6 +21,8 @@ from portpart.graphs.structure import GraphOfSpace
 from portpart.primitives import TILE, longest_row, num_rows_above
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from portpart.backends.programs import Array, ExecutionSpace
 
 class Nets(Record):
@@ -91,7 +93,7 @@ class Hypergraph(GraphOfSpace):
     _totals: dict[str, int] = field(default_factory=dict)
     repeated_pins: int = 0
     names: Sequence[Any] | None = None
-    net_names: Sequence[Any] | None = None
+    net_names: Sequence[Hashable] | None = None
     _rows: dict[str, Any] = field(default_factory=dict, init=False)
     _begun: dict[str, Callable[[], np.ndarray]] = field(default_factory=dict, init=False)
 
@@ -153,7 +155,7 @@ class Hypergraph(GraphOfSpace):
         return self.total_net_weight * factor // max(1, self.num_nets)
 
     @property
-    def weight_sum_dtype(self) -> np.dtype[Any]:
+    def weight_sum_dtype(self) -> np.dtype:
         """The smallest of int32 and int64 that holds twice any sum of net weights."""
         return np.dtype(np.int32 if 2 * self.total_net_weight <= MAX_INT32 else np.int64)
 
@@ -163,7 +165,7 @@ class Hypergraph(GraphOfSpace):
         return self
 
     @property
-    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
+    def type_key(self) -> tuple[np.dtype | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
         arrays = (self.net_offsets, self.net_weights, self.vertex_weights)
         return tuple(None if array is None else array.dtype for array in arrays)

@@ -37,14 +37,16 @@ class Incidence(Record):
     @property
     def rows(self) -> np.ndarray:
         """The row of each member."""
-        return tails(backends.space("cpu"), self.offsets, len(self.members))
+        space = backends.space("cpu")
+        return space.to_host(tails(space, self.offsets, len(self.members)))
 
     def transposed(self, num_members: int) -> Incidence:
         """The rows of each member, ascending."""
         space = backends.space("cpu")
         _, order = sort_keys(space, self.members)
         counts = np.bincount(self.members, minlength=num_members)
-        return Incidence(offsets_from_counts(space, counts), self.rows[order])
+        return Incidence(space.to_host(offsets_from_counts(space, counts)),
+                         self.rows[space.to_host(order)])
 
 
 def stacked(tables: list[np.ndarray]) -> Incidence:
@@ -115,7 +117,7 @@ def joined_rows(
     nothing = space.empty(1, np.int32)
     space.parallel_for(n, meet_rows, these, lists, common, False, False,
                        JoinedRows(counts, nothing, nothing))
-    offsets = offsets_from_counts(space, counts)
+    offsets = space.to_host(offsets_from_counts(space, counts))
     num_arcs = int(offsets[n])
     try:
         targets = space.empty(num_arcs, np.int32)

@@ -23,11 +23,10 @@ from portpart.graphs.structure import read_only
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:
+    from portpart.graphs.accepted import Blocks, Numbers
     from portpart.graphs.submesh import BlockElements, Submesh
 
-FACE = "face"
-
-MAX_NUMBER = 2**31 - 1
+FACE, MAX_NUMBER = "face", 2**31 - 1
 
 WITHOUT_KINDS = ("has no kinds of cells: as_mesh({'tetra': elements}) for example says what the "
                  "elements are")
@@ -117,7 +116,7 @@ class Mesh:
         found: np.ndarray = self._known[block]
         return found
 
-    def cell_data(self, element_part: Any, k: int | None = None) -> list[np.ndarray]:
+    def cell_data(self, element_part: Blocks, k: int | None = None) -> list[np.ndarray]:
         """Blocks of all cells, one array for each block of `cells`, as meshio wants cell data.
 
         Parameters
@@ -249,7 +248,8 @@ class Mesh:
         rows = joined_rows(self.by_node, ascending, 1, weights, ("element", "nodes"))
         return _graph(*rows, None)
 
-    def node_part(self, element_part: Any, k: int | None = None, target: Any = None) -> np.ndarray:
+    def node_part(self, element_part: Blocks, k: int | None = None,
+                  target: Numbers | None = None) -> np.ndarray:
         """Blocks of the nodes that fit blocks of the elements, as METIS chooses them.
 
         A node whose elements are all in one block is put there.  Then, in ascending order, every
@@ -284,7 +284,8 @@ class Mesh:
         return part_of_other_side(self.by_node, element_part, self.num_elements,
                                   "element_part", k, target)
 
-    def element_part(self, node_part: Any, k: int | None = None, target: Any = None) -> np.ndarray:
+    def element_part(self, node_part: Blocks, k: int | None = None,
+                     target: Numbers | None = None) -> np.ndarray:
         """Blocks of the elements that fit blocks of the nodes, as METIS chooses them.
 
         The rule, the parameters and the errors are those of :meth:`node_part`, with nodes and
@@ -298,7 +299,7 @@ class Mesh:
                                   "node_part", k, target)
 
     @typed_memory_errors
-    def submeshes(self, element_part: Any, ghosts: int = 1, *,
+    def submeshes(self, element_part: Blocks, ghosts: int = 1, *,
                   k: int | None = None) -> list[Submesh[Mesh]]:
         """Divide the mesh as a partition says, with what blocks need of each other.
 
@@ -347,7 +348,7 @@ class Mesh:
         pieces = pieces_of(self.by_element, self.by_node, part, self.node_part(part, max(1, k)),
                            ghosts, k)
         lower = lower_cells(self.cells or (), self.cell_data(part, k) if self.cells else [], k)
-        return [Submesh(block, self._piece(piece, mine), *piece.elements[2:], *piece.nodes[2:],
+        return [Submesh(block, self._piece(piece, mine), *piece.elements, *piece.nodes,
                         piece.shared, mine)
                 for block, (piece, mine) in enumerate(zip(pieces, lower))]
 

@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 # Names that are like one that is unknown, for error messages -----------------------------------
 
@@ -45,7 +48,7 @@ def _distinct(names: list[str]) -> list[str]:
 MANY = {"vertex": "vertices", "net": "nets"}
 
 
-def told_names(names: Sequence[Any] | None) -> Sequence[Any] | None:
+def told_names(names: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
     """Names that say more than the numbers 0, 1 ... of the vertices, or None."""
     if names is None or all(isinstance(name, Integral) and name == place
                             for place, name in enumerate(names)):
@@ -77,7 +80,7 @@ def in_order(values: Any, names: Sequence[Any] | None, what: str, of: str = "ver
     return [values[name] for name in known]
 
 
-def by_name(values: Any, names: Sequence[Any] | None, n: int, what: str) -> Any:
+def by_name(values: Any, names: Sequence[Hashable] | None, n: int, what: str) -> Any:
     """A Series with names of vertices in its index as a mapping; anything else as it is.
 
     Without names these are 0 ... n - 1, all of them.  An index that counts from 0 says nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import chain
 from numbers import Integral, Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from portpart.errors import InputError
 from portpart.graphs.from_frames import is_missing
 from portpart.graphs.from_nets import NetInput
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.graphs.accepted import GraphLike, Numbers
 
 # Nets in Python's own containers: lists of pins, by number or by name --------------------------
 
@@ -60,7 +63,7 @@ def _refuse_incidences(table: np.ndarray) -> None:
 
 
 def nets_of_names(names: Iterable[Hashable], nets: Iterable[Iterable[Hashable]],
-                  weights: Any = None) -> NetInput:
+                  weights: Numbers | None = None) -> NetInput:
     """Nets whose pins are among `names`, which number the vertices in their order."""
     rows = [list(net) for net in nets]
     return _numbered(np.cumsum([0, *map(len, rows)]), list(chain.from_iterable(rows)),
@@ -100,7 +103,7 @@ def _integers(pins: list[Any]) -> np.ndarray:
         raise InputError(f"a net has a pin {worst}, which is not a vertex") from None
 
 
-def _are_names(pins: list[Any]) -> bool:
+def _are_names(pins: list[Hashable]) -> bool:
     """Whether pins may name vertices: words, tuples and the like, and integers among them."""
     for pin in pins:
         number = isinstance(pin, (Number, np.bool_)) and (
@@ -111,7 +114,7 @@ def _are_names(pins: list[Any]) -> bool:
     return True
 
 
-def _numbered(offsets: np.ndarray, pins: list[Any], names: dict[Any, None]) -> NetInput:
+def _numbered(offsets: np.ndarray, pins: list[Hashable], names: dict[Any, None]) -> NetInput:
     """Pins as numbers of their names."""
     number = {name: vertex for vertex, name in enumerate(names)}
     for place, pin in enumerate(pins):
@@ -129,18 +132,18 @@ WEIGHT = "weight"
 """The attribute of nets that is read as their weight, 1 where it is missing."""
 
 
-def nets_of_network(obj: Any) -> NetInput | None:
+def nets_of_network(obj: GraphLike) -> NetInput | None:
     """The nets of an object of these libraries, named by its nodes; None if it is none."""
     reader = _reader_of(obj)
     return None if reader is None else reader(obj)
 
 
-def is_network_of_nets(obj: Any) -> bool:
+def is_network_of_nets(obj: GraphLike) -> bool:
     """Whether `obj` is a hypergraph of one of these libraries."""
     return _reader_of(obj) is not None
 
 
-def _reader_of(obj: Any) -> Callable[[Any], NetInput] | None:
+def _reader_of(obj: GraphLike) -> Callable[[Any], NetInput] | None:
     if hasattr(obj, "get_nodes") and hasattr(obj, "get_edges"):
         return _of_hypergraphx
     if hasattr(obj, "incidence_dict") and hasattr(obj, "nodes"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from portpart.graphs.structure import team_for
 from portpart.primitives import offsets_from_counts, positions_of
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
     from portpart.backends.programs import Array, ExecutionSpace
 
 UNCHOSEN = -1
 
 
 def chosen_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float, flags: Array,
-                   dtype: Any) -> tuple[Array, Array]:
+                   dtype: DTypeLike) -> tuple[Array, Array]:
     """Offsets of the listed rows without what is not flagged, and the places of what stays."""
     count, team = len(listed), team_for(mean)
     degrees = space.empty(count, np.int32)
@@ -31,7 +33,7 @@ def chosen_entries(space: ExecutionSpace, listed: Array, rows: Csr, mean: float,
     return offsets, places
 
 
-def chosen_vertices(space: ExecutionSpace, vertices: Any, n: int,
+def chosen_vertices(space: ExecutionSpace, vertices: ArrayLike, n: int,
                     what: str) -> tuple[Array, Array, Array]:
     """Numbers of vertices, checked; which vertices are among them, and their places there.
 

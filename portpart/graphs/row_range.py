@@ -88,7 +88,7 @@ class Rows:
                 f"{self.num_arcs:,} arcs, on {self.space.name}>")
 
 
-def checked_range(first: Any, last: Any, num_vertices: int) -> tuple[int, int]:
+def checked_range(first: int, last: int, num_vertices: int) -> tuple[int, int]:
     """The borders of a range of vertices, as integers.
 
     Raises
@@ -103,7 +103,7 @@ def checked_range(first: Any, last: Any, num_vertices: int) -> tuple[int, int]:
     return low, high
 
 
-def id_dtype(num_vertices: int) -> np.dtype[Any]:
+def id_dtype(num_vertices: int) -> np.dtype:
     """The type of the ids of a graph of this many vertices: int32 below 2^31 of them."""
     return np.dtype(np.int32 if num_vertices <= MAX_INT32 else np.int64)
 
@@ -254,10 +254,11 @@ def rows_in_order(graph: Graph, places: Array) -> Graph:
     space, masses = graph.space, graph.vertex_weights
     offsets = offsets_from_counts(space, put_to(space, places, degrees_of(graph)),
                                   graph.offsets.dtype)
-    targets, weights = (None if each is None else entries_in_order(space, graph.offsets, each,
-                                                                   places, offsets)
-                        for each in (graph.targets, graph.weights))
-    return Graph(offsets, targets, weights,
+    def moved(entries: Array) -> Array:
+        return entries_in_order(space, graph.offsets, entries, places, offsets)
+
+    return Graph(offsets, moved(graph.targets),
+                 None if graph.weights is None else moved(graph.weights),
                  None if masses is None else put_to(space, places, masses), space)
 
 

@@ -8,7 +8,7 @@ copied before the first change.  A row that outgrows its place gets a larger one
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from portpart.backends.language.statics import StaticValue
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs.rows import MAX_INT32
 from portpart.primitives import copy_one, offsets_from_counts, positions_of
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 TEAM, WIDE_TEAM = 8, 256
 
@@ -146,8 +149,8 @@ class RowStore:
             return
         dtype = places_dtype(length)
         begin = places[:-1].astype(dtype)
-        moved = EditableRows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity, None,
-                             None)
+        moved = EditableRows(begin, begin + (rows.end - rows.begin).astype(dtype), capacity,
+                             kl.absent(), None)
 
         def together(old: Array) -> Array:
             new = space.empty(length, old.dtype)
@@ -166,7 +169,7 @@ class RowStore:
                                  None if weights is None else change(weights))
         self.used, self.lent = used, False
 
-    def reserve_weights(self, dtype: Any) -> None:
+    def reserve_weights(self, dtype: DTypeLike) -> None:
         """Have weights of at least this type."""
         rows = self.rows
         if rows.weights is None:
@@ -207,7 +210,7 @@ class RowStore:
         return places.astype(places_dtype(length)), elements, weights
 
 
-def places_dtype(length: int) -> np.dtype[Any]:
+def places_dtype(length: int) -> np.dtype:
     """The type of places in a pool."""
     return np.dtype(np.int32 if length <= MAX_INT32 else np.int64)
 

@@ -49,7 +49,7 @@ class Measures(Protocol):
         """Sum of the vertex weights; computed once."""
 
     @property
-    def weight_sum_dtype(self) -> np.dtype[Any]:
+    def weight_sum_dtype(self) -> np.dtype:
         """The smallest of int32 and int64 that holds the sums of weights of any vertex."""
 
     def mean_joint_weight(self, factor: int) -> int:
@@ -68,7 +68,7 @@ class Structure(Measures, WithMeasures, Protocol):
     """Vertices with weights, and for each a row of what it is joined by: arcs, or nets."""
 
     @property
-    def type_key(self) -> tuple[np.dtype[Any] | None, ...]:
+    def type_key(self) -> tuple[np.dtype | None, ...]:
         """The dtypes of the arrays: what compiled programs depend on."""
 
     @property
@@ -129,7 +129,7 @@ class ArcMeasures:
         return self.total_arc_weight * factor // max(1, self.num_arcs)
 
     @property
-    def weight_sum_dtype(self) -> np.dtype[Any]:
+    def weight_sum_dtype(self) -> np.dtype:
         """The smallest of int32 and int64 that holds any sum of arc weights."""
         return np.dtype(np.int32 if self.total_arc_weight <= MAX_INT32 else np.int64)
 

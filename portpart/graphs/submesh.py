@@ -120,20 +120,30 @@ class Submesh(Generic[M]):
                 f"{len(self.owners):,} ghosts and {len(self.nodes):,} nodes>")
 
 
+class HostItems(NamedTuple):
+    """Items of a block, by the names and in the order that `Submesh` has."""
+
+    numbers: np.ndarray
+    num_own: int
+    owners: np.ndarray
+    send: dict[int, np.ndarray]
+    recv: dict[int, slice]
+
+
 class BlockElements(NamedTuple):
     """The elements and nodes of a block.
 
     Attributes
     ----------
-    elements, nodes : LocalItems
+    elements, nodes : HostItems
     offsets, targets : ndarray of int64, ndarray of int32
         The nodes of each element, by their local numbers.
     shared : dict of int to ndarray of int32
         See `Submesh`.
     """
 
-    elements: LocalItems
-    nodes: LocalItems
+    elements: HostItems
+    nodes: HostItems
     offsets: np.ndarray
     targets: np.ndarray
     shared: dict[int, np.ndarray]
@@ -159,9 +169,10 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     nodes_of, mean = _csr(by_element), len(by_element.members) / max(1, num_elements)
     elements_of, mean_of_nodes = _csr(by_node), len(by_node.members) / max(1, num_nodes)
     nothing = known_pairs(space, space.empty(0, np.int64), num_nodes, k)
-    own = newest = pairs_of(space, part)
+    own: Array = pairs_of(space, part)
+    newest = own
     own_nodes = reached(space, own, nodes_of, mean, nothing, num_nodes)
-    near = space.empty(0, np.int64)
+    near: Array = space.empty(0, np.int64)
     for _ in range(ghosts):
         around = reached(space, newest, nodes_of, mean, nothing, num_nodes)
         known = known_pairs(space, near, num_elements, k, part)
@@ -176,12 +187,18 @@ def pieces_of(by_element: Incidence, by_node: Incidence, part: np.ndarray, node_
     rows = block_rows(space, items.keys, nodes_of, mean, node_items.known, num_nodes)
     shared = _shared_nodes(own_nodes, node_items.known, num_nodes, k)
     ends = rows.offsets[items.first].tolist()
-    return [BlockElements(elements, of_nodes,
+    return [BlockElements(_on_host(elements), _on_host(of_nodes),
                           rows.offsets[elements.first : elements.last + 1] - begin,
                           rows.targets[begin:end], between)
             for elements, of_nodes, begin, end, between in zip(
                 local_items(space, items, part), local_items(space, node_items, node_part),
                 ends, ends[1:], shared)]
+
+
+def _on_host(items: LocalItems) -> HostItems:
+    host = backends.space("cpu").to_host
+    return HostItems(host(items.numbers), items.num_own, host(items.owners),
+                     {block: host(sent) for block, sent in items.send.items()}, items.recv)
 
 
 def _csr(rows: Incidence) -> Csr:
@@ -194,7 +211,8 @@ def _shared_nodes(pairs: Array, known: BlockPairs, num_nodes: int,
 
     `pairs` are blocks and the nodes of their elements.
     """
-    blocks, nodes = np.divmod(pairs, max(1, num_nodes))
+    host = backends.space("cpu").to_host
+    blocks, nodes = np.divmod(host(pairs), max(1, num_nodes))
     order = np.lexsort((blocks, nodes))
     blocks, nodes = blocks[order], nodes[order]
     found = [np.empty((3, 0), np.int64)]
@@ -206,7 +224,7 @@ def _shared_nodes(pairs: Array, known: BlockPairs, num_nodes: int,
     own, other, node = np.concatenate(found, axis=1)
     order = np.lexsort((node, other, own))
     own, other, node = own[order], other[order], node[order]
-    local = (known.ranks[np.searchsorted(known.keys, own * num_nodes + node)]
+    local = (known.ranks[np.searchsorted(host(known.keys), own * num_nodes + node)]
              - known.first[own]).astype(np.int32)
     shared: list[dict[int, np.ndarray]] = [{} for _ in range(k)]
     begins = np.flatnonzero(np.diff(own * k + other, prepend=-1))

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from portpart import backends
 from portpart.errors import InputError
 from portpart.graphs.html import table
 from portpart.options import exact_fraction, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MAX_ELEMENTS = 2**31 - 1
 MAX_DISTANCE = 2**31 - 1
@@ -63,7 +66,7 @@ class Topology:
     (192, [0, 1, 10, 100])
     """
 
-    def __init__(self, hierarchy: Any, distances: Any) -> None:
+    def __init__(self, hierarchy: ArrayLike, distances: ArrayLike) -> None:
         self.arities = _levels("hierarchy", hierarchy, 1, MAX_ELEMENTS)
         self.level_distances = _levels("distances", distances, 0, MAX_DISTANCE)
         self.matrix: np.ndarray | None = None
@@ -76,7 +79,7 @@ class Topology:
                              f"{MAX_ELEMENTS} are the most")
 
     @classmethod
-    def from_matrix(cls, matrix: Any) -> Topology:
+    def from_matrix(cls, matrix: ArrayLike) -> Topology:
         """A machine given by the distances between all pairs of its elements.
 
         Parameters
@@ -211,7 +214,7 @@ def _level(name: str, value: Any, place: int, item: Any, low: int, high: int) ->
     return int(number)
 
 
-def _checked_matrix(matrix: Any) -> np.ndarray:
+def _checked_matrix(matrix: ArrayLike) -> np.ndarray:
     try:
         array = backends.space("cpu").asarray(matrix)
     except ValueError as problem:

@@ -14,6 +14,7 @@ from portpart.options import shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.options import WrittenNumber
 
 LARGEST_EXACT = float(MAX_TOTAL_WEIGHT)
 
@@ -30,7 +31,7 @@ ROUNDED_BELOW, SUM_BELOW = 2**31, 2**53
 """The default scale keeps rounded weights and their sum below these."""
 
 
-def checked_mode(weights: Any, weight_scale: Any = None) -> str:
+def checked_mode(weights: bool | str | None, weight_scale: WrittenNumber | None = None) -> str:
     """What the option `weights` asks for, one of MODES; refuses a scale that it has no use for."""
     mode: Any = KEEP if weights is None else weights
     if isinstance(weights, (bool, np.bool_)):
@@ -193,7 +194,7 @@ def checked_vertex_weights(space: ExecutionSpace, weights: Array, n: int) -> tup
             f"vertex_weights have shape {tuple(weights.shape)}: several constraints are not "
             "supported yet; pass one weight per vertex"
         )
-    weights = weights.reshape(-1)
+    weights = weights.ravel()
     if len(weights) != n:
         raise InputError(
             f"vertex_weights hold {len(weights)} values for {n} vertices; one per vertex is needed"

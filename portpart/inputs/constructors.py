@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from portpart.errors import typed_memory_errors
 from portpart.graphs import Graph, adjacency_graph, checked_count, graph_of_rows
 from portpart.inputs.convert import reading_of
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import ExecutionSpace
+    from portpart.graphs import Numbers
 
 
 @typed_memory_errors
 def from_edges(
-    edges: Any,
+    edges: ArrayLike,
     *,
     num_vertices: int | None = None,
-    vertex_weights: Any = None,
-    edge_weights: Any = None,
+    vertex_weights: Numbers | None = None,
+    edge_weights: Numbers | None = None,
     symmetrize: bool | str = True,
     weights: bool | str | None = None,
     weight_scale: float | None = None,
@@ -58,10 +61,10 @@ def from_edges(
 
 @typed_memory_errors
 def from_adjacency(
-    rows: Any,
+    rows: ArrayLike,
     *,
-    vertex_weights: Any = None,
-    edge_weights: Any = None,
+    vertex_weights: Numbers | None = None,
+    edge_weights: Numbers | None = None,
     symmetrize: bool | str = False,
     weights: bool | str | None = None,
     weight_scale: float | None = None,

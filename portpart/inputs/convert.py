@@ -43,7 +43,10 @@ from portpart.graphs import (
 from portpart.options import shown
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import ExecutionSpace
+    from portpart.graphs import GraphLike, Numbers
 
 # Objects that hold a graph, or blocks of one, and are not taken: what they are, and the way ----
 
@@ -60,7 +63,7 @@ BY_TYPE = {
 """By package and type, so that nothing is imported: the way to what is taken."""
 
 
-def refuse_foreign_type(obj: Any) -> None:
+def refuse_foreign_type(obj: GraphLike) -> None:
     """Raise if `obj` is of a library from whose type there is a way; asks it for nothing."""
     kind = type(obj)
     way = BY_TYPE.get((kind.__module__.partition(".")[0], kind.__name__))
@@ -69,7 +72,7 @@ def refuse_foreign_type(obj: Any) -> None:
                          f"as it is: {way}")
 
 
-def refuse_blocks(obj: Any) -> None:
+def refuse_blocks(obj: GraphLike) -> None:
     """Raise if `obj` is a result or a session, which have blocks."""
     if not (hasattr(obj, "part") and hasattr(obj, "k")):
         return
@@ -202,7 +205,7 @@ def as_graph(
     return csr_graph(offsets, targets, values, vertex_weights, space=space, **how.options())
 
 
-def _refuse_others(obj: Any) -> None:
+def _refuse_others(obj: GraphLike) -> None:
     """Raise if `obj` is of a kind from which there is a way to a graph."""
     name = type(obj).__name__
     refuse_blocks(obj)
@@ -221,7 +224,7 @@ def _refuse_others(obj: Any) -> None:
                          "its edges")
 
 
-def _refuse_attributes(obj: Any, **options: Any) -> None:
+def _refuse_attributes(obj: GraphLike, **options: Any) -> None:
     """Raise if an option names an attribute, which `obj` has not."""
     for name, value in options.items():
         if isinstance(value, str):
@@ -230,8 +233,8 @@ def _refuse_attributes(obj: Any, **options: Any) -> None:
                              "frames do); pass an array")
 
 
-def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,
-               edge_weights: Any) -> ArcReading:
+def reading_of(symmetrize: bool | str, weights: bool | str | None, weight_scale: float | None,
+               copy: bool, edge_weights: Numbers | None) -> ArcReading:
     """The options of `as_graph` that say how to read arcs, checked."""
     directions_of(symmetrize)
     if not isinstance(copy, (bool, np.bool_)):
@@ -244,7 +247,7 @@ def reading_of(symmetrize: Any, weights: Any, weight_scale: Any, copy: bool,
 
 
 def _changed(
-    graph: Graph, vertex_weights: Any, edge_weights: Any, how: ArcReading,
+    graph: Graph, vertex_weights: Numbers | None, edge_weights: Numbers | None, how: ArcReading,
     space: ExecutionSpace | None,
 ) -> Graph:
     graph = checked_again(graph, how.copy)
@@ -280,8 +283,8 @@ def _rescaled(graph: Graph, how: ArcReading) -> Graph:
 
 
 @typed_memory_errors
-def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Any = None,
-            points: Any = None) -> Mesh:
+def as_mesh(elements: Any, *, num_nodes: int | None = None, element_weights: Numbers | None = None,
+            points: ArrayLike | None = None) -> Mesh:
     """Convert elements or a file to a :class:`Mesh`, and check it.
 
     Parameters

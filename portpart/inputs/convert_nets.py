@@ -29,6 +29,7 @@ from portpart.options import checked_flag, shown
 
 if TYPE_CHECKING:
     from portpart.backends.programs import ExecutionSpace
+    from portpart.graphs import Numbers
 
 
 OF_NETWORKS = ((is_networkx, "list(graph[net])"), (is_igraph, "graph.neighbors(net)"),
@@ -50,8 +51,8 @@ def as_hypergraph(
     data: Any,
     *,
     num_vertices: int | None = None,
-    net_weights: Any = None,
-    vertex_weights: Any = None,
+    net_weights: Numbers | None = None,
+    vertex_weights: Numbers | None = None,
     model: str | None = None,
     diagonal: bool = False,
     space: ExecutionSpace | None = None,

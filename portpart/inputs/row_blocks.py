@@ -25,7 +25,9 @@ from portpart.graphs import (
 )
 
 if TYPE_CHECKING:
+
     from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.graphs import Blocks, SparseMatrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +97,7 @@ class RowBlock:
 
 
 @typed_memory_errors
-def row_blocks(matrix: Any, part: Any, column_part: Any = None, *,
+def row_blocks(matrix: SparseMatrix, part: Blocks, column_part: Blocks | None = None, *,
                k: int | None = None) -> list[RowBlock]:
     """Divide a sparse matrix into the rows of each block, with ghosts and send lists.
 
@@ -161,8 +163,8 @@ def row_blocks(matrix: Any, part: Any, column_part: Any = None, *,
     of_columns, k_columns = (of_rows, k_rows) if column_part is None else blocks_of(
         column_part, rows.shape[1], k)
     space = space_of(rows.indices)
-    of_rows, of_columns = (space.asarray(each.astype(np.int32)) for each in (of_rows, of_columns))
-    return _divided(space, rows, of_rows, of_columns, max(k_rows, k_columns))
+    return _divided(space, rows, space.asarray(of_rows.astype(np.int32)),
+                    space.asarray(of_columns.astype(np.int32)), max(k_rows, k_columns))
 
 
 def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array,
@@ -191,7 +193,7 @@ def _divided(space: ExecutionSpace, rows: Any, of_rows: Array, of_columns: Array
     return result
 
 
-def _compressed(matrix: Any) -> Any:
+def _compressed(matrix: SparseMatrix) -> Any:
     """A sparse matrix in CSR form.
 
     Raises

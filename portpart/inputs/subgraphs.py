@@ -35,7 +35,10 @@ from portpart.options import checked_integer
 from portpart.primitives import gather
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from portpart.backends.programs import Array
+    from portpart.graphs import Blocks, GraphLike
 
 MAX_HALO = 2**31 - 1
 
@@ -108,7 +111,8 @@ class Subgraph:
 
 
 @typed_memory_errors
-def subgraphs(graph: Any, part: Any, halo: int = 1, *, k: int | None = None) -> list[Subgraph]:
+def subgraphs(graph: GraphLike, part: Blocks, halo: int = 1, *,
+              k: int | None = None) -> list[Subgraph]:
     """Divide a graph or hypergraph into the sub-graphs of its blocks, with ghosts and send lists.
 
     Parameters
@@ -254,11 +258,11 @@ def _masses(whole: EitherGraph, each: LocalItems) -> Array | None:
     return None if masses is None else gather(whole.space, masses, each.numbers)
 
 
-def _names(whole: EitherGraph, each: LocalItems) -> Sequence[Any] | None:
+def _names(whole: EitherGraph, each: LocalItems) -> Sequence[Hashable] | None:
     """The names of a block's vertices."""
     return _chosen(whole.names, whole.space.to_host(each.numbers))
 
 
-def _chosen(names: Sequence[Any] | None, numbers: np.ndarray) -> list[Any] | None:
+def _chosen(names: Sequence[Hashable] | None, numbers: np.ndarray) -> list[Hashable] | None:
     """Some of the names that there are."""
     return None if names is None else [names[number] for number in numbers.tolist()]

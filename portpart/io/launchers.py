@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from portpart.io.hostfile import Host
 from portpart.io.rankfile import Nodes, placed_ranks
 from portpart.options import shown
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks
+
 RANKS_PER_LINE = 16
 
 
-def write_slurm_hostfile(part: Any, topology: Topology, path: PathLike, *,
+def write_slurm_hostfile(part: Blocks, topology: Topology, path: PathLike, *,
                          hosts: Sequence[str] | Sequence[Host], node_levels: int | None = None,
                          cpus: Sequence[int] | None = None,
                          oversubscribe: bool = False) -> str | None:
@@ -82,7 +85,7 @@ def write_slurm_hostfile(part: Any, topology: Topology, path: PathLike, *,
     return _binding([_renamed(local, topology) for _, local in _by_node(elements, nodes)], numbers)
 
 
-def write_rank_order(part: Any, topology: Topology, path: PathLike, *,
+def write_rank_order(part: Blocks, topology: Topology, path: PathLike, *,
                      node_levels: int | None = None,
                      cpus: Sequence[int] | None = None) -> str | None:
     """Write a mapping as an MPICH_RANK_ORDER file, for ``MPICH_RANK_REORDER_METHOD=3``.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from portpart.formats.text import PathLike, read_source
 from portpart.graphs import MAX_ELEMENTS, Topology
 from portpart.io.nodes import cores_of_sys, cores_of_xml, levels_of
 from portpart.options import checked_integer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Machine(NamedTuple):
@@ -40,7 +43,7 @@ class Machine(NamedTuple):
     level_names: tuple[str, ...]
 
 
-def read_machine(path: PathLike, *, nodes: int = 1, distances: Any = None) -> Machine:
+def read_machine(path: PathLike, *, nodes: int = 1, distances: ArrayLike | None = None) -> Machine:
     """Read a machine of equal nodes from a file or a folder.
 
     Parameters

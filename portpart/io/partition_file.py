@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from portpart.formats.text import (
 )
 from portpart.graphs import did_you_mean, held_blocks, host_integers
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from portpart.graphs import Blocks
 
 SYNTAX = LineSyntax(comments=b"%#")
 
@@ -114,7 +119,7 @@ def _blocks_of_pairs(source: Source, n: int, vertices: np.ndarray, blocks: np.nd
     return part
 
 
-def write_partition(part: Any, path: PathLike) -> None:
+def write_partition(part: Blocks, path: PathLike) -> None:
     """Write the block of each vertex, one per line; ``-`` writes to standard output.
 
     Parameters
@@ -138,7 +143,8 @@ def write_partition(part: Any, path: PathLike) -> None:
     write_chunks(path, [rendered_rows(blocks, np.arange(len(blocks) + 1))])
 
 
-def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = False) -> np.ndarray:
+def read_named_partition(path: PathLike, names: Sequence[Hashable], *,
+                         free: bool = False) -> np.ndarray:
     r"""Read a partition file whose lines hold a name and a block.
 
     Parameters
@@ -195,7 +201,7 @@ def read_named_partition(path: PathLike, names: Sequence[Any], *, free: bool = F
     return part
 
 
-def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> None:
+def write_named_partition(names: Sequence[Hashable], part: Blocks, path: PathLike) -> None:
     """Write a name and a block per line; ``-`` writes to standard output.
 
     Parameters
@@ -228,7 +234,7 @@ def write_named_partition(names: Sequence[Any], part: Any, path: PathLike) -> No
     write_chunks(path, _named_lines(names, blocks))
 
 
-def _check_names(names: Sequence[Any]) -> None:
+def _check_names(names: Sequence[Hashable]) -> None:
     """Refuse names that a reader of the file could not distinguish."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
@@ -241,7 +247,7 @@ def _check_names(names: Sequence[Any]) -> None:
                              "write_partition goes by the order of the vertices")
 
 
-def _named_lines(names: Sequence[Any], blocks: np.ndarray) -> Iterator[bytes]:
+def _named_lines(names: Sequence[Hashable], blocks: np.ndarray) -> Iterator[bytes]:
     for begin in range(0, len(blocks), LINES_PER_CHUNK):
         end = begin + LINES_PER_CHUNK
         pairs = zip(names[begin:end], blocks[begin:end].tolist())
@@ -252,7 +258,7 @@ def _shown(word: bytes) -> str:
     return repr(word.decode("utf-8", "replace"))
 
 
-def _checked_blocks(part: Any) -> np.ndarray:
+def _checked_blocks(part: Blocks) -> np.ndarray:
     """Blocks in host memory, int64."""
     blocks = host_integers(held_blocks(part))
     if blocks.ndim != 1 or (len(blocks) and blocks.dtype.kind not in "iub"):

@@ -32,6 +32,7 @@ from portpart.primitives import ship
 
 if TYPE_CHECKING:
     from portpart.backends.communication import Communicator
+    from portpart.backends.programs import Array
 
 # A partition file that several ranks write together --------------------------------------------
 
@@ -229,12 +230,10 @@ def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.
     """Blocks sent to the ranks that have the vertices; `FREE` for vertices without one."""
     owner = np.searchsorted(borders, vertices, side="right") - 1
     order = np.argsort(owner, kind="stable")
-    (places, found), _ = ship(comm, backends.space("cpu"), [
-        vertices[order].astype(np.int64), blocks[order].astype(np.int32)],
-        np.bincount(owner, minlength=comm.size))
+    space = backends.space("cpu")
+    columns: list[Array] = [vertices[order].astype(np.int64), blocks[order].astype(np.int32)]
+    (places, found), _ = ship(comm, space, columns, np.bincount(owner, minlength=comm.size))
     first, last = (int(each) for each in borders[comm.rank : comm.rank + 2])
-    assert places is not None
-    assert found is not None
     part = np.full(last - first, FREE, np.int32)
 
     def check() -> None:
@@ -244,5 +243,5 @@ def _at_owners(comm: Communicator, name: str, borders: np.ndarray, vertices: np.
                                    f"{first + int((times > 1).argmax()) + 1}")
 
     planned(comm, check)
-    part[places - first] = found
+    part[places - first] = space.to_host(found)
     return part

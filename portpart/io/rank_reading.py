@@ -174,12 +174,15 @@ def scattered(comm: Communicator, space: ExecutionSpace, graph: Graph | None) ->
     counts = np.diff(first) if graph else np.zeros(comm.size, np.int64)
     (degrees, masses), _ = ship(comm, space, [
         degrees_of(graph) if graph else space.empty(0, np.int64),
-        _column(space, graph and graph.vertex_weights, np.int64 if has_masses else None)], counts)
+        _column(space, graph.vertex_weights if graph else None,
+                np.int64 if has_masses else None)], counts)
+    assert degrees is not None
     offsets = planned(comm, lambda: offsets_from_counts(space, degrees, np.int64))
     arcs = np.diff(space.to_host(graph.offsets)[first].astype(np.int64)) if graph else counts
     (targets, weights), _ = ship(comm, space, [
-        _column(space, graph and graph.targets, np.int32),
-        _column(space, graph and graph.weights, weight_type)], arcs)
+        _column(space, graph.targets if graph else None, np.int32),
+        _column(space, graph.weights if graph else None, weight_type)], arcs)
+    assert targets is not None
     return Rows(mine.start, n, offsets, targets, weights, masses, space)
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from portpart.graphs import Topology, checked_topology, held_blocks, host_intege
 from portpart.io.hostfile import Host
 from portpart.options import checked_flag, shown
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks
+
 CORES_AND_SOCKETS = 2
 """Levels inside a node unless the caller says otherwise."""
 
@@ -24,7 +27,7 @@ ALLOWED = "oversubscribe=True (--oversubscribe) allows several ranks on an eleme
 LINES_PER_CHUNK = 1 << 16
 
 
-def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
+def write_rankfile(part: Blocks, topology: Topology, path: PathLike, *,
                    hosts: Sequence[str] | Sequence[Host] | None = None,
                    node_levels: int | None = None, oversubscribe: bool = False) -> None:
     """Write a mapping as a rankfile for ``mpirun --rankfile``: vertex i is rank i.
@@ -80,7 +83,7 @@ def write_rankfile(part: Any, topology: Topology, path: PathLike, *,
     write_chunks(path, _lines(elements, nodes))
 
 
-def placed_ranks(part: Any, topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
+def placed_ranks(part: Blocks, topology: Topology, hosts: Sequence[str] | Sequence[Host] | None,
                  node_levels: int | None, oversubscribe: bool) -> tuple[np.ndarray, Nodes]:
     """The element of each rank, and the nodes; raises and warns as `write_rankfile` does."""
     oversubscribe = checked_flag("oversubscribe", oversubscribe)

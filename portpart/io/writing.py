@@ -6,7 +6,7 @@ import itertools
 import os
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from portpart.inputs import (
 )
 from portpart.options import shown
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike, MeshLike
+
 # Graphs and hypergraphs to files, which are complete or not there ------------------------------
 
 
@@ -33,7 +36,7 @@ KEPT = ("portpart.io.write_named_partition(names, part, file) writes blocks with
         "the graph has in memory")
 
 
-def write(graph: Any, path: PathLike, format: str | None = None) -> None:
+def write(graph: GraphLike, path: PathLike, format: str | None = None) -> None:
     """Write a graph file, compressed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
@@ -110,7 +113,7 @@ def _warn_of_names(graph: Graph, format: str, stacklevel: int) -> None:
                   f"files keep names, and {KEPT}", UserWarning, stacklevel=stacklevel)
 
 
-def write_hypergraph(hypergraph: Any, path: PathLike) -> None:
+def write_hypergraph(hypergraph: GraphLike, path: PathLike) -> None:
     """Write an hMETIS file, compressed if the suffix says so; ``-`` writes to standard output.
 
     Parameters
@@ -171,7 +174,8 @@ CELL_ARRAYS = (("Int32", "block"), ("Int32", "GlobalElementId"), ("UInt8", GHOST
 
 
 @typed_memory_errors
-def write_mesh(mesh: Any, path: PathLike, part: Any = None, *, k: int | None = None) -> None:
+def write_mesh(mesh: MeshLike, path: PathLike, part: Blocks | None = None, *,
+               k: int | None = None) -> None:
     """Write a mesh as a METIS file or, with the blocks of a partition, as a VTK file.
 
     Parameters
@@ -240,7 +244,7 @@ def mesh_suffix(file: str) -> str:
     return suffix
 
 
-def refuse_unwritable(mesh: Any, file: str) -> None:
+def refuse_unwritable(mesh: MeshLike, file: str) -> None:
     """Raise, before the work, if the `Mesh` of a file cannot be written as a file of VTK."""
     try:
         if isinstance(mesh, Mesh):
@@ -321,7 +325,7 @@ def _piece_text(file: str, piece: Submesh[Mesh]) -> bytes:
                   {"GlobalNodeId": piece.nodes, GHOST_TYPE: nodes})
 
 
-def _named(file: str, mesh: Any, cell_data: dict[str, list[np.ndarray]],
+def _named(file: str, mesh: MeshLike, cell_data: dict[str, list[np.ndarray]],
            point_data: dict[str, np.ndarray]) -> bytes:
     """The VTK file of a mesh; errors name `file`."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Set
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from portpart.metrics.nets import NetsView, view_of
 from portpart.metrics.view import PartitionView, block_weights_of_ranks, on_ranks
 from portpart.options import exact_fraction, number_of_blocks, shown, whole_number
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike, Numbers
+    from portpart.options import WrittenNumber
+
 MAX_COMMON_BITS = 1 << 14
 """Of the common denominator of a target; decimals of 1,000 digits need 4,650."""
 
 
-def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
+def block_weight_limit(total_weight: int, k: int, imbalance: WrittenNumber = 0.03) -> int:
     """Largest weight a block may have, ``floor((1 + imbalance) * ceil(total_weight / k))``.
 
     Parameters
@@ -52,8 +56,8 @@ def block_weight_limit(total_weight: int, k: int, imbalance: Any = 0.03) -> int:
     return math.floor((1 + _excess(imbalance)) * -(-total // blocks))
 
 
-def block_weight_limits(total_weight: int, k: int, imbalance: Any = 0.03,
-                        target: Any = None) -> list[int]:
+def block_weight_limits(total_weight: int, k: int, imbalance: WrittenNumber = 0.03,
+                        target: Numbers | None = None) -> list[int]:
     """Largest weight of each block, ``floor((1 + imbalance) * ceil(target_b))``.
 
     Parameters
@@ -78,7 +82,7 @@ def block_weight_limits(total_weight: int, k: int, imbalance: Any = 0.03,
     return [math.floor(excess * weight) for weight in weights]
 
 
-def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
+def target_weights(total_weight: int, k: int, target: Numbers | None = None) -> list[int]:
     """Weight of each block in perfect balance, rounded up: ``ceil(total_weight * share_b)``.
 
     Parameters
@@ -112,7 +116,7 @@ def target_weights(total_weight: int, k: int, target: Any = None) -> list[int]:
     return [-(-total * share // whole) for share in shares]
 
 
-def target_shares(k: int, target: Any) -> list[int]:
+def target_shares(k: int, target: Numbers) -> list[int]:
     """The target as integers in the same ratios."""
     fractions = exact_target(k, target)
     common = 1
@@ -139,7 +143,7 @@ def exact_target(k: int, target: Any) -> list[Fraction]:
     return shares
 
 
-def _share(block: int, number: Any) -> Fraction:
+def _share(block: int, number: WrittenNumber) -> Fraction:
     try:
         share = exact_fraction(number)
     except ValueError as problem:
@@ -149,7 +153,7 @@ def _share(block: int, number: Any) -> Fraction:
     return share
 
 
-def _excess(imbalance: Any) -> Fraction:
+def _excess(imbalance: WrittenNumber) -> Fraction:
     try:
         excess = exact_fraction(imbalance)
     except ValueError as problem:
@@ -159,7 +163,7 @@ def _excess(imbalance: Any) -> Fraction:
     return excess
 
 
-def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
+def block_weights(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
     """Total vertex weight of each block, int64, shape (k,).
 
     Parameters
@@ -188,7 +192,7 @@ def block_weights(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
     return block_weights_of(view_of(graph, part, k))
 
 
-def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
+def max_block_weight(graph: GraphLike, part: Blocks, k: int | None = None) -> int:
     """Weight of the heaviest block.
 
     Parameters
@@ -214,7 +218,8 @@ def max_block_weight(graph: Any, part: Any, k: int | None = None) -> int:
     return int(block_weights(graph, part, k).max(initial=0))
 
 
-def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -> float:
+def imbalance(graph: GraphLike, part: Blocks, k: int | None = None,
+              target: Numbers | None = None) -> float:
     """How much the heaviest block exceeds ``ceil(W / k)``: 0.03 means 3 % (0 if W is 0).
 
     With a `target` the largest of ``weight_b / ceil(target_b) - 1`` over the blocks.  A partition
@@ -245,8 +250,8 @@ def imbalance(graph: Any, part: Any, k: int | None = None, target: Any = None) -
     return imbalance_of(block_weights(graph, part, k), target)
 
 
-def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.03,
-                target: Any = None) -> bool:
+def is_balanced(graph: GraphLike, part: Blocks, k: int | None = None,
+                imbalance: WrittenNumber = 0.03, target: Numbers | None = None) -> bool:
     """True if no block is heavier than :func:`block_weight_limits` (exact).
 
     Parameters
@@ -276,7 +281,8 @@ def is_balanced(graph: Any, part: Any, k: int | None = None, imbalance: Any = 0.
     return keeps_limits(block_weights(graph, part, k), imbalance, target)
 
 
-def keeps_limits(weights: np.ndarray, imbalance: Any, target: Any = None) -> bool:
+def keeps_limits(weights: np.ndarray, imbalance: WrittenNumber,
+                 target: Numbers | None = None) -> bool:
     """:func:`is_balanced` of block weights."""
     limits = block_weight_limits(int(weights.sum()), max(1, len(weights)), imbalance, target)
     return all(weight <= limit for weight, limit in zip(weights.tolist(), limits))
@@ -291,12 +297,12 @@ def block_weights_of(view: PartitionView | NetsView) -> np.ndarray:
     return weights
 
 
-def imbalance_of(weights: np.ndarray, target: Any = None) -> float:
+def imbalance_of(weights: np.ndarray, target: Numbers | None = None) -> float:
     """:func:`imbalance` of block weights."""
     return float(exact_imbalance(weights, target))
 
 
-def exact_imbalance(weights: np.ndarray, target: Any = None) -> Fraction | float:
+def exact_imbalance(weights: np.ndarray, target: Numbers | None = None) -> Fraction | float:
     """:func:`imbalance_of` before it is rounded; infinite if a block without a share has weight."""
     total = int(weights.sum())
     if total == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from portpart.metrics.nets import (
     view_of,
 )
 from portpart.metrics.quality import boundary_of, components_of, cut_of, quotient_of, volume_of
+
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, Numbers
+    from portpart.options import WrittenNumber
 
 # What evaluations of graphs and of hypergraphs have in common, and how every number is called
 
@@ -71,7 +75,7 @@ class Report:
     def _repr_html_(self) -> str:
         return table(type(self).__name__, self.facts().items())
 
-    def is_balanced(self, imbalance: Any = 0.03) -> bool:
+    def is_balanced(self, imbalance: WrittenNumber = 0.03) -> bool:
         """True if no block is above its limit for `imbalance` (exact)."""
         return keeps_limits(self.block_weights, imbalance, self.target)
 
@@ -84,7 +88,7 @@ class Report:
         }
 
 
-def of_weights(weights: np.ndarray, target: Any) -> dict[str, Any]:
+def of_weights(weights: np.ndarray, target: Numbers | None) -> dict[str, Any]:
     """What follows from the weights of the blocks."""
     return {
         "imbalance": imbalance_of(weights, target),
@@ -144,7 +148,7 @@ class HypergraphEvaluation(Report):
     connectivity: np.ndarray
 
 
-def evaluated_nets(view: NetsView, target: Any) -> HypergraphEvaluation:
+def evaluated_nets(view: NetsView, target: Numbers | None) -> HypergraphEvaluation:
     """Every metric of a view."""
     return HypergraphEvaluation(
         num_vertices=len(view.part),
@@ -217,12 +221,13 @@ class Evaluation(Report):
 
 
 @overload
-def evaluate(graph: Hypergraph, part: Any, k: int | None = None,
-             target: Any = None) -> HypergraphEvaluation: ...
+def evaluate(graph: Hypergraph, part: Blocks, k: int | None = None,
+             target: Numbers | None = None) -> HypergraphEvaluation: ...
 @overload
-def evaluate(graph: Any, part: Any, k: int | None = None, target: Any = None) -> Evaluation: ...
-def evaluate(graph: Any, part: Any, k: int | None = None,
-             target: Any = None) -> Evaluation | HypergraphEvaluation:
+def evaluate(graph: Any, part: Blocks, k: int | None = None,
+             target: Numbers | None = None) -> Evaluation: ...
+def evaluate(graph: Any, part: Blocks, k: int | None = None,
+             target: Numbers | None = None) -> Evaluation | HypergraphEvaluation:
     """Compute every metric of a partition.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from portpart.graphs import Hypergraph, blocks_of
 from portpart.inputs import as_hypergraph
 from portpart.metrics.view import PartitionView
 
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike
+
 
 class NetsView:
     """Host arrays of a hypergraph and a partition, as `PartitionView` has them of a graph."""
 
-    def __init__(self, hypergraph: Any, part: Any, k: int | None = None) -> None:
+    def __init__(self, hypergraph: GraphLike, part: Blocks, k: int | None = None) -> None:
         self.hypergraph = as_hypergraph(hypergraph)
         self.part, self.k = blocks_of(part, self.hypergraph.num_vertices, k,
                                       self.hypergraph.names)
@@ -56,14 +59,14 @@ class NetsView:
         return (int((high * counts).sum()) << 32) + int((low * counts).sum())
 
 
-def view_of(graph: Any, part: Any, k: int | None = None) -> PartitionView | NetsView:
+def view_of(graph: GraphLike, part: Blocks, k: int | None = None) -> PartitionView | NetsView:
     """What metrics need of a hypergraph, or of anything else as a graph."""
     if isinstance(graph, Hypergraph):
         return NetsView(graph, part, k)
     return PartitionView(graph, part, k)
 
 
-def km1(hypergraph: Any, part: Any) -> int:
+def km1(hypergraph: GraphLike, part: Blocks) -> int:
     """The sum over all nets of weight times (number of blocks - 1).
 
     Parameters
@@ -87,7 +90,7 @@ def km1(hypergraph: Any, part: Any) -> int:
     return km1_of(NetsView(hypergraph, part))
 
 
-def soed(hypergraph: Any, part: Any) -> int:
+def soed(hypergraph: GraphLike, part: Blocks) -> int:
     """The sum of external degrees: weight times number of blocks, over all nets in several blocks.
 
     It is cut plus :func:`km1`.
@@ -113,7 +116,7 @@ def soed(hypergraph: Any, part: Any) -> int:
     return soed_of(NetsView(hypergraph, part))
 
 
-def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> np.ndarray:
+def connectivity_histogram(hypergraph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
     """Number of nets with pins in 0, 1 ... k blocks, int64, shape (k + 1,).
 
     Parameters
@@ -137,7 +140,7 @@ def connectivity_histogram(hypergraph: Any, part: Any, k: int | None = None) -> 
     return histogram_of(NetsView(hypergraph, part, k))
 
 
-def absorption(hypergraph: Any, part: Any) -> float:
+def absorption(hypergraph: GraphLike, part: Blocks) -> float:
     """Share of the nets inside blocks: a net in one block counts its weight, other nets less.
 
     The sum of weight times ``(s - λ) / (s - 1)`` over all nets with s > 1 pins in λ blocks.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from portpart.metrics.view import PartitionView, boundary_of_rank, cut_of_ranks,
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from portpart.graphs import Blocks, GraphLike
+
 # Cut, boundary and communication volume of a partition -----------------------------------------
 
 
@@ -28,7 +30,7 @@ class CommunicationVolume(NamedTuple):
     max: int
 
 
-def cut(graph: Any, part: Any) -> int:
+def cut(graph: GraphLike, part: Blocks) -> int:
     """Total weight of the edges between different blocks, each undirected edge once.
 
     For a hypergraph, the total weight of the nets with pins in several blocks.
@@ -57,7 +59,7 @@ def cut(graph: Any, part: Any) -> int:
     return net_cut_of(view) if isinstance(view, NetsView) else cut_of(view)
 
 
-def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
+def boundary_vertices(graph: GraphLike, part: Blocks) -> np.ndarray:
     """Vertices with a neighbour in another block, ascending; a net makes its pins neighbours.
 
     Parameters
@@ -85,7 +87,8 @@ def boundary_vertices(graph: Any, part: Any) -> np.ndarray:
     return net_boundary_of(view) if isinstance(view, NetsView) else boundary_of(view)
 
 
-def communication_volume(graph: Any, part: Any, k: int | None = None) -> CommunicationVolume:
+def communication_volume(graph: GraphLike, part: Blocks,
+                         k: int | None = None) -> CommunicationVolume:
     """Communication volume: for each vertex the number of other blocks with a neighbour of it.
 
     The block of v sends the value of v once to each other block that has a neighbour of v.
@@ -136,7 +139,7 @@ def volume_of(view: PartitionView) -> CommunicationVolume:
 # The shape of a partition: connected pieces of its blocks, and the graph of its blocks ---------
 
 
-def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
+def components_per_block(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
     """Number of connected components of each block's induced subgraph, shape (k,).
 
     Parameters
@@ -162,7 +165,7 @@ def components_per_block(graph: Any, part: Any, k: int | None = None) -> np.ndar
     return components_of(PartitionView(graph, part, k))
 
 
-def quotient_graph(graph: Any, part: Any, k: int | None = None) -> Graph:
+def quotient_graph(graph: GraphLike, part: Blocks, k: int | None = None) -> Graph:
     """The graph of the blocks: block weights on vertices, cut between two blocks on edges.
 
     Blocks that share only edges of weight zero are still neighbours.
@@ -224,7 +227,7 @@ def quotient_of(view: PartitionView) -> Graph:
 # What a mapping of processes to processing elements costs --------------------------------------
 
 
-def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
+def mapping_cost(graph: GraphLike, part: Blocks, topology: Topology) -> int:
     """Communication cost J: the sum of weight times distance over all edges, each edge once.
 
     Papers on process mapping that count both directions of an edge have twice this value.
@@ -252,7 +255,7 @@ def mapping_cost(graph: Any, part: Any, topology: Topology) -> int:
     return int(sum(level_costs(graph, part, topology).tolist()))
 
 
-def level_costs(graph: Any, part: Any, topology: Topology) -> np.ndarray:
+def level_costs(graph: GraphLike, part: Blocks, topology: Topology) -> np.ndarray:
     """J by the innermost level that the ends of an edge share; the sum is :func:`mapping_cost`.
 
     Parameters
@@ -301,7 +304,7 @@ def cost_facts(costs: np.ndarray) -> dict[str, int | str]:
     return {"communication cost": int(costs.sum()), "cost by level": levels}
 
 
-def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
+def traffic_matrix(graph: GraphLike, part: Blocks, k: int | None = None) -> csr_array:
     """Weight of the edges between each pair of processing elements.
 
     Parameters
@@ -333,7 +336,7 @@ def traffic_matrix(graph: Any, part: Any, k: int | None = None) -> csr_array:
     return matrix
 
 
-def _cut_arcs(graph: Any, part: Any,
+def _cut_arcs(graph: GraphLike, part: Blocks,
               topology: Topology) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     view = PartitionView(graph, part, checked_topology(topology).num_elements)
     return view.part[view.cut_arc_tails], view.part[view.cut_arc_heads], view.cut_arc_weights

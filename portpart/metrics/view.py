@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from portpart.graphs.ranks import RankGraph
 from portpart.inputs import as_graph
 
 if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike
     from portpart.graphs.ranks import DistributedGraph
 
 # A graph and a partition of it on the host, checked, with the arrays that several metrics need
@@ -37,7 +38,7 @@ class PartitionView:
         If `part` has the wrong length or type, or names a block outside 0 ... k - 1.
     """
 
-    def __init__(self, graph: Any, part: Any, k: int | None = None) -> None:
+    def __init__(self, graph: GraphLike, part: Blocks, k: int | None = None) -> None:
         if isinstance(graph, Hypergraph):
             raise InputError("this metric is for graphs; for hypergraphs use km1, their "
                              "communication volume, cut, soed, absorption, connectivity_histogram "
@@ -114,7 +115,7 @@ class RankView(PartitionView):
         On all ranks, if blocks of one do not fit, or ranks have different `k`.
     """
 
-    def __init__(self, rows: DistributedGraph, part: Any, k: int | None) -> None:
+    def __init__(self, rows: DistributedGraph, part: Blocks, k: int | None) -> None:
         local, own, space = rows.local, rows.local.num_vertices, rows.space
         blocks, number = planned(rows.comm, lambda: blocks_of(part, own, k))
         agree(rows.comm, {"k": str(held_number(part, k))})
@@ -129,7 +130,7 @@ class RankView(PartitionView):
         self.offsets, self.targets = space.to_host(local.offsets), space.to_host(local.targets)
 
 
-def on_ranks(graph: RankGraph, part: Any, k: int | None,
+def on_ranks(graph: RankGraph, part: Blocks, k: int | None,
              measure: Callable[[RankView], Result]) -> Result:
     """What a function finds with the views of all ranks.  All ranks call it."""
     return graph.call(lambda rows: measure(RankView(rows, part, k)))

@@ -18,6 +18,10 @@ from portpart.plot.report_data import limits_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Blocks, Numbers
+    from portpart.options import WrittenNumber
 
 # Weights of blocks, and their limits -----------------------------------------------------------
 
@@ -27,8 +31,9 @@ BARS = 400
 """Blocks up to which there is a bar for each; beyond there is one outline."""
 
 
-def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbalance: Any = None,
-                  target: Any = None, min_block_weight: int | None = None, colors: Any = None,
+def block_weights(result: Any, part: Blocks | None = None, *, k: int | None = None,
+                  imbalance: WrittenNumber | None = None, target: Numbers | None = None,
+                  min_block_weight: int | None = None, colors: ArrayLike | None = None,
                   ax: Axes | None = None) -> Axes:
     """Draw what the blocks weigh, and their limits.
 
@@ -97,7 +102,7 @@ def block_weights(result: Any, part: Any = None, *, k: int | None = None, imbala
     return ax
 
 
-def _weights_of(result: Any, part: Any, k: int | None) -> np.ndarray:
+def _weights_of(result: Any, part: Blocks | None, k: int | None) -> np.ndarray:
     if part is None and hasattr(result, "block_weights"):
         return np.asarray(result.block_weights)
     graph = either_graph(result)

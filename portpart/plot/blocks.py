@@ -25,12 +25,15 @@ from portpart.plot.raster import Window, checked_window
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Blocks
 
 EDGES = ("cut", "all", "none")
 
 
 def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
-              k: int | None = None, colors: Any = None, edges: str | None = None,
+              k: int | None = None, colors: ArrayLike | None = None, edges: str | None = None,
               window: Window | None = None, view: tuple[float, float] = (25, -60),
               ax: Axes | None = None) -> Axes:
     """Draw a partition over the points of its vertices, or over the elements of a mesh.
@@ -107,8 +110,9 @@ def partition(points: Any, part: Any, graph: Any = None, *, mesh: Any = None,
     return _over_points(places, part, graph, k, colors, edges, window, view, ax)
 
 
-def _over_elements(places: np.ndarray, part: Any, mesh: Mesh, k: int | None, colors: Any,
-                   window: Window | None, view: tuple[float, float], ax: Axes | None) -> Axes:
+def _over_elements(places: np.ndarray, part: Blocks, mesh: Mesh, k: int | None,
+                   colors: ArrayLike | None, window: Window | None, view: tuple[float, float],
+                   ax: Axes | None) -> Axes:
     blocks, k = drawn_blocks(part, mesh.num_elements, k)
     colours = wanted_colors(colors, k, lambda: links_of_mesh(mesh, blocks, k))
     with picture_on(ax, f"{len(blocks):,} elements in {k:,} blocks") as drawn:
@@ -116,9 +120,9 @@ def _over_elements(places: np.ndarray, part: Any, mesh: Mesh, k: int | None, col
     return drawn
 
 
-def _over_points(places: np.ndarray, part: Any, given: Any, k: int | None, colors: Any,
-                 edges: str | None, window: Window | None, view: tuple[float, float],
-                 ax: Axes | None) -> Axes:
+def _over_points(places: np.ndarray, part: Blocks | None, given: Any, k: int | None,
+                 colors: ArrayLike | None, edges: str | None, window: Window | None,
+                 view: tuple[float, float], ax: Axes | None) -> Axes:
     graph = None if given is None else either_graph(given)
     if graph is not None and graph.num_vertices != len(places):
         raise InputError(f"{len(places)} points for a graph of {graph.num_vertices} vertices")

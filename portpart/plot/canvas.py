@@ -15,6 +15,7 @@ from portpart.options import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 # Axes to draw on, and what goes into pictures as arrays of the host ----------------------------
 
@@ -62,7 +63,7 @@ def picture_on(ax: Axes | None, title: str) -> Iterator[Axes]:
     ax.set_title(title)
 
 
-def host_points(points: Any, what: str = "points") -> np.ndarray:
+def host_points(points: ArrayLike | None, what: str = "points") -> np.ndarray:
     """Coordinates as float64 of shape (n, 2) or (n, 3); a flat third dimension is left out.
 
     Raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,6 +12,11 @@ from scipy.sparse import csr_array
 from portpart.errors import InputError
 from portpart.options import shown
 from portpart.plot.links import links_between
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Blocks, GraphLike
 
 FIRST = ("#4477aa", "#ee8866", "#44bb99", "#eedd88", "#aa3377", "#99ddff", "#bbcc33", "#ffaabb")
 """The first colours, of Paul Tol's schemes; more are as far from all before as can be."""
@@ -38,7 +43,7 @@ EYES = (
 """Linear RGB as it is seen: by most, without green and without red cones (Machado et al., 2009)."""
 
 
-def block_colors(graph: Any, part: Any, k: int | None = None) -> np.ndarray:
+def block_colors(graph: GraphLike, part: Blocks, k: int | None = None) -> np.ndarray:
     """Colours in which no two neighbouring blocks are alike.
 
     Parameters
@@ -76,12 +81,12 @@ def colors_of(links: csr_array) -> np.ndarray:
     return palette(max(len(FIRST), int(coloring.max(initial=0)) + 1))[coloring]
 
 
-def wanted_colors(colors: Any, k: int, links: Callable[[], csr_array]) -> np.ndarray:
+def wanted_colors(colors: ArrayLike | None, k: int, links: Callable[[], csr_array]) -> np.ndarray:
     """The caller's colours of `k` blocks, or if there are none those of blocks with `links`."""
     return colors_of(links()) if colors is None else checked_colors(colors, k)
 
 
-def checked_colors(colors: Any, k: int) -> np.ndarray:
+def checked_colors(colors: ArrayLike, k: int) -> np.ndarray:
     """Colours that a caller has, one for each of `k` blocks."""
     try:
         array = np.asarray(colors, np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -18,6 +18,9 @@ from scipy.spatial import cKDTree
 from portpart.errors import InputError
 from portpart.graphs import MAX_INT32, Graph, Hypergraph
 from portpart.plot.links import either_graph
+
+if TYPE_CHECKING:
+    from portpart.graphs import GraphLike
 
 # Places for the vertices of graphs without coordinates -----------------------------------------
 #
@@ -46,7 +49,7 @@ CROWDED = 0.4
 """Of the width: what the middle four fifths of all vertices take at least."""
 
 
-def layout(graph: Any) -> np.ndarray:
+def layout(graph: GraphLike) -> np.ndarray:
     """Places in the plane for vertices that have none, neighbours near each other.
 
     Parameters

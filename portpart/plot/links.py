@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -10,6 +10,9 @@ from scipy.sparse import coo_array, csr_array
 from portpart.graphs import EitherGraph, Graph, Hypergraph, Mesh, blocks_of
 from portpart.inputs import as_graph, as_hypergraph, is_hypergraph
 from portpart.metrics import quotient_graph
+
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike
 
 MAX_TOUCHED = 1000
 """Blocks that a net touches which links them."""
@@ -24,14 +27,14 @@ SAMPLE = 200_000
 """Points that are examined for that."""
 
 
-def either_graph(graph: Any) -> EitherGraph:
+def either_graph(graph: GraphLike) -> EitherGraph:
     """What holds a graph or a hypergraph, as that."""
     if isinstance(graph, (Graph, Hypergraph)):
         return graph
     return as_hypergraph(graph) if is_hypergraph(graph) else as_graph(graph, copy=False)
 
 
-def drawn_blocks(part: Any, count: int, k: int | None = None,
+def drawn_blocks(part: Blocks | None, count: int, k: int | None = None,
                  graph: EitherGraph | None = None) -> tuple[np.ndarray, int]:
     """The block of each of `count` vertices, and the number of blocks, 0 if unknown.
 
@@ -40,7 +43,7 @@ def drawn_blocks(part: Any, count: int, k: int | None = None,
     return blocks_of(part, count, k or None, None if graph is None else graph.names)
 
 
-def links_between(graph: Any, part: Any, k: int | None = None) -> csr_array:
+def links_between(graph: GraphLike, part: Blocks, k: int | None = None) -> csr_array:
     """Weight of the edges between each two blocks; of the nets that touch both, of a hypergraph.
 
     Nets that touch more than `MAX_TOUCHED` blocks are left out: they would link all with all.

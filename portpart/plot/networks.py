@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array, triu
@@ -20,6 +20,9 @@ from portpart.plot.raster import filled_image, reach_of, window_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Blocks, GraphLike
 
 SAMPLE = 30_000
 """Edges of a large graph that are drawn."""
@@ -28,8 +31,8 @@ NAMED = 100
 """Blocks up to which each disc has its number."""
 
 
-def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = None,
-          colors: Any = None, ax: Axes | None = None) -> Axes:
+def graph(graph: GraphLike, part: Blocks | None = None, *, points: ArrayLike | None = None,
+          k: int | None = None, colors: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw a graph or a hypergraph without coordinates, perhaps in the colours of its blocks.
 
     Parameters
@@ -89,7 +92,7 @@ def graph(graph: Any, part: Any = None, *, points: Any = None, k: int | None = N
     return drawn
 
 
-def checked_points(points: Any, graph: EitherGraph) -> np.ndarray:
+def checked_points(points: ArrayLike, graph: EitherGraph) -> np.ndarray:
     """Coordinates of the vertices of a graph."""
     places = host_points(points)
     if len(places) != graph.num_vertices:
@@ -138,8 +141,8 @@ class BlockNetwork:
     colours: np.ndarray
 
 
-def quotient(graph: Any, part: Any, *, points: Any = None, k: int | None = None,
-             colors: Any = None, ax: Axes | None = None) -> Axes:
+def quotient(graph: GraphLike, part: Blocks, *, points: ArrayLike | None = None,
+             k: int | None = None, colors: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw blocks as discs, whose areas are their weights, and cuts as lines between them.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from portpart.plot.report_data import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import MeshLike
 
 DRAWN = 1000
 """Vertices up to which a picture is made of lines, not of pixels."""
@@ -40,7 +43,8 @@ class Picture(NamedTuple):
     wide: bool
 
 
-def figures(found: ReportData, points: Any, mesh: Any) -> Iterator[Picture]:
+def figures(found: ReportData, points: ArrayLike | None,
+            mesh: MeshLike | None) -> Iterator[Picture]:
     """The pictures of a partition."""
     colours = colors_of(found.links)
     count = found.graph.num_vertices

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,6 +22,10 @@ from portpart.metrics.nets import NetsView, net_boundary_of, view_of
 from portpart.metrics.quality import boundary_of, components_of, cost_facts
 from portpart.metrics.view import PartitionView
 from portpart.plot.links import drawn_blocks, either_graph, links_between
+
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike, Numbers
+    from portpart.options import WrittenNumber
 
 DEFAULT_IMBALANCE = 0.03
 """Of `portpart.partition`."""
@@ -65,7 +69,8 @@ class ReportData:
         return bool((self.evaluation.block_weights <= self.limits).all())
 
 
-def report_data(graph: Any, part: Any, k: int | None, imbalance: Any, target: Any,
+def report_data(graph: GraphLike, part: Blocks | None, k: int | None,
+                imbalance: WrittenNumber | None, target: Numbers | None,
                 topology: Topology | None) -> ReportData:
     """Measure a partition; limits are as :func:`limits_of` has them."""
     shown = either_graph(graph)
@@ -81,7 +86,8 @@ def report_data(graph: Any, part: Any, k: int | None, imbalance: Any, target: An
                       limits, links_between(shown, blocks, k), topology, costs)
 
 
-def limits_of(holder: Any, total: int, k: int, imbalance: Any, target: Any) -> np.ndarray:
+def limits_of(holder: Blocks | None, total: int, k: int, imbalance: WrittenNumber | None,
+              target: Numbers | None) -> np.ndarray:
     """What each of `k` blocks may weigh, of `total` in all.
 
     Without `imbalance` and `target` that is what a result says, if `holder` is one of as many

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from portpart.options import shown
 from portpart.plot.pictures import figures
 from portpart.plot.report_data import ReportData, block_table, quality, report_data
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Blocks, GraphLike, MeshLike, Numbers
+    from portpart.options import WrittenNumber
+
 MAX_ROWS = 2000
 """Blocks that are listed one by one."""
 
@@ -24,9 +30,10 @@ OPEN_ROWS = 32
 """Up to this many the list is open."""
 
 
-def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None = None,
-           points: Any = None, mesh: Any = None, topology: Topology | None = None,
-           imbalance: Any = None, target: Any = None, title: str | None = None,
+def report(graph: GraphLike, part: Blocks, file: PathLike | None = None, *, k: int | None = None,
+           points: ArrayLike | None = None, mesh: MeshLike | None = None,
+           topology: Topology | None = None, imbalance: WrittenNumber | None = None,
+           target: Numbers | None = None, title: str | None = None,
            commands: str | Sequence[str] = ()) -> str:
     """Make an HTML page about a partition: metrics, a table of the blocks, and pictures.
 
@@ -83,8 +90,9 @@ def report(graph: Any, part: Any, file: PathLike | None = None, *, k: int | None
     return text
 
 
-def page_about(found: ReportData, part: Any = None, *, points: Any = None, mesh: Any = None,
-               title: str | None = None, commands: str | Sequence[str] = ()) -> str:
+def page_about(found: ReportData, part: Blocks | None = None, *, points: ArrayLike | None = None,
+               mesh: Any = None, title: str | None = None,
+               commands: str | Sequence[str] = ()) -> str:
     """The page of :func:`report` about what is measured already."""
     if title is not None and not isinstance(title, str):
         raise InputError(f"title is {shown(title)}; it must be text")

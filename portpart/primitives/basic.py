@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,10 +10,13 @@ from portpart.backends import language as kl
 from portpart.backends.language.records import Record
 from portpart.backends.programs import Array, ExecutionSpace
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
 # Element-wise primitives: iota, gather and its inverse, other types ----------------------------
 
 
-def iota(space: ExecutionSpace, n: int, dtype: Any = np.int32) -> Array:
+def iota(space: ExecutionSpace, n: int, dtype: DTypeLike = np.int32) -> Array:
     """The numbers 0 ... n-1."""
     result = space.empty(n, dtype)
     space.parallel_for(n, write_index, result)
@@ -27,7 +30,7 @@ def gather(space: ExecutionSpace, values: Array, indices: Array) -> Array:
     return result
 
 
-def converted(space: ExecutionSpace, values: Array, dtype: Any) -> Array:
+def converted(space: ExecutionSpace, values: Array, dtype: DTypeLike) -> Array:
     """The values as another type of integers, which holds them; the same array if it has it."""
     if values.dtype == dtype:
         return values

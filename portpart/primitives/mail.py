@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from portpart.backends import language as kl
 from portpart.backends.communication import Communicator, planned
 from portpart.backends.language.records import Record
 from portpart.backends.language.statics import Static
-from portpart.backends.programs import Array, ExecutionSpace, Parcel, Slot, WorkRecord, work
+from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Parcel, WorkRecord, work
 
 WORD_BYTES = 4
 
@@ -117,20 +117,20 @@ class MailLayout(Static):
         return self.third.end
 
 
-def layout_of(lead: Slot | None, slots: Sequence[Slot], narrow: bool = False) -> MailLayout:
+def layout_of(lead: AnySlot | None, slots: Sequence[AnySlot], narrow: bool = False) -> MailLayout:
     """The layout of items with fields of these types, behind one of the type of `lead`.
 
     `narrow` says that no value of a field takes more than 32 bits.
     """
     for slot in slots:
         if slot.dtype is None or slot.dtype.kind != "i":
-            raise ValueError(f"slot {slot.name!r} has no signed integers, which alone travel")
+            raise ValueError(f"slot {slot!r} has no signed integers, which alone travel")
     types = [np.dtype(np.int32) if narrow else slot.dtype for slot in slots]
     return layout_of_types(None if lead is None else lead.dtype, types)
 
 
-def layout_of_types(lead: np.dtype[Any] | None,
-                    types: Sequence[np.dtype[Any] | None]) -> MailLayout:
+def layout_of_types(lead: np.dtype | None,
+                    types: Sequence[np.dtype | None]) -> MailLayout:
     """The layout of items with fields of these types, behind one of the type of `lead`."""
     if len(types) > MAX_FIELDS:
         raise ValueError(f"{len(types)} fields; an item has {MAX_FIELDS} at most")
@@ -204,8 +204,11 @@ def get_fields(words, item, fields: Fields, i, layout: MailLayout):
 Numbers = Sequence[int] | np.ndarray
 
 
-def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array | None],
-         counts: Numbers) -> tuple[list[Array | None], np.ndarray]:
+Column = TypeVar("Column", bound="Array | None")
+
+
+def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Column],
+         counts: Numbers) -> tuple[list[Column], np.ndarray]:
     """Send rows to other ranks.
 
     Parameters
@@ -234,9 +237,9 @@ def ship(comm: Communicator, space: ExecutionSpace, columns: Sequence[Array | No
     results = planned(comm, lambda: [None if each is None else space.empty(total, each.dtype)
                                      for each in columns])
     for column, result in zip(columns, results):
-        if column is not None:
+        if column is not None and result is not None:
             _exchange(comm, column, result, np.asarray(counts))
-    return results, arriving
+    return cast("list[Column]", results), arriving
 
 
 def _exchange(comm: Communicator, column: Array, result: Array, counts: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from portpart.backends import language as kl
 from portpart.backends.language.records import Record
 from portpart.backends.language.statics import StaticValue
-from portpart.backends.programs import MAX, MIN, SUM, Array, Element, Program, Slot
+from portpart.backends.programs import MAX, MIN, SUM, AnySlot, Array, Element, Program, Slot
 from portpart.primitives.basic import lower_bound
 from portpart.primitives.mail import (
     Fields,
@@ -198,7 +198,7 @@ def record_answers(program: Program, names: VertexNames, requests: Mail, answers
                    fields=fields_of([each for _, each in fields]), layout=layout)
 
 
-def record_prefix(program: Program, count: Element, shares: Slot, before: Slot) -> None:
+def record_prefix(program: Program, count: Element, shares: AnySlot, before: AnySlot) -> None:
     """Record the sum of a number over the ranks before this one, and over all.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 
 from portpart.backends import language as kl
 from portpart.backends.language.records import Words
-from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, WorkRecord, work
+from portpart.backends.programs import AnySlot, Array, ExecutionSpace, Program, WorkRecord, work
 from portpart.primitives.scan import SCAN_TILE, record_scan, tiles_of
 from portpart.primitives.sort import HALF, SMALL, sort_by_bits
 
@@ -33,13 +33,13 @@ class SortWords(Words):
     The rest is the sort's own.
     """
 
-    keys: Any
-    bits: Any
-    tiles: Any
+    keys: int
+    bits: int
+    tiles: int
     counters: Any
     counter_tiles: Any
-    shift: Any
-    running: Any
+    shift: int
+    running: int
 
 
 class SortArrays(WorkRecord):
@@ -76,10 +76,10 @@ class SortSlots:
         Scratch arrays as long as those.
     """
 
-    keys: Slot
-    items: Slot
-    other_keys: Slot
-    other_items: Slot
+    keys: AnySlot
+    items: AnySlot
+    other_keys: AnySlot
+    other_items: AnySlot
 
 
 def record_sort(program: Program, work_arrays: SortArrays, slots: SortSlots) -> None:

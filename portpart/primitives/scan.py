@@ -7,12 +7,15 @@ every space and inside programs; they read the input twice and write the output 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, Element, ExecutionSpace, Program, Slot
+from portpart.backends.programs import AnySlot, Array, Element, ExecutionSpace, Program
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 SCAN_TILE = 1024
 """Elements that one team scans: few, so that few of them wait in line for small arrays."""
@@ -21,7 +24,7 @@ TEAM = 32
 """A warp scans without barriers; what hides the latency is many warps with several loads each."""
 
 
-def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.int64) -> Array:
+def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: DTypeLike = np.int64) -> Array:
     """Exclusive prefix sums of `counts` with the total appended: the offsets of a CSR array.
 
     Parameters
@@ -47,14 +50,15 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: Any = np.in
 
 
 def record_scan(
-    program: Program, values: Slot, result: Slot, sums: Slot, size: Element, tiles: Element
+    program: Program, values: AnySlot, result: AnySlot, sums: AnySlot, size: Element, tiles: Element
 ) -> None:
     """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
     record_scans(program, [(values, result, sums)], size, tiles)
 
 
 def record_scans(
-    program: Program, scans: Sequence[tuple[Slot, Slot, Slot]], size: Element, tiles: Element
+    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element,
+    tiles: Element
 ) -> None:
     """Record several scans, each as `record_scan` does, side by side."""
     with program.side_by_side():
@@ -64,7 +68,8 @@ def record_scans(
 
 
 def record_scans_of_tiles(
-    program: Program, scans: Sequence[tuple[Slot, Slot, Slot]], size: Element, tiles: Element
+    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element,
+    tiles: Element
 ) -> None:
     """Record what is left of scans once ``sums`` holds the sum of each tile."""
     with program.side_by_side():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from portpart.sessions.saved import (
 from portpart.sessions.state import SessionState
 from portpart.sessions.sums import check_sums
 from portpart.sessions.update import EscalationState
+
+if TYPE_CHECKING:
+    from portpart.graphs import GraphLike
 
 VERSION = 3
 
@@ -101,7 +104,7 @@ def read_session(path: PathLike, space: ExecutionSpace) -> tuple[SessionState, d
                                ) from problem
 
 
-def first_request(graph: Any, options: CallOptions) -> Request:
+def first_request(graph: GraphLike, options: CallOptions) -> Request:
     """The call that makes the first partition of a session."""
     checked_objective(is_hypergraph(graph), options.objective, session=True)
     return checked_request(graph, options, as_edges=False)
@@ -128,8 +131,8 @@ def _session(arrays: Saved, space: ExecutionSpace) -> tuple[SessionState, dict[s
     if not isinstance(asked["preset"], str):
         asked["preset"] = config_of(asked["preset"])
     session_options, k = _wishes(facts), checked("k", facts["k"])
-    fixed_weight = amounts(backends.space("cpu"), arrays["fixed_weight"], k, "fixed_weight",
-                           "blocks")
+    host = backends.space("cpu")
+    fixed_weight = host.to_host(amounts(host, arrays["fixed_weight"], k, "fixed_weight", "blocks"))
     existing = existing_graph(arrays, space)
     request = first_request(existing, CallOptions(
         k, imbalance=session_options.imbalance, target=session_options.target, **asked))
@@ -193,8 +196,10 @@ def _of_ids(arrays: Saved, count: int,
     sizes = arrays.get("sizes")
     part = block_array(host, arrays["part"], count, k, "part", 0)
     assert part is not None
-    return (part, None if sizes is None else amounts(host, sizes, count, "sizes", "vertices"),
-            block_array(host, arrays.get("fixed"), count, k, "fixed", FREE))
+    fixed = block_array(host, arrays.get("fixed"), count, k, "fixed", FREE)
+    return (host.to_host(part), None if sizes is None else host.to_host(
+        amounts(host, sizes, count, "sizes", "vertices")),
+        None if fixed is None else host.to_host(fixed))
 
 
 def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from portpart.api import (
 from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs import EitherGraph, Graph
+
+if TYPE_CHECKING:
+    pass
 
 MUCH_BETTER = Fraction(98, 100)
 """A new partition that costs less than this share is taken, if that pays for its moves in time."""

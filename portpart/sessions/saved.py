@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from portpart.algorithms.edits import Edited, IdNames, Saved
 from portpart.algorithms.recipes import ALGORITHMS, OF_NETS
 from portpart.errors import InputError
 from portpart.options import shown, types_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 # Configurations as JSON has them: a class, and its options by the names of their fields --------
 #
@@ -152,7 +155,7 @@ def read_names(edited: Edited, arrays: Saved) -> None:
                                                      table.count))
 
 
-def _names(array: np.ndarray, what: str, count: int) -> Sequence[Any]:
+def _names(array: np.ndarray, what: str, count: int) -> Sequence[Hashable]:
     try:
         listed = json.loads(array.tobytes())
         names = [_name(value) for value in listed] if isinstance(listed, list) else None

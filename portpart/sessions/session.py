@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from portpart.sessions.state import SessionMark, SessionState
 from portpart.sessions.sums import kept
 from portpart.sessions.update import SessionUpdate
 from portpart.sessions.view import SessionView
+
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks, GraphLike, Numbers
 
 
 class Session(SessionView):
@@ -100,13 +103,14 @@ class Session(SessionView):
     """
 
     @takes_progress
-    def __init__(self, graph: Any, k: int, *, imbalance: float | str = 0.03,
-                 vertex_weights: Any = None, edge_weights: Any = None, net_weights: Any = None,
-                 objective: str | None = None, preset: Any = "default",
-                 algorithm: str | None = None, device: str = "auto", threads: int | None = None,
-                 seed: int | None = 0, target: Any = None, fixed: Any = None, initial: Any = None,
+    def __init__(self, graph: GraphLike, k: int, *, imbalance: float | str = 0.03,
+                 vertex_weights: Numbers | None = None, edge_weights: Numbers | None = None,
+                 net_weights: Numbers | None = None, objective: str | None = None,
+                 preset: Any = "default", algorithm: str | None = None, device: str = "auto",
+                 threads: int | None = None, seed: int | None = 0, target: Numbers | None = None,
+                 fixed: Blocks | None = None, initial: Blocks | None = None,
                  min_block_weight: int | None = None, migration: Any = SESSION_MIGRATION,
-                 vertex_sizes: Any = None, escalate: str = "auto",
+                 vertex_sizes: Numbers | None = None, escalate: str = "auto",
                  symmetrize: bool | str = False, weights: bool | str | None = None,
                  weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from portpart.options import checked_flag
 from portpart.sessions.levels import made
 from portpart.sessions.state import SessionState
 from portpart.sessions.update import refuse_uncounted
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 class SessionView:
@@ -62,7 +65,7 @@ class SessionView:
             return fixed
 
     @property
-    def labels(self) -> Sequence[Any] | None:
+    def labels(self) -> Sequence[Hashable] | None:
         """The name of each id that was given out, in the order of `part`, None for ids without a
         name or not alive.
 
@@ -71,11 +74,11 @@ class SessionView:
         return self._labels(0)
 
     @property
-    def net_labels(self) -> Sequence[Any] | None:
+    def net_labels(self) -> Sequence[Hashable] | None:
         """Of a hypergraph: the same of nets, by the ids of these."""
         return self._labels(1)
 
-    def _labels(self, kind: int) -> Sequence[Any] | None:
+    def _labels(self, kind: int) -> Sequence[Hashable] | None:
         with self._state() as rounds:
             tables = rounds.edited.tables[kind : kind + 1]
             return tables[0].labels() if tables else None

@@ -14,7 +14,7 @@ from portpart.algorithms.refinement.accounting import weigh_moves, weigh_moves_o
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
 from portpart.algorithms.refinement.by_degree import DIRTY, ByDegree
 from portpart.algorithms.refinement.gains.gain_cache import begin_vertex, refreshed
-from portpart.algorithms.refinement.level import LevelWords, More, Run
+from portpart.algorithms.refinement.level import LevelWords, Run
 from portpart.algorithms.refinement.moves.state import move_vertex
 from portpart.algorithms.refinement.options import (
     RefinementOptions,
@@ -25,6 +25,7 @@ from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import record_refinement
 from portpart.algorithms.refinement.rebalancing.rule import BY_WEIGHT
 from portpart.algorithms.refinement.refiner import Refiner
+from portpart.backends.language.records import Nothing
 from portpart.backends.programs.arrays import WorkRecord
 from portpart.backends.programs.interface import Array, ExecutionSpace
 from portpart.backends.programs.program import Program
@@ -124,7 +125,7 @@ class Phases:
         words = self.space.asarray(self.level.array)
         arguments = {**opened(self.run, LevelWords(words)), "graph": self.rows,
                      **dict(self.rows.named()),
-                     "tables": self.objective.tables, "more": More(), "one_lane": 0,
+                     "tables": self.objective.tables, "more": Nothing(), "one_lane": 0,
                      "rules": self.objective.rules, "rule": BY_WEIGHT,
                      "net_cost": self.objective.rules.net_cost, **given}
         launch(self.space, count, kernel, arguments, team or self.team)

@@ -95,6 +95,7 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
             if coarse.num_vertices > options.max_kept * graph.num_vertices:
                 break
             graph = coarse
+    assert label is not None
     return label
 
 

@@ -57,7 +57,7 @@ def guess_of_clusters(graph: Graph) -> list[int]:
 
 def contract(
     space: ExecutionSpace, graph: Graph, clusters: Clusters,
-    weight_type: np.dtype[Any] | None = None, way: str = "hash",
+    weight_type: np.dtype | None = None, way: str = "hash",
     guess: Guess = guess_of_clusters,
 ) -> Graph:
     """Quotient of `graph`: weights of parallel arcs add up, arcs inside a cluster vanish.
@@ -92,7 +92,7 @@ def contract(
 
 
 def rows_of_clusters(
-    graph: Graph, clusters: Clusters, weight_type: np.dtype[Any] | None = None,
+    graph: Graph, clusters: Clusters, weight_type: np.dtype | None = None,
     way: str = "hash", guess: Guess = guess_of_clusters,
 ) -> Filling:
     """The rows of `contract`; the map of clusters may go on behind the vertices, for heads."""

@@ -36,7 +36,7 @@ class Level(Generic[AnyGraph]):
 ClusterRule = Callable[[AnyGraph, int, "Array | None"], Clusters]
 """Clusters of a graph, from a seed of its level, of vertices of equal label if there are labels."""
 
-Contraction = Callable[[AnyGraph, Clusters, "np.dtype[Any]"], AnyGraph]
+Contraction = Callable[[AnyGraph, Clusters, "np.dtype"], AnyGraph]
 """The graph of clusters, whose edges or nets have weights of a type."""
 
 

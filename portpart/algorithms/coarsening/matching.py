@@ -50,7 +50,7 @@ from portpart.primitives import (
 class PairNumbering(Numbering):
     """The same, with numbers where a list of vertices was."""
 
-    number: Array = None
+    number: Array = kl.absent()
 
 
 DEFAULT = MatchingOptions()

@@ -27,7 +27,7 @@ from portpart.algorithms.coarsening.net_merging import (
 from portpart.algorithms.coarsening.options import FineNetSizes, NetOptions
 from portpart.backends import language as kl
 from portpart.backends.language.records import Words
-from portpart.backends.programs import Array, Program
+from portpart.backends.programs import Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
 from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of
 
@@ -53,7 +53,7 @@ def merged_nets(hypergraph: Hypergraph, options: NetOptions) -> Hypergraph:
 
 
 def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
-                     weight_type: np.dtype[Any]) -> Hypergraph:
+                     weight_type: np.dtype) -> Hypergraph:
     """The hypergraph of clusters, whose nets have weights of what type they need.
 
     Refinement will ask for its highest degree while that of a coarser level runs.
@@ -64,7 +64,7 @@ def contract_in_walk(hypergraph: Hypergraph, clusters: Clusters,
 
 
 def contract_nets(hypergraph: Hypergraph, clusters: Clusters,
-                  weight_type: np.dtype[Any] | None = None,
+                  weight_type: np.dtype | None = None,
                   max_net_size: int | None = None) -> Hypergraph:
     """Quotient of `hypergraph`: pins of one cluster become one, and so do identical nets.
 
@@ -124,8 +124,8 @@ def _guess_of_degree(hypergraph: Hypergraph, found: NetTotals, all_stay: bool) -
     return max(3 * mean, 3 * highest // 4 if all_stay else min(5 * highest // 4, 512))
 
 
-def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype[Any] | None,
-          max_net_size: int | None) -> tuple[dict[str, Array], NetTotals]:
+def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | None,
+          max_net_size: int | None) -> tuple[dict[str, Any], NetTotals]:
     """Rows of nets and of vertices, weights of nets, and their totals.
 
     What is not read any more is given back before the next arrays are made.

@@ -183,7 +183,7 @@ def of_slots(sizes: FineNetSizes) -> int:
     return 2 * sizes.nets
 
 
-def slot_type(sizes: FineNetSizes) -> np.dtype[Any]:
+def slot_type(sizes: FineNetSizes) -> np.dtype:
     """The type of places in the table."""
     return np.dtype(np.int32 if of_slots(sizes) <= MAX_INT32 else np.int64)
 

@@ -348,7 +348,7 @@ class NetProposals:
         space.parallel_for(n, count_rated_pins, rated, n, seed, team=team)
         far = offsets_from_counts(space, rated.far_slots)
         slots = int(space.to_host(far[n:])[0])
-        graph = Csr(rated.begin, rated.pins, None, None, hypergraph.vertex_weights, None)
+        graph = Csr(rated.begin, rated.pins, kl.absent(), None, hypergraph.vertex_weights, None)
         return ClusteringInputs(
             {"graph": graph, "rated": rated.replaced(far=far, far_slots=None)},
             FineSizes(n, slots, n, np.dtype(np.int64), hypergraph.net_offsets.dtype), 1,

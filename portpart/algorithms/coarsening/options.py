@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -228,8 +228,8 @@ class FineSizes(NamedTuple):
     vertices: int
     arcs: int = 0
     clusters: int = 0
-    sum_type: np.dtype[Any] = np.dtype(np.int32)
-    index_type: np.dtype[Any] = np.dtype(np.int32)
+    sum_type: np.dtype = np.dtype(np.int32)
+    index_type: np.dtype = np.dtype(np.int32)
     max_degree: int = ANY_DEGREE
     slots: int | None = None
 
@@ -249,8 +249,8 @@ class FineNetSizes(NamedTuple):
     vertices: int
     nets: int
     pins: int
-    sum_type: np.dtype[Any]
-    index_type: np.dtype[Any]
+    sum_type: np.dtype
+    index_type: np.dtype
 
     @classmethod
     def of(cls, hypergraph: Hypergraph) -> FineNetSizes:
@@ -260,7 +260,7 @@ class FineNetSizes(NamedTuple):
 
 
 def sizes_of(graph: Graph, max_clusters: int | None = None,
-             sum_type: np.dtype[Any] | None = None) -> FineSizes:
+             sum_type: np.dtype | None = None) -> FineSizes:
     """The sizes of a graph; by default each vertex may be a cluster."""
     n = graph.num_vertices
     return FineSizes(n, graph.num_arcs, n if max_clusters is None else max_clusters,
@@ -303,11 +303,11 @@ def around_clusters(sizes: FineSizes) -> int:
     return sizes.clusters + 1
 
 
-def sum_type(sizes: FineSizes | FineNetSizes) -> np.dtype[Any]:
+def sum_type(sizes: FineSizes | FineNetSizes) -> np.dtype:
     """The type of sums of weights of arcs or nets."""
     return sizes.sum_type
 
 
-def index_type(sizes: FineSizes | FineNetSizes) -> np.dtype[Any]:
+def index_type(sizes: FineSizes | FineNetSizes) -> np.dtype:
     """The type of offsets."""
     return sizes.index_type

@@ -48,11 +48,11 @@ class TwoHopGroups(WorkRecord):
     """
 
     first: Array = work(np.int32, of_keys)
-    count: Array = None
-    weight: Array = None
-    group_leader: Array = None
-    group_weight: Array = None
-    group_granted: Array = None
+    count: Array = kl.absent()
+    weight: Array = kl.absent()
+    group_leader: Array = kl.absent()
+    group_weight: Array = kl.absent()
+    group_granted: Array = kl.absent()
 
     groups: int = kl.word()  # groups of all preferred clusters
 

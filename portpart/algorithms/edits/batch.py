@@ -7,7 +7,7 @@ edge exists say, is checked when the batch is applied.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from portpart.graphs import MAX_TOTAL_WEIGHT, host_array, index_array, item_of, 
 from portpart.options import checked_integer, shown
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.programs import Array, ExecutionSpace
+    from portpart.graphs import Blocks, Numbers
 
 MISSING = {"raise": DELETE, "ignore": DELETE_IF_THERE}
 
@@ -136,7 +139,7 @@ class Batch:
         self.given_weight = 0
         self.applied = False
 
-    def insert_vertices(self, weights: Any = 1, count: int | None = None,
+    def insert_vertices(self, weights: Numbers = 1, count: int | None = None,
                         names: Any = None) -> np.ndarray:
         """Insert vertices and return their ids.
 
@@ -154,7 +157,7 @@ class Batch:
         self.num_calls += 1
         return ids
 
-    def delete_vertices(self, ids: Any, missing: str = "raise") -> None:
+    def delete_vertices(self, ids: ArrayLike, missing: str = "raise") -> None:
         """Delete vertices, and with them their edges; from nets they are removed.
 
         Parameters
@@ -165,11 +168,11 @@ class Batch:
         """
         self._delete(self.owner.vertices, ids, missing, "delete_vertices")
 
-    def set_vertex_weights(self, ids: Any, weights: Any) -> None:
+    def set_vertex_weights(self, ids: ArrayLike, weights: Numbers) -> None:
         """Give vertices new weights: one for all, or one each."""
         self._weigh(self.owner.vertices, ids, weights, "set_vertex_weights")
 
-    def set_fixed(self, ids: Any, blocks: Any) -> None:
+    def set_fixed(self, ids: ArrayLike, blocks: Blocks) -> None:
         """Fix vertices to blocks, where they stay, or release them.
 
         A vertex that is in another block is moved when the batch is applied.
@@ -234,18 +237,18 @@ class Batch:
                 break
         self.insertions.append(inserted)
 
-    def _delete(self, table: IdTable, ids: Any, missing: str, name: str) -> None:
+    def _delete(self, table: IdTable, ids: ArrayLike, missing: str, name: str) -> None:
         first = self._checked_ids(ids, table, name)
         lenient = kind_of_deletion(missing, name) == DELETE_IF_THERE
         self._add(name, int(lenient), first, None, None, table)
 
-    def _weigh(self, table: IdTable, ids: Any, weights: Any, name: str) -> None:
+    def _weigh(self, table: IdTable, ids: ArrayLike, weights: Numbers, name: str) -> None:
         first = self._checked_ids(ids, table, name)
         given = self._weights(integers(weights, f"{name}: weights"), len(first), name)
         self._add(name, SET, first, None, given, table)
 
     def _pairs(self, name: str, kind: int, ends: tuple[Any, Any], tables: tuple[IdTable, IdTable],
-               weights: Any = None) -> None:
+               weights: Numbers | None = None) -> None:
         first, second = (self._checked_ids(values, whose, name)
                          for values, whose in zip(ends, tables))
         if len(first) != len(second):
@@ -291,7 +294,7 @@ class Batch:
             raise InputError(f"{name}: the batch has been applied already; Session.batch() makes "
                              "another one")
 
-    def _checked_ids(self, values: Any, table: IdTable, name: str) -> Array:
+    def _checked_ids(self, values: ArrayLike, table: IdTable, name: str) -> Array:
         """A copy of ids that have been given out, or the ids of names."""
         if table.names is not None and not _is_ready(values):
             values = self.names.ids_of(values, table, name)
@@ -327,22 +330,23 @@ class Batch:
 class GraphBatch(Batch):
     """Edits of a graph."""
 
-    def insert_edges(self, u: Any, v: Any, weights: Any = None) -> None:
+    def insert_edges(self, u: ArrayLike, v: ArrayLike, weights: Numbers | None = None) -> None:
         """Insert edges (u[i], v[i]), of weight 1 or as given; those of an edge that exists add up.
 
         Self loops are dropped and counted.
         """
         self._edges("insert_edges", INSERT, u, v, weights)
 
-    def delete_edges(self, u: Any, v: Any, missing: str = "raise") -> None:
+    def delete_edges(self, u: ArrayLike, v: ArrayLike, missing: str = "raise") -> None:
         """Delete edges; ``missing="ignore"`` takes it that some do not exist."""
         self._edges("delete_edges", kind_of_deletion(missing, "delete_edges"), u, v)
 
-    def set_edge_weights(self, u: Any, v: Any, weights: Any) -> None:
+    def set_edge_weights(self, u: ArrayLike, v: ArrayLike, weights: Numbers) -> None:
         """Give edges new weights."""
         self._edges("set_edge_weights", SET, u, v, weights)
 
-    def _edges(self, name: str, kind: int, u: Any, v: Any, weights: Any = None) -> None:
+    def _edges(self, name: str, kind: int, u: ArrayLike, v: ArrayLike,
+               weights: Numbers | None = None) -> None:
         self._pairs(name, kind, (u, v), (self.owner.vertices, self.owner.vertices), weights)
 
 
@@ -364,11 +368,11 @@ def integers(values: Any, what: str) -> Array:
     return values if _is_ready(values) else index_array(space, values, what)
 
 
-def _is_ready(values: Any) -> bool:
+def _is_ready(values: ArrayLike | None) -> bool:
     return type(values) is np.ndarray and values.ndim == 1 and values.dtype in READY
 
 
-def _listed(values: Any, what: str) -> np.ndarray:
+def _listed(values: ArrayLike | None, what: str) -> np.ndarray:
     try:
         return host_array(values)
     except InputError as problem:
@@ -383,5 +387,8 @@ def _refuse_outside(values: Array, last: int, where: str, what: str) -> None:
         raise InputError(f"{where}[{at}] is {value}; {what} must lie in 0 ... {last}")
 
 
-def _repeated(values: Array, count: int) -> Array:
+AnyArray = TypeVar("AnyArray", bound="Array")
+
+
+def _repeated(values: AnyArray, count: int) -> AnyArray:
     return values if len(values) == count else values.repeat(count)

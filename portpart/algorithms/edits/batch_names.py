@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from portpart.backends.programs import Array
 from portpart.errors import InputError
 from portpart.graphs import host_array
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Deletion(Protocol):
@@ -62,7 +65,7 @@ class BatchNames:
         self.new: list[NewNames] = []
         self._ids: dict[IdTable, dict[Any, int]] = {}
 
-    def ids_of(self, values: Any, table: IdTable, where: str) -> Any:
+    def ids_of(self, values: ArrayLike, table: IdTable, where: str) -> Any:
         """Return the ids of names, among which there may be ids; what has no name as it is.
 
         Raises
@@ -82,7 +85,7 @@ class BatchNames:
                 raise table.names.unknown(where, value)
         return ids
 
-    def refuse_text(self, values: Any, table: IdTable, where: str) -> None:
+    def refuse_text(self, values: ArrayLike, table: IdTable, where: str) -> None:
         """Raise for names of what has no names."""
         text = [value for value in elements(values) if isinstance(value, str)]
         if text and table.names is None:
@@ -110,7 +113,7 @@ class BatchNames:
             raise InputError(f"{where}: {SINGULAR[table.name]} {shown(missing[0])} does not exist")
         return np.array(ids, np.int64)
 
-    def checked(self, table: IdTable, values: Any, time: int, where: str) -> list[Any]:
+    def checked(self, table: IdTable, values: ArrayLike, time: int, where: str) -> list[Any]:
         """Return names for new ids as a list; refused if one of them is taken.
 
         Raises

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.backends import language as kl
-from portpart.backends.language.records import Slice, Words
+from portpart.backends.language.arrays import Slice, Sliced
+from portpart.backends.language.records import Words
 from portpart.backends.programs import Array, ExecutionSpace
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 # Arrays that are brought to a space; those of the host travel together -------------------------
 #
 # What a copy takes follows from their number, not from their length, as long as they are short.
 
 
-Column = list[Array]
+Column = Sequence[Array]
 """Arrays that follow each other, of the host or of the space."""
 
 WIDE, NARROW = np.dtype(np.int64), np.dtype(np.int32)
-
-HOST = {np.ndarray}
-"""Types of arrays of the host."""
 
 
 def filled(length: int, value: int) -> np.ndarray:
@@ -33,10 +34,11 @@ def filled(length: int, value: int) -> np.ndarray:
     return array
 
 
-def joined(space: ExecutionSpace, arrays: Column, dtype: Any, room: int = 0) -> Array:
+def joined(space: ExecutionSpace, arrays: Column, dtype: DTypeLike, room: int = 0) -> Array:
     """Arrays one by one in a space, and room behind; those of the host travel together."""
-    if set(map(type, arrays)) <= HOST:
-        together = np.concatenate(arrays) if arrays else np.empty(0, dtype)
+    of_host = [array for array in arrays if isinstance(array, np.ndarray)]
+    if len(of_host) == len(arrays):
+        together = np.concatenate(of_host) if of_host else np.empty(0, dtype)
         together = together.astype(dtype, copy=False)
         return space.with_room(together, room) if room else space.asarray(together)
     result = space.empty(sum(map(len, arrays)) + room, dtype)
@@ -85,7 +87,7 @@ PROBLEMS = 4
 NONE = 2**62
 
 
-class EditCounters(Words):
+class EditCounters(Sliced, Words):
     """Counts of one pass over a batch.
 
     Attributes
@@ -127,7 +129,7 @@ class EditCounters(Words):
     cleared: int
 
 
-class BatchCounters(Words):
+class BatchCounters(Sliced, Words):
     """The words of all counters of a batch: two stores, vertices, and nets if there are any."""
 
 

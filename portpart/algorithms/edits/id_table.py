@@ -10,6 +10,7 @@ import numpy as np
 from portpart.algorithms.edits.counters import MISSING, MISSING_FIRST, EditCounters, refuse
 from portpart.algorithms.edits.names import IdNames
 from portpart.backends import language as kl
+from portpart.backends.language.arrays import Sliced
 from portpart.backends.language.records import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import SPARE_ROWS, extended, with_spare
@@ -69,6 +70,7 @@ class IdTable:
         if self.count > len(self.deletions):
             deletions = extended(space, self.deletions, with_spare(self.count, SPARE_ROWS), -1)
             if not self.lent:
+                assert self.weights is not None
                 self.weights = extended(space, self.weights, len(deletions), 0)
             self.deletions = deletions
         if self.lent and (weighted or self._outgrown()):
@@ -174,7 +176,7 @@ class WeightChanges(Record):
     length: int
 
 
-class DeletedIds(Record):
+class DeletedIds(Sliced, Record):
     """Ids that a batch deletes, and when.
 
     Attributes

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from portpart.errors import InputError
 from portpart.graphs import did_you_mean
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 SINGULAR = {"vertices": "vertex", "nets": "net"}
 
@@ -121,7 +124,7 @@ def elements(values: Any) -> list[Any]:
     return list(listed)
 
 
-def checked_names(values: Any, where: str) -> list[Any]:
+def checked_names(values: ArrayLike, where: str) -> list[Any]:
     """Return new names, of which there must be no two alike."""
     names = elements(values)
     for name in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,11 @@ from portpart.algorithms.edits.batch import Batch, integers, kind_of_deletion
 from portpart.algorithms.edits.id_table import IdTable
 from portpart.algorithms.edits.operations import INSERT, Edited
 from portpart.graphs import RowTerms, check_offsets, space_of, tails
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from portpart.graphs import Numbers
 
 WORDS = RowTerms("offsets", "pins", "pins", "insert_nets")
 
@@ -21,7 +26,7 @@ class NetBatch(Batch):
         super().__init__(owner)
         self.nets = nets
 
-    def insert_nets(self, offsets: Any, pins: Any, weights: Any = 1,
+    def insert_nets(self, offsets: ArrayLike, pins: ArrayLike, weights: Numbers = 1,
                     names: Any = None) -> np.ndarray:
         """Insert nets and return their ids.
 
@@ -47,21 +52,21 @@ class NetBatch(Batch):
             self.num_calls += 1
         return ids
 
-    def delete_nets(self, ids: Any, missing: str = "raise") -> None:
+    def delete_nets(self, ids: ArrayLike, missing: str = "raise") -> None:
         """Delete nets; ``missing="ignore"`` takes it that some are not alive."""
         self._delete(self.nets, ids, missing, "delete_nets")
 
-    def insert_pins(self, nets: Any, vertices: Any) -> None:
+    def insert_pins(self, nets: ArrayLike, vertices: ArrayLike) -> None:
         """Add vertices[i] to nets[i]; pins that are there already are counted."""
         self._pins("insert_pins", INSERT, nets, vertices)
 
-    def delete_pins(self, nets: Any, vertices: Any, missing: str = "raise") -> None:
+    def delete_pins(self, nets: ArrayLike, vertices: ArrayLike, missing: str = "raise") -> None:
         """Remove vertices[i] from nets[i]; ``missing="ignore"``: where they are."""
         self._pins("delete_pins", kind_of_deletion(missing, "delete_pins"), nets, vertices)
 
-    def set_net_weights(self, ids: Any, weights: Any) -> None:
+    def set_net_weights(self, ids: ArrayLike, weights: Numbers) -> None:
         """Give nets new weights: one for all, or one each."""
         self._weigh(self.nets, ids, weights, "set_net_weights")
 
-    def _pins(self, name: str, kind: int, nets: Any, vertices: Any) -> None:
+    def _pins(self, name: str, kind: int, nets: ArrayLike, vertices: ArrayLike) -> None:
         self._pairs(name, kind, (nets, vertices), (self.nets, self.owner.vertices))

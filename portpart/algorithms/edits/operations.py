@@ -23,7 +23,8 @@ from portpart.algorithms.edits.counters import (
 )
 from portpart.algorithms.edits.id_table import ALIVE, IdTable
 from portpart.backends import language as kl
-from portpart.backends.language.records import Record, Slice
+from portpart.backends.language.arrays import Slice, Sliced
+from portpart.backends.language.records import Record
 from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import EditableRows, RowStore
 from portpart.primitives import lower_bound, sort_keys
@@ -37,7 +38,7 @@ WIDE_CHANGES = ("was", "will", "deltas")
 """The fields of int64 besides their keys."""
 
 
-class Operations(Record):
+class Operations(Sliced, Record):
     """What is done to pairs, in the order of the batch.
 
     Attributes
@@ -78,7 +79,7 @@ class Directed(Record):
     adds: int
 
 
-class Changes(Record):
+class Changes(Sliced, Record):
     """What becomes of pairs, in the order of their keys.
 
     Attributes
@@ -144,7 +145,7 @@ class Side:
             self._deletions = Deletions(rows, elements)
         return self._deletions
 
-    def directed(self, order: Array, length: Any) -> Directed:
+    def directed(self, order: Any, length: Any) -> Directed:
         """Operations as these rows see them."""
         return Directed(order, length, self.directions, int(self.swapped), int(self.both))
 

@@ -48,8 +48,8 @@ def arrays_of(edited: EditableGraph | EditableHypergraph) -> dict[str, np.ndarra
     else:
         made, names = edited.hypergraph(), OF_NETS
     host = edited.space.to_host
-    arrays = {name: host(made.arrays[own]) for name, own in names.items()
-              if made.arrays[own] is not None}
+    arrays = {name: host(array) for name, own in names.items()
+              if (array := made.arrays[own]) is not None}
     if isinstance(made, Graph):
         arrays[SCALE] = np.array(made.weight_scale, np.float64)
     for table in edited.tables:

@@ -24,7 +24,7 @@ from portpart.algorithms.edits.counters import (
 from portpart.algorithms.edits.deletions import columns_of_deletions, slices_of_deletions
 from portpart.algorithms.edits.id_table import DeletedIds
 from portpart.algorithms.edits.operations import CLEAR, Changes, Operations, slices_of_changes
-from portpart.backends.language.records import Slice
+from portpart.backends.language.arrays import Slice
 from portpart.backends.programs import Array, ExecutionSpace
 
 NOWHERE = 2**31 - 1
@@ -70,7 +70,9 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
     directions : tuple of int
         For each store, how many changes an operation may make.
     """
-    wide, narrow, deletions = [begun(num_counters)], [], []
+    wide: list[Array] = [begun(num_counters)]
+    narrow: list[Array] = []
+    deletions = []
     for group in deletion_calls:
         weights, columns = columns_of_deletions(group)
         wide.append(weights)
@@ -81,7 +83,7 @@ def upload(space: ExecutionSpace, num_counters: int, deletion_calls: Sequence[Se
     if weighted:
         wide += weights_of(calls, capacity)
     layout = layout_of(num_counters, tuple(deletions), length, weighted, timed, directions)
-    memory = together(space, wide, narrow + pairs, layout.room)
+    memory = together(space, wide, [*narrow, *pairs], layout.room)
     return Upload(memory[: 2 * len(wide[0])], split(memory, num_counters),
                   [DeletedIds.sliced(memory, slices) for slices in layout.deleted],
                   _operations(memory, layout),
@@ -143,9 +145,11 @@ def _pairs(calls: Sequence[BatchCall], capacity: int, timed: bool) -> tuple[int,
         kinds[at : at + len(call.first)] = call.kind
         at += len(call.first)
     kinds[given:] = CLEAR
-    columns = [[call.first for call in calls], [call.second for call in calls]]
+    columns: list[list[Array]] = [
+        [call.first for call in calls],
+        [call.second for call in calls if call.second is not None]]
     if timed:
-        columns.append(times_of(calls))
+        columns.append([*times_of(calls)])
     if length > given:
         nowhere = filled(length - given, NOWHERE)
         for column in columns:
@@ -155,7 +159,8 @@ def _pairs(calls: Sequence[BatchCall], capacity: int, timed: bool) -> tuple[int,
 
 def weights_of(calls: Sequence[BatchCall], capacity: int = 0) -> Column:
     """Weights of the entries of calls, 1 where none are given; behind them zeros."""
-    weights = [np.ones(len(call.first), np.int64) if call.weights is None else call.weights
-               for call in calls]
+    weights: list[Array] = [
+        np.ones(len(call.first), np.int64) if call.weights is None else call.weights
+        for call in calls]
     rest = capacity - sum(map(len, weights))
     return [*weights, np.zeros(rest, np.int64)] if rest > 0 else weights

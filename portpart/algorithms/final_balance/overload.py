@@ -61,12 +61,13 @@ def with_heavy_apart(graph: EitherGraph, parts: CandidateParts, balance: Balance
     space, n = graph.space, graph.num_vertices
     weights = space.to_host(heavy_weights(graph, int(balance.limits.min())))
     free = np.ones(n, bool) if fixed is None else space.to_host(fixed) < 0
-    moved = CandidateParts(space.to_host(parts.joined).copy(), len(parts))
+    moved = space.to_host(parts.joined).copy()
     # all at once, as each wait for a device takes longer than to copy a few partitions
-    changed = [_spread_heavy(part, weights, free, balance) for part in moved]
+    changed = [_spread_heavy(part, weights, free, balance)
+               for part in moved.reshape(len(parts), -1)]
     if not any(changed):
         return parts
-    return CandidateParts(space.asarray(moved.joined), len(parts))
+    return CandidateParts(space.asarray(moved), len(parts))
 
 
 def _spread_heavy(part: np.ndarray, weights: np.ndarray, free: np.ndarray,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from portpart.algorithms.refinement import Figures, RefinementSizes, Run
@@ -56,22 +54,22 @@ class PseudoWords(Words):
     running : int
     """
 
-    members: Any
-    settled: Any
-    passes: Any
-    asked: Any
-    leaving: Any
-    telling: Any
-    waiting: Any
-    next_waiting: Any
-    begin: Any
-    most_capacity: Any
-    relaxed: Any
-    rounds: Any
-    kept: Any
-    worst: Any
-    overloaded: Any
-    running: Any
+    members: int
+    settled: int
+    passes: int
+    asked: int
+    leaving: int
+    telling: int
+    waiting: int
+    next_waiting: int
+    begin: int
+    most_capacity: int
+    relaxed: int
+    rounds: int
+    kept: int
+    worst: int
+    overloaded: int
+    running: int
 
 
 class Pseudo(MoveSequence):

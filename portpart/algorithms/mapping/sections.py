@@ -158,8 +158,8 @@ def _grown(coarsest: Level, sections: Sections, balance: Balance, options: Growi
     """Partitions of the coarsest graph by bisections of sections, the most promising first."""
     min_vertices = max(options.min_vertices, MIN_OF_SECTION * sections.count)
     levels = levels_below(coarsest.graph, options, seed, min_vertices, coarsest.label)
-    labels = None if sections.count == 1 else [_first_blocks(level, sections, wanted)
-                                                    for level in levels]
+    labels = None if sections.count == 1 else [
+        label for level in levels if (label := _first_blocks(level, sections, wanted)) is not None]
     return [*grown_on(levels, np.maximum(balance.limits, 1), balance.limits, options, seed,
                       splits_of_ranges(sections.count, sections.width), labels, sections.count)]
 

@@ -97,7 +97,8 @@ def _grown_on_copies(coarsest: AnyGraph, plain: Graph, count: int, goals: np.nda
     label = repeated(space, space.full(n, 0, np.int32), count, k) if count > 1 else None
     levels = levels_below(copies_of(plain, count), options, seed, count * options.min_vertices,
                           label)
-    labels = None if label is None else [level.label for level in levels]
+    labels = None if label is None else [level.label for level in levels
+                                         if level.label is not None]
     shown: Sequence[AnyLevel] = levels
     if isinstance(coarsest, Hypergraph) and tell_enough(coarsest, plain, options):
         shown = with_nets(coarsest, count, levels, options)
@@ -125,7 +126,8 @@ def grown_on(levels: Sequence[AnyLevel], goals: np.ndarray, limits: np.ndarray,
     """Partitions grown on a hierarchy, as `grown_partitions` says, the most promising first."""
     n = levels[0].graph.num_vertices
     parts = grown_partitions(
-        [level.graph for level in levels], [level.cluster for level in levels[:-1]],
+        [level.graph for level in levels],
+        [level.cluster for level in levels[:-1] if level.cluster is not None],
         goals, limits, seed, options, options.refined, splits, labels, num_labels,
     )
     return CandidateParts(parts, len(parts) // max(1, n))
@@ -145,6 +147,7 @@ def with_nets(coarsest: Hypergraph, count: int, levels: Sequence[Level[Graph]],
     whole = coarsest if len(shown) == 1 else copies_of(coarsest, count)
     for above, level in pairwise(shown):
         n = level.graph.num_vertices
+        assert above.cluster is not None
         clusters = Clusters(n, cluster=above.cluster, count=whole.space.full(1, n, np.int64))
         if level is shown[-1]:
             found.append(Level(contract_nets(whole, clusters, max_net_size=most), level.cluster))

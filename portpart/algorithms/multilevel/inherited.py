@@ -99,7 +99,7 @@ def _majority(owners: np.ndarray, blocks: np.ndarray, weights: np.ndarray,
     return found
 
 
-def _host_weights(graph: EitherGraph, weights: object, count: int) -> np.ndarray:
+def _host_weights(graph: EitherGraph, weights: Array | None, count: int) -> np.ndarray:
     if weights is None:
         return np.ones(count, np.int64)
     return np.asarray(graph.space.to_host(weights)).astype(np.int64)

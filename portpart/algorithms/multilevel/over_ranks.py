@@ -104,7 +104,6 @@ def own_values(graph: DistributedGraph, values: Array) -> Array:
     """Of values of all vertices, those of this rank."""
     own = graph.local.num_vertices
     if graph.are_moved:
-        ids: Array = graph.local.global_ids
-        return gather(graph.space, values, ids[:own])
+        return gather(graph.space, values, graph.global_ids[:own])
     first = int(graph.first[graph.comm.rank])
     return graph.space.copy(values[first : first + own])

@@ -6,10 +6,9 @@ from .catalogue import (
     written as written,
     written_difference as written_difference,
 )
-from .gkway import GkwayConfig as GkwayConfig
+from .gkway import GkwayConfig as GkwayConfig, IgkwayConfig as IgkwayConfig
 from .gpmetis import GpmetisConfig as GpmetisConfig
 from .hyperg import HypergConfig as HypergConfig
-from .igkway import IgkwayConfig as IgkwayConfig
 from .ihyperg import IhypergConfig as IhypergConfig
 from .jet import JetConfig as JetConfig
 from .partitioners import (

@@ -1,10 +1,14 @@
-"""G-kway: multilevel GPU-accelerated k-way graph partitioner.
+"""G-kway: multilevel GPU-accelerated k-way graph partitioner; and the full partition of iG-kway.
 
 W. L. Lee, D.-L. Lin, T.-W. Huang, S. Jiang, T.-Y. Ho, Y. Lin, B. Yu, DAC 2024; and chapter 1 of
 W. L. Lee's dissertation, University of Wisconsin-Madison, 2025.
 Union-find grouping, a start on the coarsest graph, independent-set refinement on every level.  The
 preset "paper" is the method as published, with METIS on the coarsest graph; by default groups have
 a limited size and starts are grown.
+
+iG-kway (W. L. Lee, S. Jiang, D.-L. Lin, C. Chang, B. Zhang, Y.-H. Chung, U. Schlichtmann, T.-Y. Ho,
+T.-W. Huang, DAC 2025; and chapter 3 of the dissertation) is incremental.  Its full partition is
+G-kway with constrained coarsening: groups are broken up into runs of a few vertices.
 """
 
 from __future__ import annotations
@@ -68,7 +72,57 @@ PRESETS = {
 }
 
 
-def gkway(problem: Problem, config: GkwayConfig) -> Recipe:
+@described
+@dataclass(frozen=True)
+class IgkwayConfig:
+    """Parameters of the iG-kway partitioner.
+
+    Examples
+    --------
+    >>> import portpart
+    >>> graph = portpart.generators.grid_2d(20)
+    >>> session = portpart.Session(graph, 2, preset=portpart.IgkwayConfig())
+    >>> session.cut < 40
+    True
+    """
+
+    coarsening: CoarseningOptions = option(
+        CoarseningOptions(coarsest_per_block=1280, min_coarsest=0, max_coarsest=12288,
+                          max_kept=0.95), "Where coarsening ends.")
+    grouping: GroupingOptions = option(
+        GroupingOptions(group_size=4, broken_up=True), "Merging by union-find groups.")
+    initial: InitialOptions = option(
+        InitialOptions(method="auto"), "Partitions of the coarsest graph.")
+    refinement: IndependentOptions = option(IndependentOptions(), "Refinement of a level.")
+    search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
+        "levels.")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+PRESETS_OF_IGKWAY = {
+    "default": IgkwayConfig(),
+    "paper": changed(IgkwayConfig(), {
+        "coarsening.coarsest_per_block": 35,
+        "coarsening.max_coarsest": MAX_BLOCKS,
+        "coarsening.max_kept": 0.9,
+        "coarsening.drop_below": 0,
+        "grouping.group_size": 6,
+        "grouping.max_coarse_weight": None,
+        "initial.method": "metis-kway",
+        "initial.starts": 1,
+        "refinement.zero_gain": False,
+        "refinement.apply_later_moves": False,
+        "refinement.tolerance": 1,
+        "refinement.stall_limit": 1,
+        "refinement.rebalance": False,
+        "refinement.slack": 0,
+    }),
+}
+
+
+def gkway(problem: Problem, config: GkwayConfig | IgkwayConfig) -> Recipe:
     """Coarsen by grouping, start, refine upwards."""
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     rule = grouping_rule(problem.graph.total_vertex_weight, coarsest,

@@ -184,6 +184,7 @@ def _order_of(quotient: Graph, size: int, step: int) -> list[int]:
     problem = Problem(quotient, balance, 0, Trace(quotient.space, quotient, None))
     owner = quotient.space.to_host(partition_multilevel(problem, portpart(problem,
                                                                           PRESETS["fast"])))
+    assert quotient.vertex_weights is not None
     loads = np.bincount(owner, quotient.space.to_host(quotient.vertex_weights), size)
     if loads.max() > MAX_LOAD * total / size:
         return []

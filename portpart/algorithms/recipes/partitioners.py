@@ -99,16 +99,16 @@ def _gkway() -> Algorithm:
 
 def _igkway() -> Algorithm:
     from portpart.algorithms.incremental import PSEUDO_BLOCK
-    from portpart.algorithms.recipes import igkway
+    from portpart.algorithms.recipes import gkway
 
     return Algorithm(
         "igkway", "iG-kway",
         "G-kway with groups of limited size, and a pseudo block for vertices around edits.",
         "W. L. Lee: iG-kway: Incremental k-way Graph Partitioning on GPU, DAC 2025, with others; "
         "dissertation, University of Wisconsin-Madison (2025), chapter 3",
-        igkway.PRESETS,
+        gkway.PRESETS_OF_IGKWAY,
         {"grouping.score_factor": "c", "grouping.group_size": "s"},
-        recipe=igkway.igkway, around=PSEUDO_BLOCK, growth=bucket_list(),
+        recipe=gkway.gkway, around=PSEUDO_BLOCK, growth=bucket_list(),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from .evaluation import (
     revert_to_best as revert_to_best,
 )
 from .label_propagation import PropagationSteps as PropagationSteps, is_proposed as is_proposed
-from .level import LevelWords as LevelWords, More as More, Run as Run
+from .level import LevelWords as LevelWords, Run as Run
 from .local import (
     LOCAL as LOCAL,
     SUM_TEAM as SUM_TEAM,

@@ -19,13 +19,12 @@ from portpart.algorithms.objectives import (
 )
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import ActiveSets, GainCache, UnratedList, uses_lanes
-from portpart.algorithms.refinement.level import More
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.rebalancing import Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Scope
+from portpart.backends.language.records import Record, Scope
 from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word
 from portpart.graphs import Csr, degree_of
@@ -158,7 +157,7 @@ class ByDegree:
 
 
 @kl.kernel
-def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: More, one_lane,
+def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: Record, one_lane,
                   job: VertexJob):
     """Do what there is to do for vertex i of the list, if it has few neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
@@ -171,7 +170,7 @@ def of_low_degree(i, graph: Csr, state: Deciding, tables: Tables, more: More, on
 
 
 @kl.kernel
-def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
+def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: Record, job: VertexJob):
     """Do what there is to do for the vertices of group i that have many neighbours."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),
@@ -185,7 +184,7 @@ def of_high_degree(i, graph: Csr, state: Deciding, tables: Tables, more: More, j
 
 
 @kl.kernel
-def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: More, job: VertexJob):
+def of_hub(i, graph: Csr, state: Deciding, tables: Tables, more: Record, job: VertexJob):
     """Do what there is to do for hub i."""
     connections = ConnectivityTable(blocks=kl.team_array(kl.int32, job.connections.blocks),
                                     weights=kl.team_array(job.counter, job.connections.weights),

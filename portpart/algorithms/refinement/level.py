@@ -23,10 +23,6 @@ class LevelWords(Figures, Moves.own_words, GainCache.own_words, ActiveSets.own_w
 SIZE = len(LevelWords.indices)
 
 
-class More(WorkRecord):
-    """Additional records of some algorithms; most need none."""
-
-
 class Run(WorkRecord):
     """The pieces of refinement; `before` are the words of the run before."""
 

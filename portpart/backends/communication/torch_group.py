@@ -354,7 +354,7 @@ def _until(is_done: Callable[[], bool], seconds: float,
     return True
 
 
-def _width(kind: np.dtype[Any]) -> int:
+def _width(kind: np.dtype) -> int:
     """Elements of a tensor for one of an array: gloo knows bytes and integers of 4 or 8 bytes."""
     return 1 if kind.itemsize in (4, 8) else kind.itemsize
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from functools import cache
-from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -40,7 +39,7 @@ def addresses_in(code: bytes, names: list[str]) -> list[int]:
 
 
 @cache
-def _target() -> Any:
+def _target() -> llvm.TargetMachine:
     """The machine of this process, described as Numba does for code that is loaded at once."""
     with suppress(RuntimeError):
         llvm.initialize()  # newer versions need it no more, and say so by an error
@@ -61,11 +60,11 @@ def _features() -> str:
 
 
 @cache
-def _engine() -> Any:
+def _engine() -> llvm.ExecutionEngine:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
 
 
-def _optimise(module: Any) -> None:
+def _optimise(module: llvm.ModuleRef) -> None:
     if not hasattr(llvm, "create_pass_builder"):
         _optimise_by_old_passes(module)
         return
@@ -75,7 +74,7 @@ def _optimise(module: Any) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _optimise_by_old_passes(module: Any) -> None:
+def _optimise_by_old_passes(module: llvm.ModuleRef) -> None:
     """The passes of llvmlite before version 0.44."""
     builder = llvm.create_pass_manager_builder()
     builder.opt_level, builder.loop_vectorize = LEVEL, True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from llvmlite import ir
 
@@ -72,38 +72,39 @@ def driver_text(name: str) -> str:
 class _WordWriter(ir.IRBuilder):
     """Writes a function of words that returns one."""
 
-    def __init__(self, module: Any, name: str, count: int) -> None:
+    def __init__(self, module: ir.Module, name: str, count: int) -> None:
         function = ir.Function(module, ir.FunctionType(WORD, [WORD] * count), name)
         super().__init__(function.append_basic_block("entry"))
 
-    def word(self, number: int) -> Any:
+    def word(self, number: int) -> ir.Value:
         return ir.Constant(WORD, number)
 
-    def place(self, address: Any, index: Any) -> Any:
+    def place(self, address: ir.Value, index: ir.Value | int) -> ir.Value:
         """Address of the word number `index` behind `address`."""
         number = self.word(index) if isinstance(index, int) else index
         return self.add(address, self.mul(number, self.word(8)))
 
-    def read(self, address: Any, index: Any = 0) -> Any:
+    def read(self, address: ir.Value, index: ir.Value | int = 0) -> ir.Value:
         return self.load(self.inttoptr(self.place(address, index), WORD.as_pointer()))
 
-    def write(self, value: Any, address: Any, index: Any = 0) -> None:
+    def write(self, value: ir.Value, address: ir.Value, index: ir.Value | int = 0) -> None:
         self.store(value, self.inttoptr(self.place(address, index), WORD.as_pointer()))
 
-    def call_at(self, address: Any, arguments: list[Any], result: Any = WORD) -> Any:
+    def call_at(self, address: ir.Value, arguments: list[ir.Value],
+                result: ir.Type = WORD) -> ir.Value:
         """Write a call of the C function of words at an address."""
         kind = ir.FunctionType(result, [WORD] * len(arguments))
         return self.call(self.inttoptr(address, kind.as_pointer()), arguments)
 
-    def smaller(self, left: Any, right: Any) -> Any:
+    def smaller(self, left: ir.Value, right: ir.Value) -> ir.Value:
         return self.select(self.icmp_signed("<", left, right), left, right)
 
-    def leave_if(self, failed: Any) -> None:
+    def leave_if(self, failed: ir.Value) -> None:
         with self.if_then(failed, likely=False):
             self.ret(_FAILED)
 
 
-def _launch(module: Any) -> Any:
+def _launch(module: ir.Module) -> ir.Function:
     """Run one kernel on the packed arguments at `row`, on one thread if there is little to do."""
     write = _WordWriter(module, "launch", 6)
     write.function.linkage = "internal"
@@ -130,12 +131,12 @@ def _launch(module: Any) -> Any:
     return write.function
 
 
-def _run_alone(write: _WordWriter, function: Any, row: Any, count: Any) -> None:
+def _run_alone(write: _WordWriter, function: ir.Value, row: ir.Value, count: ir.Value) -> None:
     write.call_at(function, [_DONE, count, row], ir.VoidType())
     write.ret(_DONE)
 
 
-def _launch_objects(module: Any, launch: Any, name: str) -> None:
+def _launch_objects(module: ir.Module, launch: ir.Function, name: str) -> None:
     """Run one kernel on arguments among which are ids of ndarray objects.
 
     Packed: address of the kernel, number of items, weight of an item, workers, address of the
@@ -167,7 +168,7 @@ def _launch_objects(module: Any, launch: Any, name: str) -> None:
     write.ret(write.call(launch, [function, row, count, weight, workers, state]))
 
 
-def _walk(module: Any, launch: Any, name: str) -> None:
+def _walk(module: ir.Module, launch: ir.Function, name: str) -> None:
     """Run a program's instructions to the last, following its jumps, or until one leaves.
 
     Packed: address and length of the instructions, address of the table, workers, address of the
@@ -212,7 +213,8 @@ def _walk(module: Any, launch: Any, name: str) -> None:
     write.ret(_DONE)
 
 
-def _compiled(write: _WordWriter, fields: Any, function: Any, count: Any, state: Any) -> Any:
+def _compiled(write: _WordWriter, fields: ir.Value, function: ir.Value, count: ir.Value,
+              state: ir.Value) -> ir.Value:
     """The address in an instruction, where a kernel that is called and has none yet gets one."""
     with write.goto_entry_block():
         address = write.alloca(WORD)
@@ -237,7 +239,7 @@ state[DATA] = DATA_POINTER
 
 STATE = ctypes.addressof(state)
 
-_kept: list[Any] = []
+_kept: list[ir.Value] = []
 """The functions that C calls, which have to live as long as the driver."""
 
 _failure = threading.local()

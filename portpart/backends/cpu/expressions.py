@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -31,40 +30,40 @@ class LlvmExpressionWriter:
         The LLVM function of each specialised device function.
     """
 
-    def __init__(self, typed: TypedFunction, builder: Any,
-                 devices: Mapping[TypedFunction, Any]) -> None:
+    def __init__(self, typed: TypedFunction, builder: ir.IRBuilder,
+                 devices: Mapping[TypedFunction, ir.Function]) -> None:
         self.typed, self.builder, self.devices = typed, builder, devices
         self.arithmetic = Arithmetic(builder)
-        self.parameters: dict[str, Any] = {}
+        self.parameters: dict[str, ir.Value] = {}
         """Values of parameters; of arrays, team arrays too, the address of the first element."""
-        self.variables: dict[str, Any] = {}
+        self.variables: dict[str, ir.Value] = {}
         """Address of each variable."""
 
     def type_of(self, node: ast.expr) -> np.dtype:
         """Type of an expression."""
         return self.typed.types[node]
 
-    def write(self, node: ast.expr) -> Any:
+    def write(self, node: ast.expr) -> ir.Value:
         """`node` as a value of its inferred type."""
         if node in self.typed.constants:
             return literal(self.typed.constants[node], self.type_of(node))
         return getattr(self, type(node).__name__.lower())(node)
 
-    def converted(self, node: ast.expr, dtype: np.dtype) -> Any:
+    def converted(self, node: ast.expr, dtype: np.dtype) -> ir.Value:
         """`node` as a value of the type `dtype`."""
         constant = self.typed.constants.get(node)
         if isinstance(constant, int):
             return literal(constant, dtype)
         return self.arithmetic.convert(self.write(node), self.type_of(node), dtype)
 
-    def name(self, node: ast.Name) -> Any:
+    def name(self, node: ast.Name) -> ir.Value:
         if node.id in self.variables:
             return self.builder.load(self.variables[node.id])
         return self.parameters[node.id]
 
     # arrays -------------------------------------------------------------------------------
 
-    def place(self, array: ast.expr, index: ast.expr) -> tuple[Any, np.dtype]:
+    def place(self, array: ast.expr, index: ast.expr) -> tuple[ir.Value, np.dtype]:
         """Address of an element, and its type."""
         assert isinstance(array, ast.Name)
         kind = self.typed.kind(array.id)
@@ -72,32 +71,32 @@ class LlvmExpressionWriter:
         at = self.converted(index, INT64)
         return self.builder.gep(self.parameters[array.id], [at]), kind.dtype
 
-    def load(self, address: Any, dtype: np.dtype) -> Any:
+    def load(self, address: ir.Value, dtype: np.dtype) -> ir.Value:
         """The element at `address`."""
         value = self.builder.load(address)
         if dtype == BOOL:
             return self.builder.icmp_unsigned("!=", value, ir.Constant(BYTE, 0))
         return value
 
-    def store(self, value: Any, address: Any, dtype: np.dtype) -> None:
+    def store(self, value: ir.Value, address: ir.Value, dtype: np.dtype) -> None:
         """Write `value`, of type `dtype`, to `address`."""
         self.builder.store(self.builder.zext(value, BYTE) if dtype == BOOL else value, address)
 
-    def subscript(self, node: ast.Subscript) -> Any:
+    def subscript(self, node: ast.Subscript) -> ir.Value:
         return self.load(*self.place(node.value, node.slice))
 
     # operators ----------------------------------------------------------------------------
 
-    def binop(self, node: ast.BinOp) -> Any:
+    def binop(self, node: ast.BinOp) -> ir.Value:
         left, right = self.write(node.left), self.write(node.right)
         return self.arithmetic.binary(
             node.op, left, self.type_of(node.left), right, self.type_of(node.right))[0]
 
-    def unaryop(self, node: ast.UnaryOp) -> Any:
+    def unaryop(self, node: ast.UnaryOp) -> ir.Value:
         return self.arithmetic.unary(
             node.op, self.write(node.operand), self.type_of(node.operand), self.type_of(node))
 
-    def compare(self, node: ast.Compare) -> Any:
+    def compare(self, node: ast.Compare) -> ir.Value:
         left, right = node.left, node.comparators[0]
         known = self.typed.constants
         common = compared_type(
@@ -106,29 +105,30 @@ class LlvmExpressionWriter:
         first = self.converted(left, common)
         return self.arithmetic.compare(symbol, first, self.converted(right, common), common)
 
-    def boolop(self, node: ast.BoolOp) -> Any:
+    def boolop(self, node: ast.BoolOp) -> ir.Value:
         """Operands from left to right, until one decides."""
         return self.until_decided(node.values, isinstance(node.op, ast.Or))
 
-    def until_decided(self, operands: list[ast.expr], decides: bool) -> Any:
+    def until_decided(self, operands: list[ast.expr], decides: bool) -> ir.Value:
         """`decides` if one of the operands is that."""
         value = self.write(operands[0])
         if len(operands) == 1:
             return value
-        sides: list[Callable[[], Any]] = [
+        sides: list[Callable[[], ir.Value]] = [
             lambda: literal(decides, BOOL),
             lambda: self.until_decided(operands[1:], decides),
         ]
         return self.choice(value, *(sides if decides else reversed(sides)))
 
-    def ifexp(self, node: ast.IfExp) -> Any:
+    def ifexp(self, node: ast.IfExp) -> ir.Value:
         if node.test in self.typed.constants:
             return self.write(node.body if self.typed.constants[node.test] else node.orelse)
         dtype = self.type_of(node)
         return self.choice(self.write(node.test), lambda: self.converted(node.body, dtype),
                            lambda: self.converted(node.orelse, dtype))
 
-    def choice(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    def choice(self, test: ir.Value, then: Callable[[], ir.Value],
+               orelse: Callable[[], ir.Value]) -> ir.Value:
         """One of two values, of which only one is computed."""
         builder, ends = self.builder, []
         blocks = builder.append_basic_block(), builder.append_basic_block()
@@ -147,7 +147,7 @@ class LlvmExpressionWriter:
 
     # calls --------------------------------------------------------------------------------
 
-    def call(self, node: ast.Call) -> Any:
+    def call(self, node: ast.Call) -> ir.Value:
         assert isinstance(node.func, ast.Name)
         target = self.typed.function.references[node.func.id]
         if isinstance(target, Word):
@@ -158,7 +158,7 @@ class LlvmExpressionWriter:
                  if kind is not ABSENT]
         return self.builder.call(self.devices[callee], given)
 
-    def word(self, name: str, node: ast.Call) -> Any:
+    def word(self, name: str, node: ast.Call) -> ir.Value:
         if name in CASTS:
             return self.converted(node.args[0], np.dtype(name))
         if "atomic" in name:
@@ -175,20 +175,20 @@ class LlvmExpressionWriter:
             return self.bit_count(name, self.converted(node.args[0], INT64))
         return self.extreme(name, node)
 
-    def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> Any:
+    def value_or(self, array: ast.expr, index: ast.expr, default: ast.expr) -> ir.Value:
         assert isinstance(array, ast.Name)
         if self.typed.kind(array.id) is ABSENT:
             return self.converted(default, INT64)
         address, dtype = self.place(array, index)
         return self.arithmetic.convert(self.load(address, dtype), dtype, INT64)
 
-    def bit_count(self, name: str, value: Any) -> Any:
+    def bit_count(self, name: str, value: ir.Value) -> ir.Value:
         if name == "popcount":
             return self.builder.ctpop(value)
         count = self.builder.cttz if name == "ctz" else self.builder.ctlz
         return count(value, literal(False, BOOL))
 
-    def extreme(self, name: str, node: ast.Call) -> Any:
+    def extreme(self, name: str, node: ast.Call) -> ir.Value:
         """min, max and abs; more than two operands are taken from left to right."""
         dtype = self.type_of(node)
         value = self.converted(node.args[0], dtype)
@@ -199,7 +199,7 @@ class LlvmExpressionWriter:
             value = self.arithmetic.extreme("<" if name == "min" else ">", value, other, dtype)
         return value
 
-    def atomic(self, name: str, node: ast.Call) -> Any:
+    def atomic(self, name: str, node: ast.Call) -> ir.Value:
         """The element before the change; a team of one lane has no competitor."""
         address, dtype = self.place(node.args[0], node.args[1])
         builder = self.builder

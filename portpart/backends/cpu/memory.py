@@ -12,11 +12,14 @@ import sys
 import threading
 from bisect import bisect_left, insort
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.backends.programs import address_of
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 LEAST_BLOCK = 1 << 17
 """Bytes from which an array gets a block; the C library reuses smaller ones itself."""
@@ -122,7 +125,7 @@ blocks = BlockCache(default_limit())
 """The cache of this process, shared by all CPU spaces."""
 
 
-def allocate(n: int, dtype: Any) -> np.ndarray:
+def allocate(n: int, dtype: DTypeLike) -> np.ndarray:
     """Uninitialised array of `n` elements; raises MemoryError as NumPy does."""
     dtype = np.dtype(dtype)
     if n * dtype.itemsize < LEAST_BLOCK:

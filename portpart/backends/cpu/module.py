@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -34,7 +34,7 @@ class Written(NamedTuple):
         It, and what it needs of LLVM.
     """
 
-    head: Any
+    head: ir.Function
     texts: list[str]
 
 
@@ -62,7 +62,7 @@ def _name_of(device: TypedFunction) -> str:
     return f"{device.function.name}.{hashlib.sha256(meaning.encode()).hexdigest()[:24]}"
 
 
-def _function(module: Any, typed: TypedFunction, name: str) -> Any:
+def _function(module: ir.Module, typed: TypedFunction, name: str) -> ir.Function:
     given = [_type(kind) for kind in typed.arguments.values() if kind is not ABSENT]
     returns = ir.VoidType() if typed.returns is None else value_type(typed.returns)
     function = ir.Function(module, ir.FunctionType(returns, given), name)
@@ -73,7 +73,7 @@ def _function(module: Any, typed: TypedFunction, name: str) -> Any:
     return function
 
 
-def _chunk(module: Any, typed: TypedFunction, name: str, body: Any) -> None:
+def _chunk(module: ir.Module, typed: TypedFunction, name: str, body: ir.Function) -> None:
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD] * 3), name)
     start, stop, row = function.args
     builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -95,7 +95,7 @@ def _chunk(module: Any, typed: TypedFunction, name: str, body: Any) -> None:
     builder.ret_void()
 
 
-def _argument(builder: Any, row: Any, position: int, kind: ArgumentType) -> Any:
+def _argument(builder: ir.IRBuilder, row: ir.Value, position: int, kind: ArgumentType) -> ir.Value:
     """The argument at the word `position` of a row."""
     address = builder.add(row, literal(8 * position, INT64))
     if isinstance(kind, ArrayType):
@@ -106,7 +106,7 @@ def _argument(builder: Any, row: Any, position: int, kind: ArgumentType) -> Any:
     return builder.trunc(value, BIT) if kind == BOOL else value
 
 
-def _type(kind: ArgumentType) -> Any:
+def _type(kind: ArgumentType) -> ir.Type:
     if isinstance(kind, ArrayType):
         return memory_type(kind.dtype).as_pointer()
     assert isinstance(kind, np.dtype)

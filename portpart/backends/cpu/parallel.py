@@ -61,6 +61,7 @@ def _load(threads: int) -> int:
         from portpart.backends.cpu.parallel_loop import loop
 
     _choose(threads)
+    assert loop.address is not None
     state[DRIVE] = loop.address
     return state[DRIVE]
 

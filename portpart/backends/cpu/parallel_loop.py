@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import pickle
-from typing import Any
+from collections.abc import Callable
 
 import numba
 from llvmlite import ir
 from numba import prange, types
 from numba.core import cgutils
+from numba.core.base import BaseContext
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
+from numba.core.typing import Signature
 from numba.extending import intrinsic
 
 from portpart.backends.cpu.compile import compiler
@@ -81,9 +83,9 @@ def fetch_add_word(typingctx, address, amount):
 # next to the source, where an installation may not be written.
 
 
-def parallel_function(function: Any, signature: str) -> Any:
+def parallel_function(function: Callable[..., None], signature: str) -> CFunc:
     """Compile a C function with a parallel loop for the types of `signature`, or load it."""
-    made: Any = CFunc(function, normalize_signature(signature), {}, {"parallel": True})
+    made = CFunc(function, normalize_signature(signature), {}, {"parallel": True})
     made._cache = _CheckedCache(function.__name__)
     made.compile()
     return made
@@ -95,7 +97,7 @@ class _CheckedCache(NullCache):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
         target_context.refresh()
         code = cache_folder.read(self._file(sig, target_context))
         if code is None:
@@ -105,10 +107,10 @@ class _CheckedCache(NullCache):
         except Exception:  # whatever it is: the function can be compiled again
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Signature, data: CompileResult) -> None:
         cache_folder.write(self._file(sig, data.target_context), dumps(data._reduce()))
 
-    def _file(self, signature: Any, target_context: Any) -> str:
+    def _file(self, signature: Signature, target_context: BaseContext) -> str:
         processor = target_context.codegen().magic_tuple()
         words = f"{numba.__version__} {compiler()} {signature} {processor}"
         return cache_folder.file_of(self.name, words)

@@ -98,7 +98,8 @@ class CpuExecutable:
         from portpart.backends.communication import communicator_of, perform
 
         comm = communicator_of(self.program.name, bindings)
-        arrays = {**self.table.bindings.named(bindings), **self._own(table, scratch, sizes)}
+        arrays = {**self.table.bindings.named(bindings),
+                  **self._own(table, self.space.to_host(scratch), sizes)}
         while position != DONE:
             perform(self._leaves[position], comm, arrays)
             position = run_with_threads(self.threads, self._walk, base, position)

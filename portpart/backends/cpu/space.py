@@ -6,7 +6,7 @@ Results never depend on the number of threads.
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -35,6 +35,11 @@ from portpart.backends.programs import (
 )
 from portpart.errors import InputError, OutOfMemory
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from numpy.typing import DTypeLike
+
 
 class CpuSpace(ExecutionSpace):
     """Execution on the cores of this machine.
@@ -57,25 +62,26 @@ class CpuSpace(ExecutionSpace):
             raise InputError(f"threads is {threads}; it must be at least 1")
         self.threads = min(threads or available, available)
 
-    def empty(self, n: int, dtype: Any) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> np.ndarray:
         try:
             return allocate(n, dtype)
         except MemoryError as error:
             needed = n * np.dtype(dtype).itemsize / 2**20
             raise OutOfMemory(f"{needed:.0f} MiB of main memory could not be allocated") from error
 
-    def full(self, n: int, value: Any, dtype: Any) -> Array:
+    def full(self, n: int, value: float, dtype: DTypeLike) -> np.ndarray:
         result = self.empty(n, dtype)
         result.fill(value)
         return result
 
-    def asarray(self, values: Any, dtype: Any = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> np.ndarray:
         if hasattr(values, "__cuda_array_interface__"):
             values = values.get() if hasattr(values, "get") else values.cpu()
         return np.ascontiguousarray(values, dtype)
 
     def to_host(self, array: Array) -> np.ndarray:
-        return np.asarray(array)
+        assert isinstance(array, np.ndarray)
+        return array
 
     def synchronize(self) -> None:
         """All launches have finished when they return."""
@@ -110,7 +116,7 @@ _functions: dict[tuple[Any, ...], int] = {}
 
 def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers: int) -> None:
     """One launch; every step here is paid by each of the many small ones."""
-    key: list[Any] = [kernel]
+    key: list[Hashable] = [kernel]
     words: list[int] = []
     arrays = 0
     for argument in args:
@@ -137,7 +143,7 @@ def _launch(n: int, kernel: Kernel, args: tuple[Any, ...], weight: int, workers:
         raise_failure()
 
 
-def _compiled(kernel: Kernel, key: list[Any], args: tuple[Any, ...]) -> int:
+def _compiled(kernel: Kernel, key: list[Hashable], args: tuple[Any, ...]) -> int:
     if len(args) > MAX_ARGUMENTS:
         raise InputError(f"kernel {kernel.name}: more than {MAX_ARGUMENTS} arguments")
     function = compiled(kernel, tuple(map(tag_of, args)))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -30,13 +29,13 @@ class LlvmStatementWriter:
         The LLVM function of each specialised device function.
     """
 
-    def __init__(self, typed: TypedFunction, function: Any,
-                 devices: Mapping[TypedFunction, Any]) -> None:
+    def __init__(self, typed: TypedFunction, function: ir.Function,
+                 devices: Mapping[TypedFunction, ir.Function]) -> None:
         self.typed = typed
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.expressions = LlvmExpressionWriter(typed, self.builder, devices)
         self.arithmetic = self.expressions.arithmetic
-        self.loops: list[tuple[Any, Any]] = []
+        self.loops: list[tuple[ir.Block, ir.Block]] = []
         """Where `continue` and `break` of each enclosing loop lead."""
         present = [name for name, kind in typed.arguments.items() if kind is not ABSENT]
         self.expressions.parameters.update(zip(present, function.args, strict=True))
@@ -94,7 +93,7 @@ class LlvmStatementWriter:
         address, dtype = self.expressions.place(target.value, target.slice)
         self.expressions.store(value, address, dtype)
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: ir.Value) -> None:
         self.builder.store(value, self.expressions.variables[name])
 
     def _augassign(self, node: ast.AugAssign) -> None:
@@ -108,7 +107,7 @@ class LlvmStatementWriter:
         before = self.expressions.load(address, dtype)
         self.expressions.store(self._updated(node, before, dtype), address, dtype)
 
-    def _updated(self, node: ast.AugAssign, before: Any, dtype: np.dtype) -> Any:
+    def _updated(self, node: ast.AugAssign, before: ir.Value, dtype: np.dtype) -> ir.Value:
         value, given = self.expressions.write(node.value), self.expressions.type_of(node.value)
         result, kind = self.arithmetic.binary(node.op, before, dtype, value, given)
         return self.arithmetic.convert(result, kind, dtype)
@@ -123,7 +122,7 @@ class LlvmStatementWriter:
             self._go(after)
         builder.position_at_end(after)
 
-    def _go(self, block: Any) -> None:
+    def _go(self, block: ir.Block) -> None:
         if not self.builder.block.is_terminated:
             self.builder.branch(block)
 
@@ -139,7 +138,8 @@ class LlvmStatementWriter:
         self._go(test)
         builder.position_at_end(after)
 
-    def _round(self, statements: list[ast.stmt], body: Any, following: Any, after: Any) -> None:
+    def _round(self, statements: list[ast.stmt], body: ir.Block, following: ir.Block,
+               after: ir.Block) -> None:
         self.loops.append((following, after))
         self.builder.position_at_end(body)
         self.block(statements)
@@ -172,14 +172,14 @@ class LlvmStatementWriter:
         builder.branch(test)
         builder.position_at_end(after)
 
-    def _bounds(self, call: ast.Call, kind: np.dtype) -> tuple[Any, Any, Any]:
+    def _bounds(self, call: ast.Call, kind: np.dtype) -> tuple[ir.Value, ir.Value, ir.Value]:
         """start, stop and step."""
         given = [self.expressions.converted(argument, kind) for argument in call.args]
         if len(given) == 1:
             return literal(0, kind), given[0], literal(1, kind)
         return given[0], given[1], given[2] if len(given) == 3 else literal(1, kind)
 
-    def _in_range(self, at: Any, stop: Any, step: Any, kind: np.dtype) -> Any:
+    def _in_range(self, at: ir.Value, stop: ir.Value, step: ir.Value, kind: np.dtype) -> ir.Value:
         below = self.arithmetic.compare("<", at, stop, kind)
         zero = literal(0, kind)
         if isinstance(step, ir.Constant):
@@ -195,5 +195,5 @@ class LlvmStatementWriter:
         return self.builder.select(upwards, below, self.builder.and_(backwards, above))
 
 
-def _negative(constant: Any, kind: np.dtype) -> bool:
+def _negative(constant: ir.Constant, kind: np.dtype) -> bool:
     return kind.kind == "i" and constant.constant >> (8 * kind.itemsize - 1) & 1 == 1

@@ -7,7 +7,6 @@ by zero, shifts take their amount modulo 64.
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -23,19 +22,19 @@ COMPARISONS: dict[type, str] = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.
                                 ast.Gt: ">", ast.GtE: ">="}
 
 
-def value_type(dtype: np.dtype) -> Any:
+def value_type(dtype: np.dtype) -> ir.Type:
     """LLVM type of a number that is computed with."""
     if dtype.kind == "f":
         return ir.FloatType() if dtype == FLOAT32 else ir.DoubleType()
     return BIT if dtype == BOOL else ir.IntType(8 * dtype.itemsize)
 
 
-def memory_type(dtype: np.dtype) -> Any:
+def memory_type(dtype: np.dtype) -> ir.Type:
     """LLVM type of an element of an array: a bool takes a byte."""
     return BYTE if dtype == BOOL else value_type(dtype)
 
 
-def literal(value: bool | int | float, dtype: np.dtype) -> Any:
+def literal(value: bool | int | float, dtype: np.dtype) -> ir.Constant:
     """The constant `value` as `dtype`; integers wrap."""
     if dtype.kind == "f":
         return ir.Constant(value_type(dtype), float(dtype.type(value)))
@@ -49,10 +48,10 @@ def literal(value: bool | int | float, dtype: np.dtype) -> Any:
 class Arithmetic:
     """Writes operators with a builder."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder) -> None:
         self.builder = builder
 
-    def convert(self, value: Any, source: np.dtype, target: np.dtype) -> Any:
+    def convert(self, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
         """`value` of type `source` as `target`."""
         if source == target:
             return value
@@ -72,7 +71,7 @@ class Arithmetic:
             return value
         return (builder.sext if signed else builder.zext)(value, to)
 
-    def compare(self, symbol: str, left: Any, right: Any, dtype: np.dtype) -> Any:
+    def compare(self, symbol: str, left: ir.Value, right: ir.Value, dtype: np.dtype) -> ir.Value:
         """``left symbol right`` of two values of type `dtype`."""
         if dtype.kind == "f":
             if symbol == "!=":
@@ -82,8 +81,8 @@ class Arithmetic:
             return self.builder.icmp_signed(symbol, left, right)
         return self.builder.icmp_unsigned(symbol, left, right)
 
-    def binary(self, op: ast.operator, left: Any, left_type: np.dtype, right: Any,
-               right_type: np.dtype) -> tuple[Any, np.dtype]:
+    def binary(self, op: ast.operator, left: ir.Value, left_type: np.dtype, right: ir.Value,
+               right_type: np.dtype) -> tuple[ir.Value, np.dtype]:
         """``left op right`` and its type."""
         dtype = binary_type(op, left_type, right_type)
         a, b = self.convert(left, left_type, dtype), self.convert(right, right_type, dtype)
@@ -96,7 +95,8 @@ class Arithmetic:
         names = _FLOAT if dtype.kind == "f" else _INTEGER
         return getattr(self.builder, names[type(op)])(a, b), dtype
 
-    def unary(self, op: ast.unaryop, value: Any, source: np.dtype, target: np.dtype) -> Any:
+    def unary(self, op: ast.unaryop, value: ir.Value, source: np.dtype,
+              target: np.dtype) -> ir.Value:
         """``op value`` as `target`; like Numba in the operand's own width, before it widens."""
         if isinstance(op, (ast.Not, ast.Invert)):
             return self.convert(self.builder.not_(value), source, target)
@@ -104,29 +104,30 @@ class Arithmetic:
             value = self.builder.fneg(value) if source.kind == "f" else self.builder.neg(value)
         return self.convert(value, source, target)
 
-    def extreme(self, symbol: str, first: Any, second: Any, dtype: np.dtype) -> Any:
+    def extreme(self, symbol: str, first: ir.Value, second: ir.Value, dtype: np.dtype) -> ir.Value:
         """The smaller ("<") or larger (">") of two values, the first of equal ones."""
         return self.builder.select(self.compare(symbol, second, first, dtype), second, first)
 
-    def magnitude(self, value: Any, dtype: np.dtype) -> Any:
+    def magnitude(self, value: ir.Value, dtype: np.dtype) -> ir.Value:
         """The absolute value."""
         if dtype.kind == "f":
             return self._call("llvm.fabs", value, dtype)
         negative = self.compare("<", value, literal(0, dtype), dtype)
         return self.builder.select(negative, self.builder.neg(value), value)
 
-    def _call(self, name: str, value: Any, dtype: np.dtype) -> Any:
+    def _call(self, name: str, value: ir.Value, dtype: np.dtype) -> ir.Value:
         kind = value_type(dtype)
         function = self.builder.module.declare_intrinsic(name, [kind])
         return self.builder.call(function, [value])
 
-    def _shifted(self, op: ast.operator, value: Any, amount: Any, dtype: np.dtype) -> Any:
+    def _shifted(self, op: ast.operator, value: ir.Value, amount: ir.Value,
+                 dtype: np.dtype) -> ir.Value:
         amount = self.builder.and_(amount, literal(63, dtype))
         if isinstance(op, ast.LShift):
             return self.builder.shl(value, amount)
         return (self.builder.ashr if dtype == INT64 else self.builder.lshr)(value, amount)
 
-    def _divided(self, a: Any, b: Any, dtype: np.dtype) -> tuple[Any, Any]:
+    def _divided(self, a: ir.Value, b: ir.Value, dtype: np.dtype) -> tuple[ir.Value, ir.Value]:
         """Quotient and rest of integers, floored; 0 where there is none, as in Numba."""
         builder, zero, one = self.builder, literal(0, dtype), literal(1, dtype)
         impossible = self.compare("==", b, zero, dtype)
@@ -146,7 +147,8 @@ class Arithmetic:
         rest = builder.select(floors, builder.add(rest, b), rest)
         return builder.select(impossible, zero, quotient), builder.select(impossible, zero, rest)
 
-    def _float_divided(self, a: Any, b: Any, dtype: np.dtype) -> tuple[Any, Any]:
+    def _float_divided(self, a: ir.Value, b: ir.Value,
+                       dtype: np.dtype) -> tuple[ir.Value, ir.Value]:
         """Quotient and rest by the steps of CPython's float_divmod, as in Numba."""
         builder, zero, one = self.builder, literal(0.0, dtype), literal(1.0, dtype)
         by_zero, first = self.compare("==", b, zero, dtype), builder.frem(a, b)

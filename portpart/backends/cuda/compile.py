@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.backends.cuda.declarations import NameTable
 from portpart.backends.cuda.modules import Code, Modules
@@ -18,6 +18,9 @@ from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.language.types import type_of
 from portpart.backends.programs import Program, tag_of
+
+if TYPE_CHECKING:
+    from cupy.cuda import Function, Module
 
 WORTH_RESIDENT = 1 << 15
 """Launches from Python of a program from which its resident kernel pays: a quarter of a second."""
@@ -37,15 +40,15 @@ class KernelCache:
     def __init__(self, cupy: ModuleType, device: int) -> None:
         self.cupy = cupy
         self.modules = Modules(int(cupy.cuda.Device(device).compute_capability), cupy.__version__)
-        self._functions: dict[tuple[Key, str], Any] = {}
-        self._loaded: dict[bytes, Any] = {}
+        self._functions: dict[tuple[Key, str], Function] = {}
+        self._loaded: dict[bytes, Module] = {}
         self._lock = threading.RLock()
 
-    def direct(self, kernel: Kernel, tags: tuple[str, ...], team: int) -> Any:
+    def direct(self, kernel: Kernel, tags: tuple[str, ...], team: int) -> Function:
         """The entry point that takes the work size and the arguments as parameters."""
         return self._function((kernel, tags, team), DIRECT, quick=False)
 
-    def packed(self, program: Program, quick: bool) -> dict[int, Any]:
+    def packed(self, program: Program, quick: bool) -> dict[int, Function]:
         """Entry points that take a row in memory, by the identities of a program's launches."""
         keys = keys_of(program)
         ask_together(self.modules, keys, PACKED, quick)
@@ -62,7 +65,7 @@ class KernelCache:
         """The kernel of a resident program."""
         return ResidentKernel(self.cupy, self.modules, text, waits, walked)
 
-    def _function(self, key: Key, entry: str, quick: bool) -> Any:
+    def _function(self, key: Key, entry: str, quick: bool) -> Function:
         with self._lock:
             if (key, entry) not in self._functions:
                 code = ask(self.modules, key, entry, quick).wait()
@@ -100,7 +103,7 @@ class ResidentKernel:
         self._waits = waits or not modules.quick
         self._code = modules.kept(text.words)
         self._walked = walked or Walked()
-        self._function: Any = None
+        self._function: Function | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -116,7 +119,7 @@ class ResidentKernel:
         """Count a run without it."""
         self._walked.left -= launches
 
-    def ready(self) -> Any:
+    def ready(self) -> Function:
         """The function; None while it is not there."""
         if self._function is None:
             if self._code is None and (self._waits or self._walked.left <= 0):

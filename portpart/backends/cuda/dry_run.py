@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, tag_of
 from portpart.base import cache_folder
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 class DryRunSpace(ExecutionSpace):
@@ -53,13 +56,13 @@ class DryRunSpace(ExecutionSpace):
             ask_together(self.modules, list(keys), entry, quick=entry == PACKED)
             keys.clear()
 
-    def empty(self, n: int, dtype: Any) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> Array:
         return np.zeros(n, dtype)  # untouched pages take no memory
 
-    def full(self, n: int, value: Any, dtype: Any) -> Array:
+    def full(self, n: int, value: Any, dtype: DTypeLike) -> Array:
         return np.full(n, value, dtype) if value else np.zeros(n, dtype)
 
-    def asarray(self, values: Any, dtype: Any = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
         return np.ascontiguousarray(values, dtype)
 
     def to_host(self, array: Array) -> np.ndarray:

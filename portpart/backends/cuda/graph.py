@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 import weakref
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from portpart.backends.programs import (
     While,
 )
 from portpart.errors import InternalError
+
+if TYPE_CHECKING:
+    from cupy.cuda import Function, Stream
+    from numpy.typing import DTypeLike
 
 # Ways to run a program on CUDA, and what a program needs of its device -------------------------
 
@@ -52,19 +56,19 @@ class Device(Protocol):
     def active(self) -> Any:
         """Context in which this device is CuPy's current one."""
 
-    def current_stream(self) -> Any:
+    def current_stream(self) -> Stream:
         """CuPy's current stream of the calling thread."""
 
-    def empty(self, n: int, dtype: Any) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> Array:
         """Uninitialised array of `n` elements."""
 
-    def zeros(self, n: int, dtype: Any) -> Array:
+    def zeros(self, n: int, dtype: DTypeLike) -> Array:
         """Array of `n` zeros."""
 
-    def asarray(self, values: Any, dtype: Any = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
         """`values` as a contiguous array of this device."""
 
-    def address_of(self, array: Any) -> int:
+    def address_of(self, array: Array) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""
 
 
@@ -85,7 +89,7 @@ REGISTERS = 4
 """Number of the attribute that says how many registers a function takes."""
 
 _capturing = threading.Lock()
-_condition_kernels: dict[int, Any] = {}
+_condition_kernels: dict[int, Function] = {}
 
 
 class Recorded(Protocol):
@@ -93,7 +97,7 @@ class Recorded(Protocol):
 
     space: Device
     program: Program
-    functions: dict[int, Any]
+    functions: dict[int, Function]
     flags: dict[Element, int]
     table: Any
 
@@ -134,7 +138,7 @@ class CudaGraph:
         finalizer = weakref.finalize(self, _destroy, runtime, graph, self._executable)
         finalizer.atexit = False
 
-    def launch(self, stream: Any) -> None:
+    def launch(self, stream: Stream) -> None:
         """Start the graph on a stream of CuPy's."""
         checked(self._launch(self._executable, stream.ptr))
 
@@ -253,14 +257,14 @@ class _Builder:
         return list(next(item for item in answer if isinstance(item, (list, tuple))))
 
 
-def _load(function: Any) -> None:
+def _load(function: Function) -> None:
     """Load a function, which otherwise happens when it is first launched."""
     from cupy_backends.cuda.api import driver
 
     driver.funcGetAttribute(REGISTERS, function.ptr)
 
 
-def _condition_kernel(cupy: ModuleType, device: int) -> Any:
+def _condition_kernel(cupy: ModuleType, device: int) -> Function:
     if device not in _condition_kernels:
         module = cupy.RawModule(code=TYPES + SET_CONDITION)
         _condition_kernels[device] = module.get_function("set_condition")

@@ -6,7 +6,7 @@ import ctypes
 import threading
 from array import array
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from portpart.backends.cuda.graph import Device
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import LINE, ProgramTable
 from portpart.errors import InputError
+
+if TYPE_CHECKING:
+    from cupy.cuda import Function, Stream
 
 # Cooperative launches: all blocks run at the same time, so they may wait for each other --------
 
@@ -49,7 +52,7 @@ class Resident:
 
     Parameters
     ----------
-    function : cupy.cuda.Function
+    function : Function
     space : CudaSpace
     layout : ProgramTable
 
@@ -60,7 +63,7 @@ class Resident:
         the one after that.
     """
 
-    def __init__(self, function: Any, space: Device, layout: ProgramTable) -> None:
+    def __init__(self, function: Function, space: Device, layout: ProgramTable) -> None:
         from cupy_backends.cuda.api import driver
 
         self._driver = driver
@@ -78,7 +81,7 @@ class Resident:
         self._given = (ctypes.c_void_p * 1)(layout.address_of_values)
         self._arguments = ctypes.addressof(self._given)
 
-    def launch(self, stream: Any, blocks: int, given: Given | None = None) -> None:
+    def launch(self, stream: Stream, blocks: int, given: Given | None = None) -> None:
         """Start the kernel with the values of its layout, or others; for one thread at a time.
 
         On each multiprocessor that many blocks, if they fit.
@@ -104,11 +107,11 @@ class Direct:
 
     Parameters
     ----------
-    function : cupy.cuda.Function
+    function : Function
     count : int
     """
 
-    def __init__(self, function: Any, count: int) -> None:
+    def __init__(self, function: Function, count: int) -> None:
         from cupy_backends.cuda.api import driver
 
         self._launch = driver.launchKernel
@@ -121,7 +124,7 @@ class Direct:
         self._arguments = ctypes.addressof(self._places)
         self._lock = threading.Lock()
 
-    def launch(self, words: list[int], stream: Any, blocks: int) -> None:
+    def launch(self, words: list[int], stream: Stream, blocks: int) -> None:
         """Start this many blocks with these arguments, which the driver has read when this returns.
 
         Raises

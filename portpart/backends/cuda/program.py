@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from portpart.backends.programs import (
     address_of,
     all_steps,
 )
+
+if TYPE_CHECKING:
+    from cupy.cuda import Event, Function, Stream
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""
@@ -75,13 +78,13 @@ class CudaExecutable:
                               for step in all_steps(program.steps))
         self.table = space.cupy.empty(len(self.layout), np.int64)
         self._base = int(self.table.data.ptr)
-        self.functions: dict[int, Any] = {}
+        self.functions: dict[int, Function] = {}
         self._kernel: ResidentKernel | None = None
         self._resident: Resident | None = None
         self._graphs: dict[bool, Any] = {}
         self._lock = threading.RLock()
         self._done = space.cupy.cuda.Event(disable_timing=True)
-        self._last: Any = None
+        self._last: Event | None = None
         self._kept: list[Any] = []
 
     def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
@@ -124,12 +127,12 @@ class CudaExecutable:
 
         return launch
 
-    def _launch_resident(self, resident: Resident, stream: Any, size: int,
+    def _launch_resident(self, resident: Resident, stream: Stream, size: int,
                          given: Given | None = None) -> None:
         resident.launch(stream, resident_blocks(size, self.text.max_blocks), given)
         self.space.counters.launches += 1
 
-    def _launched(self, stream: Any) -> None:
+    def _launched(self, stream: Stream) -> None:
         """Remember the stream of the last run."""
         if stream.ptr:
             stream.record(self._done)  # it may be gone when others ask
@@ -153,7 +156,7 @@ class CudaExecutable:
         address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
         self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
-    def _launch(self, stream: Any, bindings: dict[str, Any], small: bool) -> None:
+    def _launch(self, stream: Stream, bindings: dict[str, Any], small: bool) -> None:
         """Launch what reads the table in device memory."""
         if self.space.program_mode == GRAPH:
             self._graph(small).launch(stream)
@@ -219,7 +222,7 @@ class CudaExecutable:
             return blocks_for(SMALL_SIZE, step.team, limit) if small else limit
         return blocks_for(int(step.count), step.team, limit)
 
-    def _wait_for_last(self, stream: Any) -> None:
+    def _wait_for_last(self, stream: Stream) -> None:
         """Neither the table nor what is kept must change under a run on another stream."""
         if self._last is not stream and self._last is not None and self._last != stream:
             if not self._last.ptr:

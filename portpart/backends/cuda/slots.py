@@ -208,7 +208,7 @@ class Slots:
         self._kernels.unpack((self._blocks,), (BLOCK,), self._unpack)
 
 
-def _bytes(count: Any, width: int) -> int:
+def _bytes(count: int, width: int) -> int:
     return HEAD + int(count) * width
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,10 @@ from portpart.backends.programs import (
 )
 from portpart.base.interrupts import late_signals
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
+
+if TYPE_CHECKING:
+    from cupy.cuda import Event
+    from numpy.typing import DTypeLike
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""
@@ -116,7 +120,7 @@ class CudaSpace(ExecutionSpace):
         modes += [GRAPH] if missing_for_graphs(self.cupy) is None else []
         return [*modes, WALK]
 
-    def empty(self, n: int, dtype: Any) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> Array:
         try:
             with self.active():
                 if n > self.memory.large:
@@ -125,16 +129,16 @@ class CudaSpace(ExecutionSpace):
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 
-    def full(self, n: int, value: Any, dtype: Any) -> Array:
+    def full(self, n: int, value: Any, dtype: DTypeLike) -> Array:
         result = self.empty(n, dtype)
         self.parallel_for(n, fill, result, value)  # CuPy's way takes four times as long to launch
         return result
 
-    def zeros(self, n: int, dtype: Any) -> Array:
+    def zeros(self, n: int, dtype: DTypeLike) -> Array:
         with self.active(), self._allocating(n, dtype):
             return self.cupy.zeros(n, dtype)  # sets memory, which takes half of a kernel's launch
 
-    def asarray(self, values: Any, dtype: Any = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
         if isinstance(values, np.ndarray) and _travels(values, dtype):
             return self.with_room(values, 0)
         elsewhere = getattr(getattr(values, "device", None), "id", self.device_id)
@@ -189,13 +193,13 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             self.current_stream().synchronize()
 
-    def mark(self) -> Any:
+    def mark(self) -> Event:
         with self.active():
             event = self.cupy.cuda.Event()
             event.record(self.current_stream())
         return event
 
-    def seconds_between(self, mark: Any, later: Any) -> float:
+    def seconds_between(self, mark: Event, later: Event) -> float:
         later.synchronize()
         return float(self.cupy.cuda.get_elapsed_time(mark, later)) / 1000
 
@@ -269,7 +273,7 @@ class CudaSpace(ExecutionSpace):
             in_place = self.program_mode == RESIDENT and self.kernels.modules.quick
             self.kernels.ask_packed(missing, in_place)
 
-    def address_of(self, array: Any) -> int:
+    def address_of(self, array: Array) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""
         if not isinstance(array, self.cupy.ndarray):
             raise InputError(
@@ -289,7 +293,7 @@ class CudaSpace(ExecutionSpace):
         return self.cupy.cuda.Device(self.device_id)
 
     @contextlib.contextmanager
-    def _allocating(self, n: int, dtype: Any) -> Iterator[None]:
+    def _allocating(self, n: int, dtype: DTypeLike | None) -> Iterator[None]:
         try:
             yield
         except self._no_memory as error:
@@ -304,13 +308,13 @@ class CudaSpace(ExecutionSpace):
         with self.active():
             return self.memory.give_back()
 
-    def _out_of_memory(self, n: int, dtype: Any) -> OutOfMemory:
+    def _out_of_memory(self, n: int, dtype: DTypeLike | None) -> OutOfMemory:
         needed = n * np.dtype(dtype or np.float64).itemsize
         return OutOfMemory(f"{needed / 2**20:.0f} MiB of memory on {self.name} were needed and "
                            f"{(self.free_bytes() or 0) / 2**20:.0f} MiB were free")
 
 
-def _travels(values: np.ndarray, dtype: Any) -> bool:
+def _travels(values: np.ndarray, dtype: DTypeLike | None) -> bool:
     """Whether an array of the host may be copied as it is, without pinned memory."""
     return (0 < values.nbytes <= LARGEST_TRAVELLER and values.ndim == 1
             and values.flags.c_contiguous and values.dtype.isnative and values.dtype.kind in "biuf"

@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import MAX, MIN, SUM, Array, Parcel, Read, Wrong
+
+if TYPE_CHECKING:
+    from cupy.cuda import Event, Function
 
 MAX_RANKS = 16
 
@@ -144,7 +147,7 @@ class DeviceOrder:
     def __init__(self, cupy: ModuleType, numbers: Sequence[int]) -> None:
         self._cupy, self._numbers = cupy, tuple(numbers)
         self._is_only_one = cupy.cuda.runtime.getDeviceCount() == 1
-        self._events: dict[int, Any] = {}
+        self._events: dict[int, Event] = {}
         for number in numbers:
             with self._on(number):
                 self._events[number] = cupy.cuda.Event(disable_timing=True)
@@ -218,7 +221,7 @@ class CudaTransfers:
                               np.int64(len(parts)), np.int64(len(parts[0])),
                               np.int64(CODES[op]))
 
-    def _prepared(self, function: Any, words: Any, items: int,
+    def _prepared(self, function: Function, words: Any, items: int,
                   *given: Any) -> Callable[[], None]:
         with self._turns.first():
             table = self._cupy.empty(np.size(words), np.int64)

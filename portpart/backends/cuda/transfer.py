@@ -8,12 +8,15 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.backends.cuda.together import MAX_RANKS, CudaTransfers, DeviceOrder
 from portpart.backends.programs import Array, address_of, register
+
+if TYPE_CHECKING:
+    from cupy.cuda import Stream
 
 # Copies to the host that go on while more is launched ------------------------------------------
 
@@ -39,7 +42,7 @@ class PinnedReadback:
         self._memory = cupy.cuda.alloc_pinned_memory(self.size)
         self._copied = cupy.cuda.Event(disable_timing=True)
 
-    def begin(self, array: Any, stream: Any) -> None:
+    def begin(self, array: Array, stream: Stream) -> None:
         """Copy a contiguous array, behind what was launched on the stream before."""
         array.data.copy_to_host_async(self._memory.ptr, array.nbytes, stream)
         self._copied.record(stream)
@@ -94,7 +97,7 @@ class DeviceTransfer:
 
     def _at(self, array: Array) -> Any:
         """Context in which the array's device is CuPy's current one."""
-        return _NOTHING if self._is_only_one else array.device
+        return _NOTHING if self._is_only_one else array.data.device
 
     def _readback(self, kept: list[PinnedReadback], size: int) -> PinnedReadback:
         """A place for a copy, not used by others of any thread."""

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from portpart.backends.language.arrays import Slice, Sliced
 from portpart.backends.language.check import check_function
 from portpart.backends.language.kernels import DeviceFunction, Kernel
-from portpart.backends.language.records import Record, Scope, Slice, StaticArray, Words, word
+from portpart.backends.language.records import Record, Scope, StaticArray, Words, absent, word
 from portpart.backends.language.statics import Static, StaticValue, static_range
 from portpart.backends.language.words import (
     CASTS,
@@ -60,11 +61,13 @@ __all__ = [
     "Record",
     "Scope",
     "Slice",
+    "Sliced",
     "Static",
     "StaticArray",
     "StaticValue",
     "Word",
     "Words",
+    "absent",
     "atomic_add",
     "atomic_cas",
     "atomic_load",

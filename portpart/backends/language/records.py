@@ -18,90 +18,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-# Arrays that are slices of one, which exist as arrays only if they are read --------------------
-#
-# A run of a program only needs to know where they begin: to cut an array out of another
-# takes Python as long as what is done with a few elements.
-
-
-class Slice(NamedTuple):
-    """A stretch of an array as one of another type.
-
-    Attributes
-    ----------
-    dtype : numpy.dtype
-    begin : int
-        Bytes before it.
-    length : int
-        Its elements.
-    """
-
-    dtype: np.dtype
-    begin: int
-    length: int
-
-    def of(self, memory: Any) -> Any:
-        """The array; it begins and ends with elements of `memory`."""
-        size, end = memory.itemsize, self.begin + self.length * self.dtype.itemsize
-        return memory[self.begin // size : end // size].view(self.dtype)
-
-
-class Sliced:
-    """What may have slices of an array in place of arrays.
-
-    Attributes
-    ----------
-    memory : array
-        What they are slices of; None if there are none.
-    slices : dict
-        The slices, by their names.
-    """
-
-    memory: ClassVar[Any] = None
-    slices: ClassVar[dict[str, Slice]] = {}
-
-    @classmethod
-    def sliced(cls, memory: Any, slices: dict[str, Slice], **others: Any) -> Self:
-        """An instance with slices of `memory`, and others given as they are; none by default."""
-        made = object.__new__(cls)
-        made.__dict__.update(others, memory=memory, slices=slices)
-        return made
-
-    if not TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Any:
-            """The array of a slice, from now on the same one."""
-            if name not in self.slices:
-                raise AttributeError(f"{type(self).__name__} has no {name!r}")
-            self.__dict__[name] = array = self.slices[name].of(self.memory)
-            return array
-
-    def length_of(self, name: str) -> int:
-        """Elements of one of its arrays."""
-        return self.slices[name].length if name in self.slices else len(getattr(self, name))
-
-
-# Records and words: what travels together into a kernel, under one name ------------------------
-#
-# A kernel's parameter that is annotated with a record class stands for all its fields, one
-# annotated
-# with a class of words for an array of int64 whose elements have names.
-#
-# >>> class Csr(Record):
-# ...     begin: Any
-# ...     end: Any
-# >>> class Level(Words):
-# ...     vertices: int
-# ...     running: int
-# >>> Csr(begin=1, end=2).end, Level.running, Level([5, 7]).running
-# (2, 1, 7)
-
+from portpart.backends.language.arrays import Sliced
 
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
@@ -111,7 +32,7 @@ else:
 
 
 @dataclass_transform()
-class Record(Sliced):
+class Record:
     """Arrays and numbers that kernels take together; a subclass lists them as annotations.
 
     Subclasses are made and read like frozen dataclasses, which would compile functions for each of
@@ -207,7 +128,7 @@ class Record(Sliced):
         result = object.__new__(type(self))
         result.__dict__.update(self.__dict__)
         result.__dict__.update(values)
-        if self.slices:
+        if isinstance(self, Sliced) and self.slices:
             result.__dict__["slices"] = {name: each for name, each in self.slices.items()
                                          if name not in values}
         return result
@@ -216,6 +137,11 @@ class Record(Sliced):
 def word() -> Any:
     """Declare a field of a record as a number that kernels change."""
     return _WordOfRecord()
+
+
+def absent() -> Any:
+    """No array, in a field of a record that is given later, or not read where there is none."""
+    return None
 
 
 class _WordOfRecord:
@@ -243,6 +169,10 @@ def _constructor(names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
     namespace: dict[str, Any] = {"_defaults": defaults}
     exec("\n".join(lines), namespace)
     return namespace["__init__"]
+
+
+class Nothing(Record):
+    """A record without fields, where a function gets none."""
 
 
 class StaticArray(Record):
@@ -284,7 +214,7 @@ class Scope(Record):
     """
 
 
-class Words(Sliced):
+class Words:
     """An array of int64 whose elements have names; a subclass lists them as annotations.
 
     Words that several pieces own may be parts of one array, which is written and copied as a whole:
@@ -300,7 +230,7 @@ class Words(Sliced):
 
     def __init_subclass__(cls) -> None:
         cls.whole, names = None, [*get_annotations(cls)]
-        for part in (base for base in cls.__bases__ if base is not Words):
+        for part in (base for base in cls.__bases__ if base not in (Words, Sliced)):
             assert issubclass(part, Words)
             assert part.whole is None, f"{part.__name__} is part of {part.whole}"
             part.whole = cls

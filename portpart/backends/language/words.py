@@ -6,9 +6,12 @@ So a kernel can be called with a work index and stepped through in a debugger.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from portpart.backends.language.arrays import Array
 
 INTEGER_TYPES = ("int8", "int32", "int64", "uint8", "uint32", "uint64")
 FLOAT_TYPES = ("float32", "float64")
@@ -39,30 +42,30 @@ def _cast(name: str) -> Word:
     return Word(name, lambda value: ((int(value) + offset) & ((1 << bits) - 1)) - offset)
 
 
-def _plain_add(array: Any, index: int, value: Any) -> Any:
+def _plain_add(array: Array, index: int, value: Any) -> Any:
     old = array[index].item()
     wrapped = (int(old) + int(value)) & (2**64 - 1)
     array[index] = np.uint64(wrapped).astype(array.dtype)
     return old
 
 
-def _plain_next(array: Any, index: int) -> Any:
+def _plain_next(array: Array, index: int) -> Any:
     return _plain_add(array, index, 1)
 
 
-def _plain_min(array: Any, index: int, value: Any) -> Any:
+def _plain_min(array: Array, index: int, value: Any) -> Any:
     old = array[index].item()
     array[index] = min(old, value)
     return old
 
 
-def _plain_max(array: Any, index: int, value: Any) -> Any:
+def _plain_max(array: Array, index: int, value: Any) -> Any:
     old = array[index].item()
     array[index] = max(old, value)
     return old
 
 
-def _plain_cas(array: Any, index: int, expected: Any, desired: Any) -> Any:
+def _plain_cas(array: Array, index: int, expected: Any, desired: Any) -> Any:
     old = array[index].item()
     if old == expected:
         array[index] = desired

@@ -37,6 +37,7 @@ from .steps import (
     SUM as SUM,
     AllReduce as AllReduce,
     AllToAll as AllToAll,
+    AnySlot as AnySlot,
     Branch as Branch,
     Communication as Communication,
     Element as Element,

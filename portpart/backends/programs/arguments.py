@@ -9,15 +9,21 @@ from collections.abc import Callable, Iterable
 from ctypes import POINTER, c_int64, cast
 from functools import cache
 from operator import attrgetter
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 import numpy as np
 
+from portpart.backends.language.arrays import Slice, Sliced
 from portpart.backends.language.parameters import getter
-from portpart.backends.language.records import Record, Slice, Sliced
+from portpart.backends.language.records import Record
 from portpart.backends.programs.steps import Slot
 from portpart.errors import InputError, KernelTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from portpart.backends.language.arrays import Array
 
 # Packed kernel arguments: 8-byte words that hold addresses of arrays and bits of scalars -------
 
@@ -78,12 +84,12 @@ def bits_of(value: Any, dtype: Any) -> int:
 
 
 @cache
-def _name_of(dtype: Any) -> str:
+def _name_of(dtype: DTypeLike) -> str:
     """Name of a type; asking a dtype for it takes a microsecond."""
     return np.dtype(dtype).name
 
 
-def address_of(array: Any) -> int:
+def address_of(array: Array) -> int:
     """Address of the first element of an array of the host."""
     if not isinstance(array, np.ndarray):
         raise InputError("an array of a GPU was given to a kernel on the CPU; bring it to the host "
@@ -307,5 +313,5 @@ def refuse(slot: Slot, value: Any) -> NoReturn:
                           f"of one dimension, not {_described(value.dtype)} of {value.ndim}")
 
 
-def _described(dtype: Any) -> str:
+def _described(dtype: DTypeLike | None) -> str:
     return "no array" if dtype is None else f"an array of {dtype}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -119,28 +119,31 @@ def bytes_outliving(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
 # the host here, for others by their space.
 
 
-class Transfer(Protocol):
+Kind = TypeVar("Kind", contravariant=True)
+
+
+class Transfer(Protocol[Kind]):
     """Copies of contiguous arrays of one type; work that is launched before comes first."""
 
-    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
+    def fetch(self, array: Kind) -> Callable[[], np.ndarray]:
         """Begin to copy a short array to the host; what gives the numbers waits for them."""
 
-    def on_host(self, array: Array) -> np.ndarray:
+    def on_host(self, array: Kind) -> np.ndarray:
         """The numbers of a long array, in memory of the host from which MPI can send them."""
 
-    def host_memory(self, array: Array) -> np.ndarray:
+    def host_memory(self, array: Kind) -> np.ndarray:
         """Memory of the host of the same size and type, to be copied to the array later."""
 
-    def write(self, array: Array, numbers: np.ndarray) -> None:
+    def write(self, array: Kind, numbers: np.ndarray) -> None:
         """Set an array; the numbers may change afterwards."""
 
-    def copy(self, target: Array, source: Array) -> None:
+    def copy(self, target: Kind, source: Kind) -> None:
         """Set an array to another one of the same type and length."""
 
-    def publish(self, arrays: Sequence[Array]) -> None:
+    def publish(self, arrays: Sequence[Kind]) -> None:
         """Make sure that other threads, and other devices, find what this thread has launched."""
 
-    def together(self, arrays: Sequence[Array], ranks: int) -> DeviceTransfers | None:
+    def together(self, arrays: Sequence[Kind], ranks: int) -> DeviceTransfers | None:
         """The object that exchanges elements of these arrays where they are; None if the host has
         to.
         """
@@ -217,15 +220,15 @@ class HostTransfer:
 
 HOST = HostTransfer()
 
-_transfers: dict[type, Transfer] = {}
+_transfers: dict[type, Transfer[Any]] = {}
 
 
-def register(kind: type, transfer: Transfer) -> None:
+def register(kind: type[Kind], transfer: Transfer[Kind]) -> None:
     """Have arrays of a type copied by this."""
     _transfers[kind] = transfer
 
 
-def transfer_of(array: Any) -> Transfer:
+def transfer_of(array: Array) -> Transfer[Any]:
     """The object that copies an array."""
     return _transfers.get(type(array), HOST)
 

@@ -12,15 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from portpart.backends.language.arrays import Array
 from portpart.backends.language.kernels import Kernel
 from portpart.backends.programs.program import Program
 
-Array = Any
-"""A one-dimensional array of an execution space (NumPy or CuPy)."""
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 class Executable(Protocol):
@@ -104,19 +105,19 @@ class ExecutionSpace(ABC):
         self._executables: dict[Hashable, tuple[Program, Executable]] = {}
 
     @abstractmethod
-    def empty(self, n: int, dtype: Any) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> Array:
         """Uninitialised array of `n` elements."""
 
     @abstractmethod
-    def full(self, n: int, value: Any, dtype: Any) -> Array:
+    def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
         """Array of `n` elements, all `value`."""
 
-    def zeros(self, n: int, dtype: Any) -> Array:
+    def zeros(self, n: int, dtype: DTypeLike) -> Array:
         """Array of `n` zeros."""
         return self.full(n, 0, dtype)
 
     @abstractmethod
-    def asarray(self, values: Any, dtype: Any = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
         """`values` as a contiguous array of this space; copies only where it must."""
 
     def with_room(self, values: np.ndarray, room: int) -> Array:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from portpart.backends.programs.steps import (
     SUM,
     AllReduce,
     AllToAll,
+    AnySlot,
     Branch,
     Communication,
     Declared,
@@ -40,6 +41,9 @@ from portpart.backends.programs.steps import (
     all_steps,
     slots_of,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 TEAM_WIDTHS = (1, 8, 32, 256)
 
@@ -75,11 +79,11 @@ class Program:
         self.statics: dict[str, Any] = {}
         self._open = self.steps
 
-    def array(self, name: str, dtype: Any) -> Slot:
+    def array(self, name: str, dtype: DTypeLike | None) -> Slot:
         """Declare an array slot; ``dtype`` None declares it absent."""
         return self._slot(Slot(name, None if dtype is None else np.dtype(dtype), True))
 
-    def scalar(self, name: str, dtype: Any = np.int64) -> Slot:
+    def scalar(self, name: str, dtype: DTypeLike = np.int64) -> Slot:
         """Declare a scalar slot, bound to a number at each run."""
         return self._slot(Slot(name, np.dtype(dtype), False))
 
@@ -243,7 +247,7 @@ class Program:
             if isinstance(step, Launch)
         ]
 
-    def all_reduce(self, words: Slot | Words, first: int, count: Element | int,
+    def all_reduce(self, words: AnySlot | Words, first: int, count: Element | int,
                    op: str = SUM) -> None:
         """Record that ``count`` int64 words of an array become their sum over all ranks.
 
@@ -259,6 +263,7 @@ class Program:
             ``"sum"``, ``"min"`` or ``"max"``.
         """
         slot = words.array if isinstance(words, Words) else words
+        assert isinstance(slot, Slot)
         if op not in OPERATIONS:
             raise ValueError(f"program {self.name!r}: op must be one of {OPERATIONS}, not {op!r}")
         if self._exchanged(slot).dtype != np.int64:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portpart.backends.language.arrays import Array
 from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.records import Record
 
@@ -38,9 +39,9 @@ class Declared(NamedTuple):
     zeros: bool = False
     outlives: bool = False
 
-    def dtype_for(self, sizes: Any) -> np.dtype[Any]:
+    def dtype_for(self, sizes: Any) -> np.dtype:
         """Its type in a problem of these sizes."""
-        found: np.dtype[Any] = self.kind(sizes) if type(self.kind) is FunctionType else self.kind
+        found: np.dtype = self.kind(sizes) if type(self.kind) is FunctionType else self.kind
         return found
 
     def num_bytes(self, sizes: Any) -> int:
@@ -88,6 +89,10 @@ class Slot:
 
     def __getitem__(self, index: int) -> Element:
         return Element(self, index)
+
+
+AnySlot = Slot | Array
+"""An array of a record: while a program is recorded, records hold slots in place of arrays."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pymetis import CSRAdjacency, GraphPartition, GType, MeshPartition, Options, PType
@@ -23,6 +23,9 @@ from portpart.graphs import Mesh
 from portpart.inputs import as_graph, as_mesh
 from portpart.options import MAX_BLOCKS, checked_integer, shown
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 # ``part_graph`` of PyMETIS ---------------------------------------------------------------------
 
 
@@ -31,8 +34,8 @@ Adjacency = Sequence[Sequence[int]] | Mapping[int, Sequence[int]] | CSRAdjacency
 def part_graph(
     nparts: int,
     adjacency: Adjacency | None = None,
-    xadj: Any = None,
-    adjncy: Any = None,
+    xadj: ArrayLike | None = None,
+    adjncy: ArrayLike | None = None,
     *,
     vweights: Any = None,
     eweights: Any = None,
@@ -115,7 +118,8 @@ def part_graph(
     return GraphPartition(int(result.cut), part_as_there(result.part, nparts))
 
 
-def _compressed(adjacency: Adjacency | None, xadj: Any, adjncy: Any) -> tuple[Any, Any]:
+def _compressed(adjacency: Adjacency | None, xadj: ArrayLike | None,
+                adjncy: ArrayLike | None) -> tuple[Any, Any]:
     """Return the graph as (offsets, targets)."""
     if adjacency is None:
         if xadj is None or adjncy is None:
@@ -146,7 +150,7 @@ def _compressed_rows(adjacency: Any) -> tuple[list[int], list[Any]]:
     return offsets, targets
 
 
-def _integers(values: Any) -> Any:
+def _integers(values: ArrayLike) -> Any:
     """Return lists as an array, an empty one of int64; fractions are refused later, not cut."""
     if isinstance(values, (list, tuple)) and not len(values):
         return np.empty(0, np.int64)

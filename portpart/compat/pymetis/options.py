@@ -6,7 +6,7 @@ import math
 import warnings
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pymetis import ObjType, Options, zero_copy_dtype
 
@@ -14,6 +14,9 @@ from portpart.api import MAX_SEED
 from portpart.errors import InputError
 from portpart.graphs import Graph, host_array
 from portpart.metrics import components_per_block
+
+if TYPE_CHECKING:
+    from portpart.graphs import Blocks
 
 UNSET = -1
 
@@ -133,7 +136,7 @@ def _reason(values: Any) -> str | None:
 # Results in the form of PyMETIS ----------------------------------------------------------------
 
 
-def part_as_there(part: Any, nparts: int) -> Any:
+def part_as_there(part: Blocks, nparts: int) -> Any:
     """Blocks as an array of METIS's integers, or as a list if there is one block only."""
     blocks = host_array(part).astype(zero_copy_dtype(), copy=False)
     if nparts == 1:
@@ -141,7 +144,7 @@ def part_as_there(part: Any, nparts: int) -> Any:
     return array("q" if blocks.itemsize == 8 else "i", blocks.tobytes())
 
 
-def refuse_pieces(graph: Graph, part: Any, nparts: int) -> None:
+def refuse_pieces(graph: Graph, part: Blocks, nparts: int) -> None:
     """Raise unless the vertices of every block are connected."""
     pieces = components_per_block(graph, part, nparts)
     if (pieces > 1).any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from portpart.formats.text.fractions import fractions_at, refuse_number
 from portpart.formats.text.rules import Columns, ReadingRules
 from portpart.formats.text.tokens import LineSyntax, read_table
 from portpart.graphs import LOW_HALF, MAX_INT32, Graph, edges_graph, tails
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 BY_PLACE = Columns((0, 1), 2)
 """Columns of formats that have no titles."""
@@ -93,7 +96,7 @@ def _refuse_row(source: Source, syntax: LineSyntax, position: int, width: int) -
 
 
 def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: ReadingRules,
-                  names: Sequence[Any] | None = None) -> Graph:
+                  names: Sequence[Hashable] | None = None) -> Graph:
     """The undirected graph of rows whose vertices are numbered first ... first + n - 1.
 
     The ends are used up: they are renumbered in place.  `names` are what messages call vertices.
@@ -115,7 +118,7 @@ def graph_of_rows(source: Source, rows: EdgeRows, n: int, first: int, rules: Rea
 
 
 def _refuse_edge(source: Source, rows: EdgeRows, problem: InputError,
-                 names: Sequence[Any]) -> NoReturn:
+                 names: Sequence[Hashable]) -> NoReturn:
     """Raise with the line of what is wrong, and the names of vertices as in the file."""
     if problem.entry is not None and rows.weights is not None:
         row = problem.entry % rows.count

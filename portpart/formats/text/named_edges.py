@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.formats.text.named_rows import INTEGER, NUMBER
 from portpart.graphs import ENDS, WEIGHTS
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 PLAIN = re.compile(r'[^\s,;"#%][^\s,;"]*')
 """A name that needs no quotes, whatever parts the words of a line."""
@@ -48,7 +51,7 @@ def why_unwritable(names: Sequence[Any]) -> str | None:
     return None
 
 
-def are_integers(names: Sequence[Any]) -> bool:
+def are_integers(names: Sequence[Hashable]) -> bool:
     """Whether all names are integers that an edge list holds as numbers."""
     return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool)
                and 0 <= name <= LARGEST for name in names)
@@ -92,7 +95,7 @@ def as_they_occur(n: int, ends: Ends,
     return (small[order], large[order]), None if weights is None else weights[order]
 
 
-def named_lines(names: Sequence[Any], ends: Ends,
+def named_lines(names: Sequence[Hashable], ends: Ends,
                 weights: np.ndarray | None) -> Iterator[bytes]:
     """Lines of edges by the names of their ends, below titles; quoted where a name needs it."""
     plain = _are_plain(list(map(str, names)))

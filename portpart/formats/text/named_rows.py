@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -79,7 +78,7 @@ class _NamedWords:
         return all(INTEGER.fullmatch(word) for side in (self.first, self.second) for word in side)
 
 
-def read_named_rows(source: Source, rules: ReadingRules, asked: Any,
+def read_named_rows(source: Source, rules: ReadingRules, asked: str | None,
                     header: bool | None) -> NamedRows:
     """The edges of a text.
 

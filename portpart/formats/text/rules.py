@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.errors import InputError
 from portpart.formats.text.files import Source
 from portpart.graphs import ABS, ENDS, IGNORE, KEEP, ROUND, WEIGHTS, checked_mode, directions_of
 from portpart.options import listed, shown
+
+if TYPE_CHECKING:
+    pass
 
 # What becomes of directions and of weights while a file is read --------------------------------
 
@@ -59,7 +62,8 @@ STRICT = ReadingRules()
 """What holds unless something is said."""
 
 
-def rules_of(symmetrize: Any = None, weights: Any = None, weight_scale: Any = None) -> ReadingRules:
+def rules_of(symmetrize: bool | str | None = None, weights: bool | str | None = None,
+             weight_scale: float | None = None) -> ReadingRules:
     """The rules that options ask for, checked."""
     if symmetrize is not None:
         directions_of(symmetrize)
@@ -93,7 +97,7 @@ class Columns:
         return (*self.ends, self.weight) if weighted and self.weight is not None else self.ends
 
 
-def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, asked: Any,
+def columns_of(source: Source, line: int, titles: tuple[str, ...], width: int, asked: str | None,
                without_weights: bool) -> Columns:
     """The columns of a table.
 

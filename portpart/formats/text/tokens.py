@@ -142,15 +142,14 @@ class _Passes:
         self._text = Text(np.frombuffer(data, np.uint8), begin, self.size,
                           _padded(syntax.comments, 3), _padded(syntax.words, 2), syntax.keep_blank)
         self._columns = ColumnSlots(width, slots, is_located)
-        self._counts = ChunkCounts(space.zeros(self.items + 1, np.int64),
-                                   space.zeros(self.items + 1, np.int64),
-                                   space.full(2, self.size, np.int64))
+        self._lines, self._numbers = (np.zeros(self.items + 1, np.int64) for _ in range(2))
+        self._counts = ChunkCounts(self._lines, self._numbers, space.full(2, self.size, np.int64))
         self.nothing = space.empty(1, np.int64)
 
     def count(self) -> tuple[int, int]:
         """Numbers of lines and words."""
         self.run(False, self.nothing, self.nothing, 0)
-        return _scan_in_place(self._counts.lines), _scan_in_place(self._counts.numbers)
+        return _scan_in_place(self._lines), _scan_in_place(self._numbers)
 
     def run(self, fill: bool, values: np.ndarray, starts: np.ndarray, num_lines: int) -> None:
         """One pass."""
@@ -205,7 +204,7 @@ def rendered_rows(values: np.ndarray, starts: np.ndarray, word: str = "") -> np.
     space = backends.space("cpu")
     rows = len(starts) - 1
     letter = ord(word) if word else 0
-    ends = space.zeros(rows + 1, np.int64)
+    ends = np.zeros(rows + 1, np.int64)
     space.parallel_for(rows, measure_row, values, starts, letter, ends)
     np.cumsum(ends, out=ends)
     text = space.empty(int(ends[-1]), np.uint8)

@@ -247,7 +247,8 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
         offsets = converted(space, offsets, np.int32)
     sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
             sum_of(space, part.weights)]
-    reported, kinds, ids = [masses], [np.int32 if vertex_weight <= MAX_INT32 else np.int64], names
+    reported, ids = [masses], names
+    kinds = [np.dtype(np.int32 if vertex_weight <= MAX_INT32 else np.int64)]
     if part.global_ids is not None:
         ids = space.empty(len(names), names.dtype)
         ids[:own] = part.global_ids

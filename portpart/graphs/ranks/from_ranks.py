@@ -24,16 +24,19 @@ from portpart.graphs.ranks.rank_graph import RankGraph, calls_on, space_of_rank
 from portpart.graphs.ranks.reverse_arcs import check_reverse_arcs
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from portpart.backends.communication import Communicator
     from portpart.backends.programs import Array, ExecutionSpace
-    from portpart.graphs import Rows
+    from portpart.graphs import Numbers, Rows
     from portpart.graphs.ranks.rank_rows import DistributedGraph
 
 RowsOfRank = Callable[["Communicator", "ExecutionSpace"], "Rows"]
 
 
-def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_weights: Any = None,
-                      *, comm: Any, device: str = "auto") -> RankGraph:
+def distributed_graph(offsets: ArrayLike, targets: ArrayLike, weights: ArrayLike | None = None,
+                      vertex_weights: Numbers | None = None, *, comm: Any,
+                      device: str = "auto") -> RankGraph:
     """Make a graph from the rows of all ranks of a communicator.
 
     All ranks call it.  The vertices of rank 0 come first, then those of rank 1, and so on.  A rank
@@ -113,8 +116,8 @@ def distributed_graph(offsets: Any, targets: Any, weights: Any = None, vertex_we
     return graph.give_tensors() if is_tensor(targets) else graph
 
 
-def rows_of_arrays(offsets: Any, targets: Any, weights: Any = None,
-                   vertex_weights: Any = None) -> RowsOfRank:
+def rows_of_arrays(offsets: ArrayLike, targets: ArrayLike, weights: Numbers | None = None,
+                   vertex_weights: Numbers | None = None) -> RowsOfRank:
     """What makes rows of the arrays of a rank: `distributed_graph` says what they are."""
     def rows(comm: Communicator, space: ExecutionSpace) -> Rows:
         arrays = planned(comm, lambda: _arrays(space, offsets, targets, weights, vertex_weights))
@@ -156,8 +159,8 @@ def graph_of_ranks(calls: Calls, rows: RowsOfRank, device: Any = "auto",
     return graph
 
 
-def _arrays(space: ExecutionSpace, offsets: Any, targets: Any, weights: Any,
-            vertex_weights: Any) -> tuple[Any, Any, Any, Any]:
+def _arrays(space: ExecutionSpace, offsets: ArrayLike | None, targets: ArrayLike | None,
+            weights: Numbers | None, vertex_weights: Numbers | None) -> tuple[Any, Any, Any, Any]:
     """The arrays of a rank as the library has them, of lengths that fit."""
     starts = index_array(space, offsets, "offsets").astype(np.int64, copy=False)
     heads = index_array(space, targets, "targets")

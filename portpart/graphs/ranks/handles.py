@@ -91,7 +91,7 @@ class Handles:
         self.names: Array = self._longer(graph.names, self.capacity)
         self._moved_ids: Array | None = None
         if graph.are_moved:
-            self._moved_ids = self._longer(graph.local.global_ids, self.capacity)
+            self._moved_ids = self._longer(graph.global_ids, self.capacity)
         self._ghosts = name_index(self.space, graph.ghost_names, graph.totals.num_vertices)
         self._list_remote()
 

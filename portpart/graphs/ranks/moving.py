@@ -6,7 +6,7 @@ A vertex keeps its global id, and gets a new name.  Values of vertices find the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,14 +69,14 @@ class Moved:
         comm, space = self.graph.comm, self.graph.space
         sent = planned(comm, lambda: gather(space, values, self.order))
         (there,), _ = ship(comm, space, [sent], self.left)
-        return planned(comm, lambda: put_to(space, self.places, cast(Array, there)))
+        return planned(comm, lambda: put_to(space, self.places, there))
 
     def brought_back(self, values: Array) -> Array:
         """Values of own vertices, sent back to the ranks that had these.  All ranks call it."""
         comm, space = self.graph.comm, self.graph.space
         sent = planned(comm, lambda: gather(space, values, self.places))
         (back,), _ = ship(comm, space, [sent], self.arrived)
-        return planned(comm, lambda: put_to(space, self.order, cast(Array, back)))
+        return planned(comm, lambda: put_to(space, self.order, back))
 
 
 class _Leaving(NamedTuple):
@@ -123,9 +123,9 @@ def move_vertices(graph: DistributedGraph, groups: Array, first: np.ndarray) -> 
     """
     comm, space = graph.comm, graph.space
     leaving, arrived, counts = held(comm, space, _announced(graph, groups, first))
-    arcs = planned(comm, lambda: _arcs_in_order(graph, leaving))
-    came, _ = ship(comm, space, arcs.columns, arcs.counts)
-    del arcs
+    columns, leave = planned(comm, lambda: _arcs_in_order(graph, leaving))
+    came, _ = ship(comm, space, columns, leave)
+    del columns
     low = int(leaving.first[comm.rank])
     places = space.empty(len(arrived[0]), np.int32)
     space.parallel_for(len(places), place_arrived, arrived[0], low, places)
@@ -154,7 +154,7 @@ def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
     places = space.empty(own, np.int32)
     space.parallel_for(own, name_anew, by_group, order, space.asarray(shifts), names, places)
     counts = np.diff(here[first])
-    columns = [gather(space, each, order) for each in (names, local.global_ids, degrees_of(local))]
+    columns = [gather(space, each, order) for each in (names, graph.global_ids, degrees_of(local))]
     if local.vertex_weights is not None:
         columns.append(gather(space, local.vertex_weights, order))
     received = yield Message([values_for_ghosts(space, graph.halo, [names]),
@@ -165,7 +165,8 @@ def _announced(graph: DistributedGraph, groups: Array, first: np.ndarray
             np.asarray(arrived.counts))
 
 
-def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving) -> Part:
+def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving
+                   ) -> tuple[list[Array | None], np.ndarray]:
     """Heads, by their new names, and weights of the arcs that leave, and how many for each rank."""
     space, local = graph.space, graph.local
     offsets = offsets_from_counts(space, put_to(space, leaving.places, degrees_of(local)))
@@ -177,7 +178,7 @@ def _arcs_in_order(graph: DistributedGraph, leaving: _Leaving) -> Part:
     weights = local.weights
     if weights is not None:
         weights = entries_in_order(space, local.offsets, weights, leaving.places, offsets)
-    return Part([heads, weights], counts)
+    return [heads, weights], counts
 
 
 def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Array],
@@ -188,6 +189,7 @@ def _placed(graph: DistributedGraph, low: int, places: Array, arrived: list[Arra
     before, offsets = (offsets_from_counts(space, each) for each in (arrived[2], degrees))
     heads, heavy = (None if each is None else entries_in_order(space, before, each, places, offsets)
                     for each in came)
+    assert heads is not None
     return Rows(low, graph.totals.num_vertices, offsets, heads, heavy,
                 masses[0] if masses else None, space), ids
 

@@ -75,7 +75,13 @@ class DistributedGraph:
     @property
     def names(self) -> Array:
         """The names of own vertices and of ghosts."""
-        return self.local.global_ids if self.moved_names is None else self.moved_names
+        return self.global_ids if self.moved_names is None else self.moved_names
+
+    @property
+    def global_ids(self) -> Array:
+        """The numbers in the whole graph of own vertices and of ghosts."""
+        assert self.local.global_ids is not None
+        return self.local.global_ids
 
     @property
     def space(self) -> ExecutionSpace:
@@ -166,6 +172,8 @@ class DistributedGraph:
         del rows, arcs
 
         def whole() -> Graph:
+            assert degrees is not None
+            assert targets is not None
             offsets = offsets_from_counts(space, degrees, np.int32 if num_arcs <= MAX_INT32_ARCS
                                           else np.int64)
             found = Graph(offsets, targets, weights, masses, space)
@@ -179,7 +187,8 @@ class DistributedGraph:
             values, self._moved_ids()]))
         (result, ids), _ = ship(self.comm, self.space, columns,
                                 self.comm.size * [self.local.num_vertices])
-        return cast(Array, result) if ids is None else planned(
+        assert result is not None
+        return result if ids is None else planned(
             self.comm, lambda: put_to(self.space, ids, result))
 
     def _moved_ids(self) -> Array | None:

@@ -60,7 +60,7 @@ def _refuse_pair(graph: DistributedGraph, rank: int, other: int) -> None:
 def _arcs_to(graph: DistributedGraph, other: int) -> np.ndarray:
     """Tails, heads and weights of the arcs from own vertices to those of a rank, in rows."""
     local, to_host = graph.local, graph.space.to_host
-    ids = to_host(local.global_ids).astype(np.int64)
+    ids = to_host(graph.global_ids).astype(np.int64)
     tails = np.repeat(ids[: local.num_vertices], np.diff(to_host(local.offsets)))
     heads = ids[to_host(local.targets)]
     weights = (np.ones(local.num_arcs, np.int64) if local.weights is None

@@ -22,10 +22,9 @@ from portpart.algorithms.mapping.mappers import PartitionedConfig
 from portpart.algorithms.mapping.multisection import ULTRA, MultisectionConfig
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.recipes import gkway, gpmetis, portpart as portpart_recipe
-from portpart.algorithms.recipes.gkway import GkwayConfig
+from portpart.algorithms.recipes.gkway import GkwayConfig, IgkwayConfig
 from portpart.algorithms.recipes.gpmetis import GpmetisConfig
 from portpart.algorithms.recipes.hyperg import HypergConfig
-from portpart.algorithms.recipes.igkway import IgkwayConfig
 from portpart.algorithms.recipes.jet import PRESETS, JetConfig
 from portpart.algorithms.recipes.partitioners import lookup
 from portpart.algorithms.recipes.portpart import STRONG, PortpartConfig

@@ -12,7 +12,7 @@ import pytest
 
 from portpart.backends.cuda.modules import Modules
 from portpart.backends.cuda.nvrtc import do_without_folder
-from portpart.base import cache_folder, cache_folder as owners
+from portpart.base import cache_folder
 from tests.backends.cpu.test_cpu_cache import USES, only_warning
 
 STRANGER = 12345
@@ -45,7 +45,7 @@ def give_away(monkeypatch):
         if os.geteuid() == 0:
             os.chown(path, STRANGER, -1, follow_symlinks=False)
         else:
-            monkeypatch.setattr(owners, "own_id", lambda: STRANGER)
+            monkeypatch.setattr(cache_folder, "own_id", lambda: STRANGER)
 
     return give
 
@@ -156,7 +156,7 @@ def test_a_folder_that_others_can_write_has_files_that_only_this_user_can(folder
 def test_files_of_root_are_everybodys(folder, monkeypatch, recwarn):
     """As in an image of a container; here root takes itself for somebody else."""
     cache_folder.write("a.kernel", b"code")
-    monkeypatch.setattr(owners, "own_id", lambda: STRANGER)
+    monkeypatch.setattr(cache_folder, "own_id", lambda: STRANGER)
     assert cache_folder.read("a.kernel") == b"code"
     assert not recwarn.list
 

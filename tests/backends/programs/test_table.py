@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portpart.backends.language import Record, Slice, Words, kernel, value_or
+from portpart.backends.language import Record, Slice, Sliced, Words, kernel, value_or
 from portpart.backends.programs import arguments as packing
 from portpart.backends.programs.arguments import MAX_LAYOUTS
 from portpart.backends.programs.program import Program
@@ -25,7 +25,7 @@ def nothing(i, a, b, c, d):
     """Do nothing."""
 
 
-class Pairs(Record):
+class Pairs(Sliced, Record):
     """Arrays that may be slices of one."""
 
     keys: Any
@@ -33,7 +33,7 @@ class Pairs(Record):
     weights: Any
 
 
-class Counts(Words):
+class Counts(Sliced, Words):
     """Words that may be a slice."""
 
     found: int

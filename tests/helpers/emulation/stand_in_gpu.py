@@ -119,6 +119,10 @@ class Pointer:
     def __init__(self, memory: np.ndarray, device: int) -> None:
         self.ptr, self.device_id = memory.ctypes.data, device
 
+    @property
+    def device(self) -> Device:
+        return Device(self.device_id)
+
     def copy_from_host_async(self, place: int, size: int, stream: Stream) -> None:
         require_current(self.device_id)
         in_turn()

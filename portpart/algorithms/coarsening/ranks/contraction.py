@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from portpart.algorithms.coarsening.ranks.merging import ArrivedRows, ClusterRows, merged, rows_of
@@ -17,7 +15,7 @@ from portpart.primitives import Message, Part, Talk, gather, lower_bound, positi
 
 
 def contract_ranks(graph: DistributedGraph, clusters: RankClusters,
-                   weight_type: np.dtype[Any]) -> Talk[DistributedGraph]:
+                   weight_type: np.dtype) -> Talk[DistributedGraph]:
     """Quotient of a graph: weights of parallel arcs add up, arcs inside a cluster vanish.
 
     The owner of a leader owns the cluster.
@@ -55,7 +53,7 @@ def contract_ranks(graph: DistributedGraph, clusters: RankClusters,
 
 
 def _shipped(space: ExecutionSpace, made: ClusterRows, low: int, own: int,
-             clusters: RankClusters, mass_kind: np.dtype[Any]) -> list[Part]:
+             clusters: RankClusters, mass_kind: np.dtype) -> list[Part]:
     """The rows of clusters that other ranks own, and their arcs."""
     foreign, size, count = clusters.foreign, len(clusters.first) - 1, len(clusters.foreign)
     has_members, degrees = space.empty(count, np.int8), space.empty(count, np.int32)

@@ -7,8 +7,6 @@ vertex.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from portpart.algorithms.coarsening import (
@@ -56,7 +54,7 @@ class Leftovers(WorkRecord):
     ids: Array = work(np.int64, int)
     weights: Array = work(np.int64, int)
     names: Array = work(np.int64, int)
-    labels: Array = None
+    labels: Array = kl.absent()
 
 
 class Dealt(WorkRecord):
@@ -81,8 +79,8 @@ class Dealt(WorkRecord):
     weights: Array = work(np.int64, int, zeros=True)
     granted: Array = work(np.int64, int, zeros=True)
     leaders: Array = work(np.int64, int)
-    names: Any = None
-    labels: Array = None
+    names: Array = kl.absent()
+    labels: Array = kl.absent()
 
     length: int = kl.word()
 

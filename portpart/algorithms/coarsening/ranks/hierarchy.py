@@ -108,7 +108,7 @@ def coarsen_ranks(graph: DistributedGraph, coarsest: int, limit: int,
         return once(graph.comm, fine.space,
                     lambda: cluster(fine.space, fine, max_weight(fine), seed, options, label))
 
-    def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype[Any]) -> AnyPart:
+    def contraction(fine: AnyPart, clusters: Any, weight_type: np.dtype) -> AnyPart:
         if not isinstance(fine, DistributedGraph):
             return once(graph.comm, fine.space, lambda: BY_HASHING(fine, clusters, weight_type))
         if fold.takes(clusters.graph):
@@ -127,13 +127,13 @@ def fold_coarsest(levels: list[Level[Any]]) -> None:
     coarsest = levels[-1].graph
     if isinstance(coarsest, DistributedGraph):
         if len(levels) > 1:
-            levels[-2].cluster = ids_of(coarsest, levels[-2].cluster)
+            levels[-2].cluster = ids_of(coarsest, levels[-2].taken())
         levels[-1].graph = coarsest.gather()
 
 
 def ids_of(graph: DistributedGraph, names: Array) -> Array:
     """The numbers in the whole graph of vertices, by their names.  All ranks call it."""
-    return _fetched(graph, names, graph.local.global_ids) if graph.are_moved else names
+    return _fetched(graph, names, graph.global_ids) if graph.are_moved else names
 
 
 @dataclass(eq=False)
@@ -145,7 +145,7 @@ class _Coarsened:
 
 
 def _coarsened(graph: DistributedGraph, max_weight: int, seed: int, options: ClusteringOptions,
-               label: Array | None, weight_type: np.dtype[Any]) -> Talk[_Coarsened]:
+               label: Array | None, weight_type: np.dtype) -> Talk[_Coarsened]:
     clusters = yield from cluster_ranks(graph, max_weight, seed, options, label)
     coarse = yield from contract_ranks(graph, clusters, weight_type)
     return _Coarsened(clusters.cluster, coarse)

@@ -5,8 +5,6 @@ These and the rows that have arrived are contracted once more, and replace the o
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from portpart.algorithms.coarsening import Clusters, rows_of_clusters
@@ -80,7 +78,7 @@ class HeadNumbers(Record):
     shift: int = kl.word()
 
 
-def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype[Any]) -> ClusterRows:
+def rows_of(graph: Graph, members: Array, count: int, weight_type: np.dtype) -> ClusterRows:
     """The rows of this many clusters."""
     clusters = Clusters(count, members, graph.space.full(1, count, np.int64))
     return ClusterRows(*rows_of_clusters(graph, clusters, weight_type).arrays())

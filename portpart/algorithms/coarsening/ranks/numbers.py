@@ -109,7 +109,7 @@ def _ids_of(state: State, leads: Array) -> Talk[Array | None]:
     space, graph = state.space, state.graph
     if not graph.are_moved:
         return None
-    ids = gather(space, graph.local.global_ids, positions_of(space, leads))
+    ids = gather(space, graph.global_ids, positions_of(space, leads))
     return (yield from places_among_ranks(graph.comm, space, ids, graph.totals.num_vertices))
 
 

@@ -62,12 +62,12 @@ class State:
         longest = graph.local.max_degree
         self.sizes: FineSizes = sizes_of(graph.local)._replace(max_degree=longest)
         capacity = self.handles.capacity
-        lengths: dict[str, tuple[int, Any]] = {
+        lengths: dict[str, tuple[int, type]] = {
             "cluster": (self.local, np.int32), "proposal": (own, np.int32),
             "moves": (own, np.int8), "join_requests": (own, np.int8), "requested": (own, np.int64),
             "granted": (own, np.int64), "cluster_weight": (capacity, np.int64),
             "others": (capacity, np.int32)}
-        made = {name: space.empty(*each) for name, each in lengths.items()}
+        made: dict[str, Any] = {name: space.empty(*each) for name, each in lengths.items()}
         labels = None if label is None else space.empty(capacity, np.int32)
         if labels is not None:
             labels[:own] = label

@@ -11,7 +11,7 @@ from portpart.algorithms.objectives import (
     Rules,
     Tables,
 )
-from portpart.algorithms.refinement import DIRTY, ByDegree, Figures, More, Piece, Recording
+from portpart.algorithms.refinement import DIRTY, ByDegree, Figures, Piece, Recording
 from portpart.algorithms.refinement.blocks import Blocks, has_moved
 from portpart.algorithms.refinement.gains.candidate import BlockSearch, best_candidate
 from portpart.algorithms.refinement.gains.state import (
@@ -29,7 +29,7 @@ from portpart.algorithms.refinement.incumbent import Incumbent, reset_saved, set
 from portpart.algorithms.refinement.moves import Moves, reset_move
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Scope
+from portpart.backends.language.records import Nothing, Record, Scope
 from portpart.backends.programs import Element
 from portpart.graphs import Csr, degree_of
 
@@ -117,7 +117,7 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
 @kl.device
 def refresh_gain(v, graph: Csr, state: Propagating, connections: ConnectivityTable, tables: Tables,
                  found: BestTarget,
-                 more: More, search: BlockSearch):
+                 more: Record, search: BlockSearch):
     """Bring the best target of v up to date.  All lanes of a team together.
 
     Nothing is known of an interior vertex in its previous block that is not on the list.
@@ -163,7 +163,7 @@ class GainSteps(Piece):
             if max_degree >= 0:
                 program.launch(level.dirty, kernels.low_degree(widths.counter, max_degree),
                                team=team,
-                               one_lane=one_lane, more=More())
+                               one_lane=one_lane, more=Nothing())
         launch_high_degree(this, level.dirty_groups, kernels)
         if not widths.summed:
             launch_hubs(this, level.hubs, kernels)
@@ -175,7 +175,7 @@ class GainSteps(Piece):
 
 
 def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: ByDegree,
-                     more: More | None = None) -> None:
+                     more: Record | None = None) -> None:
     """Launch the kernels for vertices with few and with many neighbours, and for hubs.
 
     Of the kernels for kinds of vertices that the graph has not, none.  They get `more`.
@@ -185,25 +185,25 @@ def launch_by_degree(this: Recording, count: Element, hubs: Element, kernels: By
         if widths.max_low_degree >= 0:
             this.program.launch(count, kernels.low_degree(widths.counter, widths.max_low_degree),
                                 team=widths.team,
-                                one_lane=0, more=more or More())
+                                one_lane=0, more=more or Nothing())
         launch_high_degree(this, count, kernels, more)
         launch_hubs(this, hubs, kernels, more)
 
 
 def launch_high_degree(this: Recording, count: Element, kernels: ByDegree,
-                       more: More | None = None) -> None:
+                       more: Record | None = None) -> None:
     """Launch the kernel for vertices with many neighbours, if there are any."""
     if this.widths.high_degree:
         this.program.launch(count, kernels.high_degree(this.widths.counter),
                             team=this.rules.team_of_high_degree,
-                            more=more or More())
+                            more=more or Nothing())
 
 
 def launch_hubs(this: Recording, hubs: Element, kernels: ByDegree,
-                more: More | None = None) -> None:
+                more: Record | None = None) -> None:
     """Launch the kernel for hubs, if there are any; those with sums are work for fewer lanes."""
     widths = this.widths
     if widths.hubs:
         this.program.launch(hubs, kernels.of_hub(widths.counter, widths.summed),
                             team=COUNTING_TEAM if widths.summed else HUB_TEAM,
-                            more=more or More())
+                            more=more or Nothing())

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.refinement import Figures, More, Recording, RefinementSizes, Run
+from portpart.algorithms.refinement import Figures, Recording, RefinementSizes, Run
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.moves import Moves
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.records import Words
-from portpart.backends.programs import Array, ExecutionSpace, work
+from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
 from portpart.primitives import (
     SortArrays,
     SortSlots,
@@ -27,14 +27,14 @@ class PrefixWords(Words):
     """The totals of a sequence of moves."""
 
     too_heavy: Any  # whether all moves together are too many
-    top_gain: Any
+    top_gain: int
     ordering: Any  # whether they are being sorted,
     by_gain: Any  # and by what: the gain, or the vertex
     kept: Any  # length of the prefix
     made: Any  # moves that are made
 
 
-class MoveSequence(More):
+class MoveSequence(WorkRecord):
     """Legal moves, and a sequence of them that is tried out.
 
     Attributes

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portpart.algorithms.objectives import BestTarget, BlockScore, ConnectivityTable, Rules, Tables
-from portpart.algorithms.refinement import Figures, More
+from portpart.algorithms.refinement import Figures
 from portpart.algorithms.refinement.blocks import Blocks
 from portpart.algorithms.refinement.gains import BlockSearch, best_candidate
 from portpart.algorithms.refinement.moves import Moves, add_move, set_target
@@ -23,6 +23,7 @@ from portpart.algorithms.refinement.rebalancing.rule import Evicting, Rebalancin
 from portpart.algorithms.refinement.rebalancing.state import Rebalancing
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import DeviceFunction
+from portpart.backends.language.records import Record
 from portpart.backends.language.statics import Static
 from portpart.graphs import Csr, global_id
 
@@ -52,7 +53,7 @@ class EvictionRating(Static):
 
 @kl.device
 def rate(v, graph: Csr, state: Evicting, connections: ConnectivityTable, tables: Tables,
-         found: BestTarget, more: More,
+         found: BestTarget, more: Record,
          rating: EvictionRating):
     """Find target and loss of a vertex that may leave, and its bucket.
 
