@@ -74,7 +74,7 @@ def partition(
     fixed : array_like of int, shape (n,), or dict, optional
         Fixed block of each vertex, -1 for free vertices.  The keys of a dict, or the index of a
         Series, are names of vertices (nodes of NetworkX, text of a frame), or numbers if vertices
-        have no names.  On several MPI ranks, each rank gives the blocks of its own vertices, also
+        have no names.  On several MPI ranks, each rank gives the blocks of its vertices, also
         for `initial`.
     initial : array_like of int, shape (n,), dict, PartitionResult or Session, optional
         Initial partition, which is improved.  The result is never worse: the balance is compared
@@ -112,7 +112,7 @@ def partition(
         Number of initial partitions of the coarsest graph.  The best is used.  The default is that
         of the preset.
     time_limit : float, optional
-        Seconds after which no new step begins.  Steps are starts and passes.  Those that have begun
+        Seconds after which no new step begins.  Steps are starts and passes.  Steps that have begun
         are finished, so the call may take longer.  The result depends on the speed of the machine.
     symmetrize : bool, "sum" or "max", default False
         Accept a directed graph.  The value selects how the weights of both directions are
