@@ -13,7 +13,7 @@ from portpart.algorithms.multilevel.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.algorithms.objectives.limits import Balance
-from portpart.api.map_processes import mapped_by
+from portpart.api.mapping_call import mapped_by
 from portpart.backends.cpu.space import CpuSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.hypergraph import Hypergraph

@@ -14,7 +14,7 @@ from .call_options import (
     checked as checked,
 )
 from .compile_ahead import compile_for_cpu as compile_for_cpu, compile_for_gpu as compile_for_gpu
-from .map_processes import map_processes as map_processes
+from .mapping_call import map_processes as map_processes
 from .memory import memory_estimate as memory_estimate
 from .migration import (
     PreviousPartition as PreviousPartition,
@@ -26,7 +26,7 @@ from .objective_specs import (
     checked_sizes as checked_sizes,
     default_objective as default_objective,
 )
-from .partition import partition as partition
+from .partition_call import partition as partition
 from .progress import (
     Report as Report,
     phase_display as phase_display,
@@ -34,7 +34,11 @@ from .progress import (
     with_deferred_interrupts as with_deferred_interrupts,
 )
 from .rank_call import check_options as check_options
-from .repartition import PRICED as PRICED, FactorSearch as FactorSearch, repartition as repartition
+from .repartition_call import (
+    PRICED as PRICED,
+    FactorSearch as FactorSearch,
+    repartition as repartition,
+)
 from .request import (
     Request as Request,
     block_weights_of as block_weights_of,

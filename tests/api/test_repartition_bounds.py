@@ -14,7 +14,7 @@ from portpart.algorithms.multilevel import walk
 from portpart.algorithms.refinement.refiner import Refiner
 from portpart.api import request
 from portpart.api.bounds import bounds_for
-from portpart.api.repartition import MAX_HARD_PASSES
+from portpart.api.repartition_call import MAX_HARD_PASSES
 from portpart.graphs.graph import Graph
 from tests.api.test_repartition import assert_result_is_true, repartitioned
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-import portpart.api.partition
+import portpart.api
 from portpart import errors
 from portpart.api.progress import phase_display
 from portpart.cli import main

@@ -109,7 +109,7 @@ def test_python_does_not_take_what_it_compiled_of_a_file_before(tmp_path, monkey
 @pytest.mark.parametrize(("module", "nearest"), [
     ("algorithms/coarsening/key_matching.py", "tests/algorithms/coarsening/test_key_matching.py"),
     ("algorithms/edits/batch.py", "tests/algorithms/edits/test_edit"),
-    ("api/repartition.py", "tests/api/test_repartition.py"),
+    ("api/repartition_call.py", "tests/api/test_repartition"),
 ])
 def test_nearest_tests_come_first_and_recorded_digests_last(module, nearest, monkeypatch):
     monkeypatch.setattr(mutants, "COPY", ROOT)

@@ -18,7 +18,7 @@ from portpart.algorithms.coarsening.contract_by_sorting import way_for
 from portpart.algorithms.coarsening.contraction import contract
 from portpart.algorithms.coarsening.contraction_program import record_contraction
 from portpart.algorithms.coarsening.options import ClusteringOptions, FineSizes, sizes_of
-from portpart.api.partition import partition
+from portpart.api.partition_call import partition
 from portpart.backends.cuda.requirements import check_program, check_width
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.generators import delaunay

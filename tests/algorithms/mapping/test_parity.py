@@ -15,7 +15,7 @@ from portpart.algorithms.mapping.mappers import mapper_of
 from portpart.algorithms.multilevel.problem import MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
-from portpart.api.map_processes import mapped_by
+from portpart.api.mapping_call import mapped_by
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.graph import Graph
 from portpart.graphs.topology import Topology

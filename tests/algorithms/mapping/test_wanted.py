@@ -20,7 +20,7 @@ from portpart.algorithms.multilevel.problem import Constraints, MappingProblem
 from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.api.bounds import bounds_for
-from portpart.api.map_processes import mapped_by
+from portpart.api.mapping_call import mapped_by
 from portpart.backends.programs.interface import ExecutionSpace
 from portpart.cli import main
 from portpart.errors import InputError

@@ -61,7 +61,7 @@ from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
 from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
 from portpart.api.bounds import bounds_for, start_with_fixed
-from portpart.api.map_processes import mapped_by
+from portpart.api.mapping_call import mapped_by
 from portpart.api.request import _finished
 from portpart.backends.communication import Communicator, Local
 from portpart.backends.language import Kernel
