@@ -2,75 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from portpart.algorithms.coarsening import reduced_nets
 from portpart.algorithms.coarsening.ranks import CPU_FOLD, GPU_FOLD, Fold
-from portpart.algorithms.incremental import room_for, spare_rows
-from portpart.algorithms.recipes import DEFAULT, OF_NETS, find
-from portpart.algorithms.refinement import Journal, RefinementSizes
+from portpart.algorithms.edits import EditableGraph, EditableHypergraph
+from portpart.algorithms.incremental import IncrementalRefiner, PartitionFigures
+from portpart.algorithms.objectives import CUT, Balance, net_objective
+from portpart.algorithms.recipes import (
+    ALGORITHMS,
+    DEFAULT,
+    OF_NETS,
+    HypergraphConfig,
+    entry_of,
+    find,
+)
+from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.algorithms.refinement.ranks import RankTotals
+from portpart.api.call_options import checked
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.errors import InputError
 from portpart.estimate import (
-    NET_MODELS,
-    OF_VERTEX,
-    OF_WORD,
-    LevelSize,
+    GivenSizes,
     MemoryEstimate,
-    MemoryModel,
-    NetLevelSize,
-    SearchLevels,
-    SearchModel,
-    level_size,
-    levels_for,
+    Search,
+    Shrinking,
+    SizingSpace,
+    counted,
     mapping_estimate,
-    net_estimate,
-    net_level_size,
     offset_bytes as offset_bytes_for,
-    size_of,
-    size_of_nets,
+    partition_call,
+    sizes_of,
+    ways_to_shrink,
 )
 from portpart.graphs import (
+    EDGE_WEIGHT,
+    MAX_INT32,
     MAX_TOTAL_WEIGHT,
-    SPARE_ELEMENTS,
-    SPARE_ROWS,
     EitherGraph,
     Graph,
     Hypergraph,
     Topology,
     neighbourhood_hypergraph,
-    with_spare,
 )
 from portpart.options import MAX_BLOCKS, checked_integer, shown
+
+OF_NUMBER, OF_WORD = 4, 8
+"""Bytes of a block, and of a weight."""
 
 # How much memory a rank takes of several that partition a graph together -----------------------
 
 
 OF_OWN, OF_GHOST = 10, 28
-"""Additional bytes of a vertex of the rank, and of a ghost: their ids, and what other ranks know
-and receive of them, as measured by ``python -m bench.rank_memory``.
-"""
+"""Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
+other ranks know of them.  Measured, by ``python -m bench.rank_memory``."""
 
 OF_MOVED, OF_LEFT = 24, 16
-"""Bytes of a moved vertex, in addition to its row, which is stored twice, and of a ghost that the
-rank had before, measured in the same way.
-"""
+"""Bytes of a vertex that has moved, beside its row, which is there twice, and of a ghost that the
+rank had before.  Measured in the same way."""
+
+Call = Callable[[EitherGraph, SizingSpace], None]
 
 
-def rank_estimate(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, ghosts: int,
-                  kind: str = "cpu", moves: bool = False) -> MemoryEstimate:
+def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_blocks: int,
+                  ranks: int, ghosts: int, kind: str = "cpu",
+                  moves: bool = False) -> MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
     Parameters
     ----------
-    levels : sequence of Levels
+    sizes : GivenSizes
         Of the whole graph.
-    search : SearchModel
-    ranks : int
+    ways : sequence of Shrinking
+    call : callable
+        The partition, on a graph in a space.
+    num_blocks, ranks : int
     ghosts : int
         Those of the rank, of the finest level.
     kind : str
@@ -79,18 +89,38 @@ def rank_estimate(levels: Sequence[SearchLevels], search: SearchModel, ranks: in
         Whether vertices move to where they have few ghosts.
     """
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
-    finest = levels[0].walk[0]
-    own, rows = (-(-size // ranks) for size in (finest.num_vertices, finest.own_bytes))
-    extra = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
-    if _is_folded(finest, fold):  # the rows, and the whole graph
-        return search.estimate(levels).plus(extra + rows)
-    share = 0 if moves else ghosts / finest.num_vertices
-    extra += moves * (rows + OF_MOVED * own)
-    divided = [replace(each, walk=[_of_rank(level, ranks, share, fold) for level in each.walk])
-               for each in levels]
-    return search.estimate(divided).plus(
-        extra - search.kept_bytes(0 if moves else ghosts)  # partitions are kept of own vertices
-        + sums_bytes(finest.num_vertices, search.num_blocks, ranks))
+    n, arcs = sizes.counts
+    own, rows = -(-n // ranks), -(-sizes.own_bytes // ranks)
+    beside = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
+    if _is_folded(sizes.counts, fold):  # the rows, and the whole graph
+        return counted(sizes, ways, call).plus(beside + rows)
+    beside += moves * (rows + OF_MOVED * own) + sums_bytes(n, num_blocks, ranks)
+    divided = replace(sizes, counts=(own + (0 if moves else ghosts), -(-arcs // ranks)))
+    of_rank = counted(divided, [_divided(way, ranks) for way in ways], call)
+    coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
+    space, level, between = SizingSpace(ways[0]), sizes.counts, 0
+    while not _is_folded(level, fold):  # the maps between levels, and those that ranks divide
+        between += OF_NUMBER * -(-level[0] // ranks)
+        level = space.coarser(level)[0]
+        if not _is_folded(level, fold):
+            share = tuple(-(-size // ranks) for size in level)
+            between += replace(coarse, counts=share).own_bytes
+    folded = counted(replace(coarse, counts=level), ways, call)
+    # what refines is made for the finest level before there are starts
+    of_finest, of_folded = (
+        refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_room_for(level[0]))
+        for vertices, entries in (divided.counts, level))
+    together = of_rank.graph + between + max(0, of_finest - of_folded)
+    return MemoryEstimate(
+        of_rank.graph, between + folded.graph + folded.hierarchy,
+        max(of_rank.coarsening + folded.graph, together + folded.coarsening),
+        max(of_rank.refinement, together + folded.refinement)).plus(beside)
+
+
+def _divided(way: Shrinking, ranks: int) -> Shrinking:
+    """Levels of which each rank has its share."""
+    walk = [tuple(-(-size // ranks) for size in sizes) for sizes in way.walk]
+    return replace(way, walk=walk, slots={})
 
 
 def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
@@ -99,78 +129,16 @@ def sums_bytes(num_vertices: int, num_blocks: int, ranks: int) -> int:
     return RankTotals.num_bytes(sizes) + OF_WORD * ranks
 
 
-def _is_folded(level: LevelSize, fold: Fold) -> bool:
+def _is_folded(sizes: Sequence[int], fold: Fold) -> bool:
     """Whether every rank has a level as a whole."""
-    return level.num_vertices <= fold.max_vertices and level.num_arcs <= fold.max_arcs
-
-
-def _of_rank(level: LevelSize, ranks: int, ghosts: float, fold: Fold) -> LevelSize:
-    """What a rank has of a level, with this many ghosts for each vertex of all ranks."""
-    if _is_folded(level, fold):
-        return level
-    own = -(-level.num_vertices // ranks)
-    return replace(level, num_vertices=own + int(ghosts * level.num_vertices),
-                   num_arcs=-(-level.num_arcs // ranks),
-                   own_bytes=-(-level.own_bytes // ranks))
-
-
-# How much memory a session takes: what it keeps, in addition to its partitions -----------------
-
-
-OF_ID = np.dtype(np.int32).itemsize + OF_WORD
-"""Bytes of the deletion time of an id, and of its weight."""
-
-PARTS = 2
-"""Partitions that are held while all levels are refined: the one before, and the best."""
-
-
-def with_session(estimate: MemoryEstimate, finest: LevelSize, num_blocks: int,
-                 model: MemoryModel, edge_weights: bool) -> MemoryEstimate:
-    """The estimate of a partition, with what a session has while it makes one.
-
-    Parameters
-    ----------
-    finest : LevelSize
-        The graph that the session begins with.
-    edge_weights : bool
-        Whether that has them.
-    """
-    n = finest.num_vertices
-    levels = int(n / (1 - model.vertices))
-    previous_blocks = (OF_VERTEX + OF_WORD) * levels + PARTS * OF_VERTEX * n
-    again = finest.own_bytes + OF_WORD * n
-    kept = _stored(finest, edge_weights) + _followed(finest, num_blocks, model)
-    return replace(estimate.plus(kept + previous_blocks + again), graph=estimate.graph,
-                   session=kept)
-
-
-def _stored(finest: LevelSize, edge_weights: bool) -> int:
-    """Bytes of rows and of ids, with spare room."""
-    ids, pools, of_entry = with_spare(finest.num_vertices, SPARE_ROWS), 1, OF_VERTEX
-    if isinstance(finest, NetLevelSize):
-        ids, pools = ids + with_spare(finest.num_nets, SPARE_ROWS), 2
-    elif edge_weights:
-        of_entry += finest.weight_bytes
-    of_row = 2 * finest.offset_bytes + OF_VERTEX
-    elements = with_spare(finest.num_arcs, SPARE_ELEMENTS)
-    return (of_row + OF_ID) * ids + pools * of_entry * elements
-
-
-def _followed(finest: LevelSize, num_blocks: int, model: MemoryModel) -> int:
-    """Bytes of what refinement around edits keeps: work arrays, previous blocks, and the state of
-    nets.
-    """
-    roomy = replace(finest, num_vertices=room_for(finest.num_vertices))
-    if isinstance(roomy, NetLevelSize):
-        roomy = replace(roomy, num_nets=with_spare(roomy.num_nets, SPARE_ROWS),
-                        num_arcs=with_spare(roomy.num_arcs, SPARE_ELEMENTS),
-                        large=roomy.large + spare_rows(num_blocks))
-    sizes = RefinementSizes(roomy.num_vertices, roomy.num_arcs, num_blocks)
-    return (model.refining_bytes(roomy, num_blocks) + Journal.num_bytes(sizes)
-            + OF_WORD * roomy.num_vertices)
+    return sizes[0] <= fold.max_vertices and sizes[1] <= fold.max_arcs
 
 
 # How much memory a partition or a mapping will take, before it is made -------------------------
+
+
+PARTS = 2
+"""Partitions that a session holds while all levels are refined: the one before, and the best."""
 
 
 def memory_estimate(
@@ -215,7 +183,7 @@ def memory_estimate(
         the total weight is 2^31 or more.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.  The default is for graphs with skewed degrees: 0.7
-        for ``"portpart"`` and mappings, 0.78 for ``"gkway"``, 0.82 for ``"igkway"``, 0.86 for
+        for ``"portpart"`` and mappings, 0.82 for ``"gkway"``, 0.84 for ``"igkway"``, 0.86 for
         others. Meshes and roads keep 0.33 to 0.5, 0.5 to 0.6 and 0.46 to 0.67.
     like : Graph or Hypergraph, optional
         The graph itself, or a smaller one of the same kind.  It is coarsened on its device, and the
@@ -256,23 +224,23 @@ def memory_estimate(
     >>> import portpart
     >>> estimate = portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5)
     >>> estimate.peak // 2**20
-    186
+    185
     >>> machine = portpart.Topology("4:8:6", "1:10:100")
     >>> portpart.memory_estimate(2**20, 6 * 2**20, machine, arc_shrink=0.5).peak // 2**20
-    241
+    257
     >>> netlist = portpart.generators.netlist(1000)
     >>> portpart.memory_estimate(like=netlist, k=8).graph
     36272
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, session=True).peak // 2**20
-    422
+    434
     >>> portpart.memory_estimate(2**20, 6 * 2**20, 64, arc_shrink=0.5, ranks=4).peak // 2**20
-    84
+    82
     """
     if not (like is None or isinstance(like, (Graph, Hypergraph))):
         raise InputError(f"like is of type {type(like).__name__}; it must be a Graph or "
                          "a Hypergraph, as portpart.as_graph and as_hypergraph make them")
     if not isinstance(k, Topology):
-        k = checked_integer("k", k, 1, MAX_BLOCKS)
+        k = checked("k", k)
     if arc_shrink is not None and not 0 < arc_shrink < 1:
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
     if session and (objective == "volume" or isinstance(k, Topology)):
@@ -286,55 +254,91 @@ def memory_estimate(
         raise InputError(NOT_OF_NETS if of_nets else NOT_OF_GRAPHS)
     if objective == "volume":
         num_nets, num_pins, like = _of_neighbourhoods(num_vertices, num_arcs, like)
-    if isinstance(like, Hypergraph) or num_nets is not None:
-        if isinstance(k, Topology) or isinstance(like, Graph):
-            raise InputError("nets are given with a machine, or with a graph that has none")
-        n, m, p = (_size(name, value, like) for name, value in (
-            ("num_vertices", num_vertices), ("num_nets", num_nets), ("num_pins", num_pins)))
-        weight_bytes = weight_bytes or offset_bytes_for(m)
-        nets = net_level_size(n, m, p, weight_bytes, OF_WORD * vertex_weights,
-                              weight_bytes * (edge_weights or net_weights))
-        estimate = net_estimate(nets, k, algorithm, preset, like, cycles=session)
-        if not session:
-            return estimate
-        if isinstance(like, Hypergraph) and (like.num_vertices, like.num_nets,
-                                             like.num_pins) == (n, m, p):
-            nets = size_of_nets(like)
-        model = NET_MODELS[find(algorithm, preset, OF_NETS)[0].name]
-        return with_session(estimate, nets, k, model, net_weights)
-    n, arcs = (_size(name, value, like) for name, value in (
-        ("num_vertices", num_vertices), ("num_arcs", num_arcs)))
-    if like is not None and (like.num_vertices, like.num_arcs) == (n, arcs):
-        graph = size_of(like)
-    else:
-        weight_bytes = weight_bytes or offset_bytes_for(arcs)  # no arc weighs less than 1
-        graph = level_size(n, arcs, weight_bytes, OF_WORD * vertex_weights,
-                           weight_bytes * edge_weights, offset_bytes)
+        of_nets = True
+    if of_nets and (isinstance(k, Topology) or isinstance(like, Graph)):
+        raise InputError("nets are given with a machine, or with a graph that has none")
+    given = {"num_vertices": num_vertices, **(
+        {"num_nets": num_nets, "num_pins": num_pins} if of_nets else {"num_arcs": num_arcs})}
+    counts = tuple(_size(name, value, like) for name, value in given.items())
+    weight_bytes = weight_bytes or offset_bytes_for(counts[1])  # no arc weighs less than 1
+    sizes = GivenSizes(counts, offset_bytes or offset_bytes_for(counts[-1]), weight_bytes,
+                       OF_WORD * vertex_weights,
+                       weight_bytes * (edge_weights or net_weights))
     if isinstance(k, Topology):
-        return mapping_estimate(graph, k, algorithm, preset, arc_shrink, like)
-    found, config = find(algorithm, preset)
-    search = SearchModel(found.name, config, k)
-    levels = levels_for(graph, search, arc_shrink, like)
+        return mapping_estimate(sizes, k, algorithm, preset, arc_shrink, like)
     if ranks > 1:
-        return _of_ranks(levels, search, ranks, ghosts, device, moves)
-    estimate = search.estimate(levels)
+        return _of_ranks(sizes, k, algorithm, preset, arc_shrink, like, ranks, ghosts, device,
+                         moves)
+    return _of_partition(sizes, k, *find(algorithm, preset, OF_NETS if of_nets else ALGORITHMS),
+                         arc_shrink, like, session)
+
+
+def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Any, k: int) -> int:
+    """Bytes that a session keeps: rows and ids with spare room, and what follows edits."""
+    space = SizingSpace(shrinking)
+    graph = sizes.made(space)
+    own, n = space.live, graph.num_vertices
+    growth = entry_of(config).growth
+    edited: Any = (EditableHypergraph(graph, growth) if isinstance(graph, Hypergraph)
+                   else EditableGraph(graph, growth))
+    edited.num_blocks = k
+    refiner = IncrementalRefiner(
+        edited, space.zeros(n, np.int32), lambda total: Balance(k, total, total // k),
+        net_objective("km1") if isinstance(graph, Hypergraph) else CUT, 0, 1, None, None,
+        entry_of(config).around, PartitionFigures(0, np.ones(k, np.int64)))
+    kept = space.live - own
+    del refiner
+    return kept
+
+
+def _of_partition(sizes: GivenSizes, k: int, algorithm: Any, config: Any,
+                  arc_shrink: float | None, like: EitherGraph | None,
+                  session: bool) -> MemoryEstimate:
+    """The estimate for a partition, or for a session."""
+    given, dropped = sizes, 0
+    if session and hasattr(config, "search"):  # walks improve what there is
+        config = replace(config, search=replace(config.search, cycles=max(
+            1, config.search.cycles)))
+    if like is not None and sizes_of(like).counts == sizes.counts:
+        sizes = given = sizes_of(like)
+        if isinstance(like, Hypergraph) and hasattr(config, "nets"):
+            fewer = reduced_nets(like, config.nets)
+            if fewer is not like:
+                sizes, dropped, like = sizes_of(fewer), given.own_bytes, fewer
+    search = Search(algorithm, config, k, combines=session)
+    ways = ways_to_shrink(search, sizes.counts, arc_shrink, like)
+    estimate = counted(sizes, ways, partition_call(algorithm, config, k)).plus(dropped)
     if not session:
         return estimate
-    weighted = edge_weights or getattr(like, "weights", None) is not None
-    return with_session(estimate, graph, k, search.model, weighted)
+    kept = session_bytes(given, ways[0], config, k)
+    # weights are multiplied by the denominator of a price: sums of them may become wide
+    scaled = (replace(sizes, total=MAX_INT32 // (2 * EDGE_WEIGHT))
+              if isinstance(config, HypergraphConfig) else sizes)
+    again = counted(scaled, ways, partition_call(algorithm, config, k, previous=True))
+    n = sizes.counts[0]
+    # while all levels are refined the graph exists twice
+    most = max(estimate.peak, again.peak + PARTS * OF_NUMBER * n) + given.own_bytes + OF_WORD * n
+    return replace(estimate.plus(kept), graph=estimate.graph, session=kept,
+                   refinement=kept + most)
 
 
-def _of_ranks(levels: Sequence[SearchLevels], search: SearchModel, ranks: int, ghosts: int,
-              device: str, moves: bool) -> MemoryEstimate:
+def _of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: Any,
+              arc_shrink: float | None, like: Any, ranks: int, ghosts: int, device: str,
+              moves: bool) -> MemoryEstimate:
     """The estimate for a rank, if ranks can do so."""
     kind = device.partition(":")[0] if isinstance(device, str) else device
     if kind not in ("cpu", "cuda"):
         raise InputError(f"device is {shown(device)}; it must be 'cpu' or 'cuda'")
 
-    if search.algorithm != DEFAULT:
+    found, config = find(algorithm, preset)
+    if found.name != DEFAULT:
         raise InputError(f"several ranks have the algorithm {DEFAULT!r} alone; without ranks= the "
                          "estimate is that of one process")
-    return rank_estimate(levels, search, ranks, ghosts, kind, moves)
+    if like is not None and sizes_of(like).counts == sizes.counts:
+        sizes = sizes_of(like)
+    ways = ways_to_shrink(Search(found, config, k), sizes.counts, arc_shrink, like)
+    return rank_estimate(sizes, ways, partition_call(found, config, k), k, ranks, ghosts, kind,
+                         moves)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

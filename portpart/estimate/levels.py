@@ -1,203 +1,185 @@
-"""How large the levels of a search are: by shares that surely suffice, or as those of a graph."""
+"""How levels shrink: by shares that surely suffice, or as those of a graph, which is coarsened."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from portpart.algorithms.coarsening import ANY_DEGREE, Level, end_for, slots_for
-from portpart.algorithms.multilevel import Problem, Trace, levels_below, levels_of
-from portpart.algorithms.objectives import Balance
-from portpart.algorithms.recipes import ALGORITHMS, find
+from portpart.algorithms.coarsening import Level, NetOptions, NetProposals, end_for, slots_for
+from portpart.algorithms.multilevel import (
+    Problem,
+    SearchOptions,
+    Trace,
+    levels_below,
+    levels_of,
+    overlay,
+)
+from portpart.algorithms.objectives import CUT, Balance, net_objective, pin_state
+from portpart.algorithms.recipes import ALGORITHMS, OF_NETS, find
 from portpart.backends.programs import Array
-from portpart.estimate.model import MODELS, LevelSize, level_size
-from portpart.estimate.search import MIN_SECTIONS, SearchLevels, SearchModel
-from portpart.graphs import Graph
+from portpart.estimate.space import Shrinking
+from portpart.graphs import EitherGraph, Graph, Hypergraph, num_pairs, plain_graph
 from portpart.metrics import block_weight_limit
 
+SHARES = {"portpart": (0.4, 0.7), "jet": (0.62, 0.86), "gkway": (0.5, 0.82),
+          "igkway": (0.5, 0.84), "gpmetis": (0.62, 0.86)}
+"""Shares of vertices and arcs that levels keep: so large that the sums over all levels are above
+those that were measured."""
 
-class LevelCounts(NamedTuple):
-    """Numbers of vertices and of arcs, most arcs of a vertex, and arcs of long rows if counted."""
-
-    vertices: int
-    arcs: int
-    max_degree: int = ANY_DEGREE
-    long_arcs: int | None = None
-
-
-NEAR_END = 3 / 4
-"""From this share of the vertices at which coarsening ends on starts of other seeds may have more
-levels."""
+SHARES_OF_NETS = {"portpart": (0.4, 0.72, 0.65), "hyperg": (0.5, 0.75, 0.7),
+                  "ihyperg": (0.5, 0.75, 0.7)}
+"""The same of vertices, nets and pins; the sums are above those of 33 real hypergraphs."""
 
 OTHER_SEED = 10**6
-"""The clusters that a partition was made of would fit into its blocks."""
-
-ABOVE_END = 5 / 4
-"""Coarsening for starts ends at no more than this many times the vertices that it is to end at, and
-that of a larger graph at no more than this many times those of a smaller one of its kind."""
 
 
-def levels_for(finest: LevelSize, search: SearchModel, arc_shrink: float | None,
-               like: Graph | None) -> list[SearchLevels]:
-    """The levels that a search has on a graph; those of walks with labels may be others.
+class Search(NamedTuple):
+    """A search among partitions by a partitioner.
+
+    Attributes
+    ----------
+    algorithm : Algorithm
+    config
+        Of its class.
+    num_blocks : int
+    sections : int
+        Sections that a level of multisection divides; all walks keep to them.
+    combines : bool
+        Whether starts grow where two partitions agree, too, as in sessions.
+    """
+
+    algorithm: Any
+    config: Any
+    num_blocks: int
+    sections: int = 0
+    combines: bool = False
+
+    @property
+    def num_labels(self) -> int:
+        """Labels that walks keep to, of sections or of a partition that is improved; else 0."""
+        is_one_walk = getattr(self.config, "search", SearchOptions()).is_one_walk
+        return self.sections if self.sections or is_one_walk else self.num_blocks
+
+    def reduced(self, share: float) -> Search:
+        """The same for a graph that is smaller by so much, with blocks of as many vertices."""
+        options, k = self.config.coarsening, self.num_blocks
+        dense = options.coarsest_dense_vertices(k)
+        end = max(1, int(share * options.coarsest_vertices(k)))
+        few, sections = (max(min(count, 2), round(share * count)) for count in (k, self.sections))
+        options = replace(
+            options, coarsest_per_block=0, min_coarsest=end, max_coarsest=end,
+            dense_per_block=None if dense is None else max(1, int(share * dense) // few))
+        return self._replace(config=replace(self.config, coarsening=options), num_blocks=few,
+                             sections=sections)
+
+
+def ways_to_shrink(search: Search, sizes: tuple[int, ...], arc_shrink: float | None = None,
+                   like: EitherGraph | None = None) -> list[Shrinking]:
+    """The ways in which the levels of a search may shrink.
 
     Parameters
     ----------
+    sizes : tuple of int
+        Of the graph or hypergraph that is asked about.
     arc_shrink : float, optional
         Share of the arcs that a level keeps.
-    like : Graph, optional
+    like : Graph or Hypergraph, optional
         Levels shrink as this one's do.
     """
-    if like is None or search.num_blocks == 1:
-        return [_by_shares(finest, search, arc_shrink)]
-    if like.num_vertices >= finest.num_vertices:
-        return [_levels(finest, search, list(_scaled(finest, walk)), start)
-                for walk, start in _measured(like, search)]
-    reduced = search.reduced(like.num_vertices / finest.num_vertices)
-    return [_enlarged(finest, search, walk) for walk, _ in _measured(like, reduced)]
+    if like is not None and search.num_blocks > 1:
+        return [*as_those_of(like, sizes[0], search)]
+    shares = (SHARES if len(sizes) == 2 else SHARES_OF_NETS)[search.algorithm.name]
+    options, k = search.config.coarsening, search.num_blocks
+    ends = options.coarsest_vertices(k), options.coarsest_dense_vertices(k)
+    return [Shrinking(shares if arc_shrink is None else (shares[0], arc_shrink), end)
+            for end in ends if end is not None]
 
 
-def _enlarged(finest: LevelSize, search: SearchModel, walk: list[LevelCounts]) -> SearchLevels:
-    """Levels that shrink as those of a smaller graph; where it has no more, by the shares.
-
-    Multisection starts on few vertices, where one level more or less matters.
-    """
-    scaled = list(_scaled(finest, walk))
-    n, arcs, *_ = scaled[-1]
-    model, most = search.model, search.coarsening.coarsest_vertices(search.num_blocks)
-    if n > most:
-        scaled += shrinking(n, arcs, most, model.vertices, model.arcs)
-    coarsest = most if search.sections else min(most, int(ABOVE_END * scaled[-1][0]))
-    return _levels(finest, search, scaled, start_by_shares(scaled, search, coarsest))
-
-
-def _measured(graph: Graph,
-              search: SearchModel) -> Iterator[tuple[list[LevelCounts], list[LevelCounts]]]:
-    """Sizes of the levels of a graph, and of the levels for growing starts: by coarsening it.
+def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterator[Shrinking]:
+    """Levels that shrink as those of a graph or hypergraph, for one of this many vertices.
 
     By two seeds, for a matching that is just dense enough with one takes other levels with another.
-    Where walks have labels, those are the blocks of a quick partition.
+    Where walks keep to labels, those are the blocks of a quick partition, or where two agree.
     """
-    problem = _problem(graph, search.num_blocks)
-    recipe = replace(ALGORITHMS[search.algorithm].recipe(problem, search.config),
-                     coarsening=search.coarsening)
-    if not search.labelled:
-        for seed in (0, OTHER_SEED):
-            yield _sizes(levels_of(problem, recipe, seed), search)
-    if search.num_labels >= MIN_SECTIONS:
-        label = _partition(graph, search.num_labels)
-        yield _sizes(levels_of(problem, recipe, OTHER_SEED, label), search)
+    factor = max(1.0, num_vertices / max(1, like.num_vertices))
+    if factor > 1:
+        search = search.reduced(1 / factor)
+    k, options = search.num_blocks, search.config.coarsening
+    problem = _problem(like, k)
+    # a dry run discards and skips levels itself
+    recipe = replace(search.algorithm.recipe(problem, search.config),
+                     coarsening=replace(options, drop_below=0, skip_above=1))
+    walks: list[tuple[int, Array | None]] = []
+    if search.sections < 2:
+        walks += [(0, None), (OTHER_SEED, None)]
+    if search.num_labels >= 2:
+        label = _quick_partition(like, search.num_labels, 0)
+        if search.combines:
+            other = _quick_partition(like, search.num_labels, OTHER_SEED)
+            label = overlay(like.space, label, other, search.num_labels)
+        walks.append((OTHER_SEED, label))
+    for seed, label in walks:
+        levels = levels_of(problem, recipe, seed, label)
+        end = end_for(levels[-1].graph, options.coarsest_vertices(k),
+                      options.coarsest_dense_vertices(k))
+        yield _shrinking(levels, search, factor,
+                         options.max_kept if levels[-1].graph.num_vertices > end else None)
 
 
-def _sizes(levels: list[Level], search: SearchModel) -> tuple[list[LevelCounts], list[LevelCounts]]:
-    growing, coarsest = search.growing, levels[-1]
-    start = [coarsest] if growing is None else levels_below(
-        coarsest.graph, growing, 0, label=coarsest.label)
-    walk, below = ([_counts(level.graph) for level in found] for found in (levels, start))
-    if growing is not None and NEAR_END < below[-1][0] / growing.min_vertices <= 1:
-        below.append(LevelCounts(below[-1].vertices,
-                                 0))  # there may be one more, with more candidates
-    return [*walk, *_after_a_stall(coarsest.graph, search)], below
+def _problem(graph: EitherGraph, k: int, seed: int = 0) -> Problem[Any]:
+    total = graph.total_vertex_weight
+    balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
+    objective = net_objective("km1") if isinstance(graph, Hypergraph) else CUT
+    return Problem(graph, balance, seed, Trace(graph.space, graph, None), objective=objective)
 
 
-def _after_a_stall(coarsest: Graph, search: SearchModel) -> list[LevelCounts]:
-    """The level that other seeds may have where coarsening has ended since it kept too much."""
-    options, k = search.coarsening, search.num_blocks
-    end = end_for(coarsest, options.coarsest_vertices(k), options.coarsest_dense_vertices(k))
-    n, arcs = coarsest.num_vertices, coarsest.num_arcs
-    return [LevelCounts(int(options.max_kept * n), arcs)] if n > end else []
-
-
-def _counts(graph: Graph) -> LevelCounts:
-    return LevelCounts(graph.num_vertices, graph.num_arcs, graph.max_degree, slots_for(graph))
-
-
-def _partition(graph: Graph, k: int) -> Array:
+def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
     """Blocks like those of a partition before, whose borders hold merging up."""
-    algorithm, config = find("portpart", "fast")
-    part: Array = algorithm.partition(_problem(graph, k), config)
+    algorithms = OF_NETS if isinstance(graph, Hypergraph) else ALGORITHMS
+    algorithm, config = find("portpart", "fast", algorithms)
+    part: Array = algorithm.partition(_problem(graph, k, seed), config)
     return part
 
 
-def _problem(graph: Graph, k: int) -> Problem:
-    total = graph.total_vertex_weight
-    balance = Balance(k, min(block_weight_limit(total, k), total), total // k)
-    return Problem(graph, balance, 0, Trace(graph.space, graph, None))
+def _shrinking(levels: list[Level[Any]], search: Search, factor: float,
+               kept: float | None) -> Shrinking:
+    """What levels tell, so many times as large; `kept` is the least that a last one keeps."""
+    graphs = [level.graph for level in levels]
+    walk = [_scaled(_counts(graph), factor) for graph in graphs]
+    degrees = [graph.max_degree for graph in graphs]
+    if kept is not None or len(walk) == 1:  # other seeds may have one more
+        walk.append((int((kept or 1) * walk[-1][0]), *walk[-1][1:]))
+        degrees.append(degrees[-1])
+    slots = {sizes: int(factor * found) for sizes, level in zip(walk, levels)
+             if (found := _slots(level, search.config)) is not None}
+    coarsest = graphs[-1]
+    plain = coarsest if isinstance(coarsest, Graph) else plain_graph(coarsest)
+    starts, label = search.config.initial, levels[-1].label if search.sections > 1 else None
+    below = [_counts(level.graph) for level in levels_below(
+        plain, starts.growing, 0, label=label)] if starts.grows else []
+    if isinstance(coarsest, Graph):
+        return Shrinking((1.0, 1.0), 1, walk, degrees, slots, below)
+    pairs = num_pairs(coarsest)
+    return Shrinking((1.0, 1.0, 1.0), 1, walk, degrees, slots, below,
+                     pairs / max(1, coarsest.num_pins), plain.num_arcs / max(1, pairs),
+                     int(factor * pin_state.net_sizes(graphs[0], 1).large))
 
 
-def _scaled(finest: LevelSize, sizes: list[LevelCounts]) -> Iterator[LevelCounts]:
-    """Levels that keep the same shares, but for long rows: the larger, the more of these."""
-    n, arcs = finest.num_vertices, finest.num_arcs
-    if (n, arcs) == sizes[0][:2]:
-        yield from sizes
-        return
-    yield LevelCounts(n, arcs, sizes[0].max_degree)
-    for fine, coarse in pairwise(sizes):
-        n = -(-n * coarse.vertices // fine.vertices)
-        arcs = min(-(-arcs * coarse.arcs // max(1, fine.arcs)), n * n)
-        yield LevelCounts(n, arcs, coarse.max_degree)
+def _counts(graph: Any) -> tuple[int, ...]:
+    if isinstance(graph, Graph):
+        return graph.num_vertices, graph.num_arcs
+    return graph.num_vertices, graph.num_nets, graph.num_pins
 
 
-def _by_shares(finest: LevelSize, search: SearchModel, arc_shrink: float | None) -> SearchLevels:
-    model = search.model
-    n, arcs = finest.num_vertices, finest.num_arcs
-    arcs_kept = model.arcs if arc_shrink is None else arc_shrink
-    walk = [LevelCounts(n, arcs), *shrinking(n, arcs, _end(search), model.vertices, arcs_kept)]
-    most = search.coarsening.coarsest_vertices(search.num_blocks)
-    return _levels(finest, search, walk, start_by_shares(walk, search, most))
+def _scaled(counts: tuple[int, ...], factor: float) -> tuple[int, ...]:
+    return tuple(round(factor * count) for count in counts)
 
 
-def shrinking(n: int, arcs: int, end: int, vertices_kept: float,
-               arcs_kept: float) -> Iterator[LevelCounts]:
-    """Vertices and arcs of the levels below one.
-
-    One level more than the shares give: the first levels of some graphs keep more than that.
-    """
-    last = n <= end
-    while not last:
-        last = n <= end
-        n = int(vertices_kept * n)
-        arcs = min(int(arcs_kept * arcs), n * n)
-        yield LevelCounts(n, arcs)
-
-
-def start_by_shares(walk: list[LevelCounts], search: SearchModel, most: int) -> list[LevelCounts]:
-    """Levels that starts grow on; the coarsest graph has as many vertices as it may have."""
-    n = min(walk[0][0], most)
-    arcs = next((level.arcs for level in walk if level.vertices <= most), walk[-1].arcs)
-    growing, model = search.growing, MODELS["portpart"]
-    if growing is None:
-        return [LevelCounts(n, arcs)]
-    least = min(n, int(growing.min_vertices * ABOVE_END))
-    below = shrinking(n, arcs, growing.min_vertices, model.vertices, model.arcs)
-    return [LevelCounts(n, arcs),
-            *(LevelCounts(max(level.vertices, least), level.arcs) for level in below)]
-
-
-def _end(search: SearchModel) -> int:
-    """Vertices at which coarsening stops, where it goes furthest."""
-    dense = search.coarsening.coarsest_dense_vertices(search.num_blocks)
-    plain = search.coarsening.coarsest_vertices(search.num_blocks)
-    return max(1, plain if dense is None else min(plain, dense))
-
-
-def _levels(finest: LevelSize, search: SearchModel, walk: list[LevelCounts],
-            start: list[LevelCounts]) -> SearchLevels:
-    """Levels of these sizes, of which GP-metis hands the small ones over."""
-    finest = replace(finest, max_degree=walk[0].max_degree, long_arcs=walk[0].long_arcs)
-    coarse = _coarse(walk[1:], finest.weight_bytes)
-    sizes, of_starts = [finest, *coarse], _coarse(start, finest.weight_bytes)
-    handoff = getattr(search.config, "handoff_vertices", None)
-    if handoff is None:
-        return SearchLevels(sizes, of_starts)
-    least = max(handoff, search.coarsening.coarsest_vertices(search.num_blocks))
-    depth = next((i for i, level in enumerate(sizes) if level.num_vertices <= least),
-                 len(sizes) - 1)
-    return SearchLevels(sizes[: depth + 1], of_starts, sizes[depth:])
-
-
-def _coarse(sizes: Iterable[LevelCounts], weight_bytes: int) -> list[LevelSize]:
-    return [level_size(level.vertices, level.arcs, weight_bytes, max_degree=level.max_degree,
-                       long_arcs=level.long_arcs) for level in sizes]
+def _slots(level: Level[Any], config: Any) -> int | None:
+    """Slots of hash rows in main memory while clusters of a level are found."""
+    if isinstance(level.graph, Graph):
+        return slots_for(level.graph)
+    grouping = getattr(config, "grouping", None)
+    options = config.nets if grouping is None else NetOptions(max_rated=grouping.max_rated)
+    return 0 if level.cluster is None else NetProposals(options).around(level.graph, 0).sizes.arcs

@@ -1,8 +1,4 @@
-"""Memory estimates of mappings: the memory of the searches in it.
-
-Multisection searches once a level, among more vertices than a partition of this many blocks; all
-arrays of a level are given back before the next one.
-"""
+"""Estimates of mappings: what the mapper goes through, and the traffic that ends it."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from portpart.algorithms.coarsening import Clusters
 from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.mapping import (
     MIN_OF_SECTION,
@@ -22,42 +17,71 @@ from portpart.algorithms.mapping import (
 )
 from portpart.algorithms.objectives import MAX_COUNTED
 from portpart.algorithms.placement import MAX_SWAPPED, BlockPlaces, SwapProposals, has_table
-from portpart.algorithms.recipes import JetConfig, PortpartConfig, find
+from portpart.algorithms.recipes import ALGORITHMS, DEFAULT, JetConfig, PortpartConfig, find
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.backends.programs import bytes_of
 from portpart.errors import OutOfMemory
-from portpart.estimate.levels import levels_for
-from portpart.estimate.model import (
-    ASKED_FROM,
-    OF_VERTEX,
-    OF_WORD,
-    LevelSize,
-    MemoryEstimate,
-    contraction_bytes,
-    level_size,
-)
-from portpart.estimate.search import MARGIN, SearchModel
-from portpart.graphs import Graph, Topology
+from portpart.estimate.calls import MARGIN, WIDE_MARGIN, GivenSizes, counted, mapping_call, sizes_of
+from portpart.estimate.levels import Search, ways_to_shrink
+from portpart.estimate.model import ASKED_FROM, MemoryEstimate
+from portpart.graphs import EitherGraph, Graph, Topology
 
 
-def mapping_estimate(graph: LevelSize, machine: Topology, algorithm: str | None, preset: Any,
-                     arc_shrink: float | None, like: Graph | None) -> MemoryEstimate:
-    """The estimate for a mapping: the maximum over its searches."""
+def mapping_estimate(sizes: GivenSizes, machine: Topology, algorithm: str | None, preset: Any,
+                     arc_shrink: float | None, like: EitherGraph | None) -> MemoryEstimate:
+    """The estimate for a mapping, whose levels shrink in the way of one of its searches."""
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
     mapper.check_fit(machine)
-    distances = distance_bytes(machine)
-    of_level = distances if isinstance(config, MultisectionConfig) else 0
-    kept = distances + of_level + _kept_bytes(graph, config) + _placing_bytes(config, machine)
-    ending = int(MARGIN * _ending_bytes(graph, machine))
-    found = [search.estimate(levels_for(graph, search, arc_shrink, like))
-             for search in _searches(config, machine)]
-    return MemoryEstimate(
-        graph=graph.own_bytes,
-        hierarchy=max(each.hierarchy for each in found),
-        coarsening=kept + max(each.coarsening for each in found),
-        refinement=kept + max(each.refinement for each in found),
-        swaps=graph.own_bytes + distances + ending,
-    )
+    if like is not None and sizes_of(like).counts == sizes.counts:
+        sizes = sizes_of(like)
+    searches = list(_searches(config, machine))
+    ways = [way for search in searches
+            for way in ways_to_shrink(search, sizes.counts, arc_shrink, like)]
+    margin = WIDE_MARGIN if any(search.sections > 0 for search in searches) else MARGIN
+    estimate = counted(sizes, ways, mapping_call(machine, algorithm, preset), margin)
+    n, arcs = sizes.counts
+    ending = int(MARGIN * ending_bytes(n, arcs, machine))
+    return replace(estimate, swaps=estimate.graph + ending)
+
+
+def _searches(config: Any, machine: Topology) -> Iterator[Search]:
+    """The searches of a mapper, as those by a partitioner."""
+    k = machine.num_elements
+    if isinstance(config, IntegratedConfig):
+        yield _integrated(config, k)
+    elif not isinstance(config, MultisectionConfig) or config.partitioner is not None:
+        arities = [arity for arity in reversed(machine.arities) if arity > 1]
+        sections = isinstance(config, MultisectionConfig) and len(arities) > 0
+        yield Search(*find(config.partitioner, config.preset), arities[0] if sections else k)
+    else:
+        blocks, levels = 1, config.of_levels(k)
+        for arity in (arity for arity in reversed(machine.arities) if arity > 1):
+            yield _of_sections(next(levels), blocks * arity, blocks)
+            blocks *= arity
+        if blocks == 1 or not config.is_one_walk:
+            yield _integrated(STRONG, k)
+
+
+def _integrated(config: IntegratedConfig, k: int) -> Search:
+    """Integrated mapping, whose starts are always grown."""
+    initial = InitialOptions("grown", growing=config.initial)
+    if config.clustering is None:
+        alike: Any = JetConfig(coarsening=config.coarsening, initial=initial)
+        return Search(ALGORITHMS["jet"], alike, k)
+    alike = PortpartConfig(coarsening=config.coarsening, clustering=config.clustering,
+                           initial=initial, search=config.search)
+    return Search(ALGORITHMS[DEFAULT], alike, k)
+
+
+def _of_sections(config: PortpartConfig, k: int, sections: int) -> Search:
+    """The partitioner that stops coarsening where that of the sections does."""
+    coarsest = coarsest_of_sections(config, k, sections)
+    growing = config.initial.growing
+    growing = replace(growing, min_vertices=max(growing.min_vertices, MIN_OF_SECTION * sections))
+    stops = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
+                    max_coarsest=coarsest)
+    return Search(ALGORITHMS[DEFAULT], replace(
+        config, coarsening=stops, initial=InitialOptions("grown", growing=growing)), k, sections)
 
 
 def check_memory(graph: Graph, machine: Topology, swaps: bool) -> None:
@@ -98,82 +122,11 @@ def swap_bytes(num_elements: int) -> int:
     return bytes_of((BlockPlaces, SwapProposals), num_elements) if has_swaps else 0
 
 
-def _kept_bytes(graph: LevelSize, config: Any) -> int:
-    """Bytes of the mappings to combine."""
-    if not isinstance(config, MultisectionConfig) or config.is_one_walk:
-        return 0
-    return OF_VERTEX * graph.num_vertices * (len(config.slack_shares) + 2)  # the best, and a label
-
-
-def _placing_bytes(config: Any, machine: Topology) -> int:
-    """Bytes of traffic and swaps on a coarsest graph, for machines that are no hierarchies."""
-    if not isinstance(config, IntegratedConfig) or machine.is_hierarchy:
-        return 0
-    return 2 * swap_bytes(machine.num_elements)
-
-
-def _searches(config: Any, machine: Topology) -> Iterator[SearchModel]:
-    k = machine.num_elements
-    if isinstance(config, MultisectionConfig):
-        yield from _of_levels(config, machine)
-        if not config.is_one_walk:
-            yield _integrated(STRONG, k)
-    elif isinstance(config, IntegratedConfig):
-        yield _integrated(config, k)
-    else:
-        found, inner = find(config.partitioner, config.preset)
-        yield SearchModel(found.name, inner, k)
-
-
-def _of_levels(config: MultisectionConfig, machine: Topology) -> Iterator[SearchModel]:
-    """A search for each level, from the outermost on.
-
-    With a partitioner of blocks the outermost alone: further in graphs are but half as large.
-    """
-    arities = [arity for arity in reversed(machine.arities) if arity > 1]
-    if config.partitioner is not None:
-        found, inner = find(config.partitioner, config.preset)
-        yield SearchModel(found.name, inner, arities[0] if arities else 1)
-        return
-    sections, levels = 1, config.of_levels(machine.num_elements)
-    for arity in arities:
-        k = sections * arity
-        yield SearchModel("portpart", _as_partition(next(levels), k, sections), k, sections)
-        sections = k
-    if sections == 1:
-        yield SearchModel("portpart", next(levels), 1)
-
-
-def _integrated(config: IntegratedConfig, k: int) -> SearchModel:
-    """Integrated mapping, whose starts are always grown, as a search by a partitioner."""
-    initial = InitialOptions("grown", growing=config.initial)
-    if config.clustering is None:
-        return SearchModel("jet", JetConfig(coarsening=config.coarsening, initial=initial), k)
-    return SearchModel("portpart", PortpartConfig(
-        coarsening=config.coarsening, clustering=config.clustering, initial=initial,
-        search=config.search), k)
-
-
-def _as_partition(config: PortpartConfig, k: int, sections: int) -> PortpartConfig:
-    """The partitioner that stops coarsening where that of the sections does."""
-    coarsest = coarsest_of_sections(config, k, sections)
-    growing = config.initial.growing
-    growing = replace(growing, min_vertices=max(growing.min_vertices, MIN_OF_SECTION * sections))
-    stops = replace(config.coarsening, coarsest_per_block=0, min_coarsest=coarsest,
-                    max_coarsest=coarsest)
-    return replace(config, coarsening=stops, initial=InitialOptions("grown", growing=growing))
-
-
-def _ending_bytes(graph: LevelSize, machine: Topology) -> int:
+def ending_bytes(num_vertices: int, num_arcs: int, machine: Topology) -> int:
     """Bytes of the traffic between elements while it is counted, or of swaps."""
-    k, n = machine.num_elements, graph.num_vertices
-    traffic = level_size(k, min(graph.num_arcs, k * k), graph.weight_bytes, vertex_weight=OF_WORD)
-    if has_table(graph.num_arcs, k):
-        pairs = (OF_WORD + OF_VERTEX) * traffic.num_arcs
-        counting = OF_VERTEX * n + OF_WORD * k * k + pairs
-    else:
-        fine = graph.fine._replace(clusters=k)
-        counting = Clusters.num_bytes(fine) + contraction_bytes(fine, traffic)
-    wide = level_size(k, traffic.num_arcs, OF_WORD)
-    swapping = 2 * OF_VERTEX * (n + k) + swap_bytes(k) + wide.own_bytes
-    return max(counting, swapping)
+    k = machine.num_elements
+    pairs = min(num_arcs, k * k)
+    counting = 4 * num_vertices + 8 * k * k + 12 * pairs
+    if not has_table(num_arcs, k):
+        counting = 12 * num_arcs + 12 * num_vertices + 12 * pairs
+    return max(counting, 8 * (num_vertices + k) + swap_bytes(k) + 20 * k + 12 * pairs)

@@ -120,7 +120,6 @@ from .row_range import (
 )
 from .row_store import (
     HALF_MORE as HALF_MORE,
-    SPARE_ELEMENTS as SPARE_ELEMENTS,
     SPARE_ROWS as SPARE_ROWS,
     TEAM as TEAM,
     EditableRows as EditableRows,

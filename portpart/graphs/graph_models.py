@@ -92,8 +92,8 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
     space.parallel_for(hypergraph.num_pins, count_arcs, nets,
                        Pairs(net_of, counts, nothing, nothing, nothing, max_clique, 0))
     begin = offsets_from_counts(space, counts)
-    length, = space.read(begin[-1:], lambda: [min(
-        ARCS_OF_A_PIN * hypergraph.num_pins, MEAN_DEGREE * hypergraph.num_vertices)])
+    length, = space.read(begin[-1:], lambda: space.guess("pairs", hypergraph, [min(
+        ARCS_OF_A_PIN * hypergraph.num_pins, MEAN_DEGREE * hypergraph.num_vertices)]))
     sources, targets = (space.empty(length, np.int32) for _ in range(2))
     heaviest = 2 * EDGE_WEIGHT * hypergraph.total_net_weight * max(1, hypergraph.max_net_size)
     pairs = Pairs(net_of, begin, sources, targets, space.empty(length, np.int64), max_clique,
@@ -103,7 +103,11 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
                                               pairs.weights, loops=False)
     known = {"vertex": hypergraph.total_vertex_weight}
     if space.is_dry_run:
-        targets, weights = (space.zeros(length, np.int32) for _ in range(2))
+        arcs, = space.guess("arcs", hypergraph, [length])
+        wide, = space.guess("wide", hypergraph, [0])
+        targets, weights = (space.zeros(arcs, kind) for kind in (
+            np.int32, np.int64 if wide else np.int32))
+        known["arc"] = EDGE_WEIGHT * hypergraph.mean_joint_weight(hypergraph.num_pins)
     else:
         degree = space.fetch(longest_row(space, offsets))
         known["arc"] = 0 if weights is None else sum_of(space, weights)

@@ -142,7 +142,8 @@ class Hypergraph(GraphOfSpace):
         if name not in self._totals:
             with self.space.counters.put_back():
                 self._totals[name], = self.space.read(
-                    num_rows_above(self.space, self.net_offsets, size), lambda: [0])
+                    num_rows_above(self.space, self.net_offsets, size),
+                    lambda: self.space.guess("large", self, [0]))
         return self._totals[name]
 
     @property

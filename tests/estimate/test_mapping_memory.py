@@ -9,13 +9,11 @@ import pytest
 
 import portpart
 from bench.counting_space import CountingSpace, bytes_of_mapping
-from portpart.algorithms.mapping.mappers import MAPPERS, mapper_of
+from portpart.algorithms.mapping.mappers import MAPPERS
 from portpart.algorithms.mapping.multisection import MultisectionConfig
 from portpart.algorithms.objectives.distances import distances_on
 from portpart.errors import InputError, OutOfMemory
-from portpart.estimate.levels import levels_for
-from portpart.estimate.mapping import _searches, distance_bytes, mapping_estimate
-from portpart.estimate.model import level_size
+from portpart.estimate.mapping import _searches, distance_bytes
 from portpart.graphs.topology import Topology
 from tests.estimate.test_memory import CLOSE, FAR, GRAPHS
 
@@ -54,18 +52,6 @@ def test_distances_take_what_is_said(machine: Topology) -> None:
     distances = distances_on(space, machine)
     arrays = [value for _, value in distances.tables.named() if hasattr(value, "nbytes")]
     assert space.live == distance_bytes(machine) == sum(array.nbytes for array in arrays)
-
-
-@pytest.mark.parametrize("preset", ["default", "best"])
-def test_the_estimate_of_several_searches_is_that_of_the_largest(preset: str) -> None:
-    """Of each phase: a search for each level of the machine, which follow each other."""
-    machine, levels = MACHINES["three levels"], level_size(10**5, 6 * 10**5, 4)
-    found = mapping_estimate(levels, machine, "hm", preset, None, None)
-    _, config = mapper_of("hm", preset, True)
-    for search in _searches(config, machine):
-        alone = search.estimate(levels_for(levels, search, None, None))
-        assert found.coarsening >= alone.coarsening
-        assert found.refinement >= alone.refinement
 
 
 def test_a_machine_of_one_element_takes_a_search_for_one_block() -> None:

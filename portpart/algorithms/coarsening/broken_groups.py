@@ -90,10 +90,6 @@ class Ordered(WorkRecord):
     first: Array = work(np.int32, of_vertices)
 
 
-BROKEN_UP_WORK = Ordered, Numbering
-"""What breaking up works on."""
-
-
 def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed: int,
                   max_rated: int, label: Array | None = None) -> Clusters:
     """Groups of at most `group_size` vertices that nets tie together.

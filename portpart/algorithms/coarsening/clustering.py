@@ -70,9 +70,6 @@ SCRATCH: dict[str, WorkRecord] = {
     "list_1": VertexList(),
 }
 
-CLUSTERING_WORK = ClusterRounds, *map(type, SCRATCH.values())
-"""What a clustering works on; work arrays have elements for keys of isolated vertices too."""
-
 
 class ClusteringInputs(NamedTuple):
     """What a proposal rule reads.
@@ -222,7 +219,8 @@ def slots_for(graph: Graph) -> int | None:
     if graph.num_arcs <= MAX_UNCOUNTED or graph.max_degree <= MAX_ROW:
         return None
     found = elements_of_rows_above(graph.space, graph.offsets, MAX_ROW)
-    return graph.space.read(found, lambda: [graph.num_arcs])[0]
+    return graph.space.read(
+        found, lambda: graph.space.guess("slots", graph, [graph.num_arcs]))[0]
 
 
 HEAVY_ARCS = ArcProposals()

@@ -102,7 +102,8 @@ def clusters_by_modularity(graph: Graph, seed: int, options: CommunityOptions) -
 def _guess(graph: Graph) -> list[int]:
     """A guess of the totals of a contraction: communities of circuits soon touch many others."""
     arcs = 11 * graph.num_arcs // 20
-    return [graph.num_vertices // 3, arcs, 2 * graph.max_degree, graph.total_arc_weight]
+    return graph.space.guess("communities", graph, [
+        graph.num_vertices // 3, arcs, 2 * graph.max_degree, graph.total_arc_weight])
 
 
 def incidence_graph(hypergraph: Hypergraph, way: int) -> Graph:

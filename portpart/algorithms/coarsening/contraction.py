@@ -31,10 +31,6 @@ from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Graph, team_for
 from portpart.primitives import tiles_of
 
-CONTRACTION_WORK = Members, CoarseRows
-"""What programs work on."""
-
-
 Guess = Callable[[Graph], list[int]]
 """Estimates the sizes of a contraction from the graph, for a dry run: the numbers of clusters and
 of arcs between them, the highest degree, and the weight of all arcs.
@@ -48,11 +44,12 @@ def guess_of_clusters(graph: Graph) -> list[int]:
     """
     n, arcs, most = graph.num_vertices, graph.num_arcs, graph.max_degree
     if most > 32 * graph.mean_degree:
-        return [n // 6, 3 * arcs // 4, most // 2, graph.total_arc_weight]
-    if graph.mean_degree > 32:
-        return [n // 3, arcs // 2, most // 2, graph.total_arc_weight]
-    longer = max(5 * most // 4, int(3.5 * graph.mean_degree))
-    return [n // 3, 2 * arcs // 5, longer, graph.total_arc_weight]
+        sizes = [n // 6, 3 * arcs // 4, most // 2]
+    elif graph.mean_degree > 32:
+        sizes = [n // 3, arcs // 2, most // 2]
+    else:
+        sizes = [n // 3, 2 * arcs // 5, max(5 * most // 4, int(3.5 * graph.mean_degree))]
+    return graph.space.guess("clusters", graph, [*sizes, graph.total_arc_weight])
 
 
 def contract(
@@ -135,7 +132,7 @@ class Making:
         Waits for the number of clusters, where to cut them, and about how many arcs there will be.
         """
         space = self.graph.space
-        count, = space.read(self.clusters.count, lambda: self.guess(self.graph)[:1])
+        count, = space.read(self.clusters.count, lambda: [self._guess()[0]])
         sizes = sizes._replace(clusters=count)
         members = Members.allocate(space, sizes, cluster=self.clusters.cluster, wide=None)
         self._run((MEMBERS,), sizes,
@@ -187,9 +184,19 @@ class Making:
         return self.graph.space.empty(count * len(CoarseRows.own_words.indices), np.int64)
 
     def _read(self, totals: Array, shares: Sequence[float] = (1,)) -> list[int]:
-        """Totals of rows; in a dry run, such shares of an estimate."""
-        return self.graph.space.read(totals, lambda: [
-            int(share * each) for share in shares for each in self.guess(self.graph)])
+        """Totals of rows; in a dry run, such shares of an estimate, and the highest degree."""
+        def guess() -> list[int]:
+            count, arcs, degree, weight = self._guess()
+            return [each for share in shares for each in (
+                int(share * count), int(share * arcs), degree, int(share * weight))]
+
+        return self.graph.space.read(totals, guess)
+
+    def _guess(self) -> tuple[int, int, int, int]:
+        """What is guessed of the totals, of no more clusters than there may be."""
+        count, arcs, degree, weight = self.guess(self.graph)
+        count = min(count, self.clusters.max_count)
+        return count, min(arcs, count * count), degree, weight
 
     def _run(self, parts: tuple[str, ...], sizes: FineSizes, **records: Record) -> None:
         """Run the program that makes these parts."""

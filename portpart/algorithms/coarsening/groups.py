@@ -81,10 +81,6 @@ class SelectionLinks(Proposals, WorkRecord):  # type: ignore[misc]  # those give
     changing: int = kl.word()  # whether subsets change still
 
 
-LINKING_WORK = SelectionLinks, LinkedGroups
-"""What groups are made with before they are broken up."""
-
-
 def grouping_rule(total_weight: int, coarsest: int, max_weight: int,
                   options: GroupingOptions) -> ClusterRule:
     """Groups of graphs of a total weight, down to this many vertices, as the options say.

@@ -55,9 +55,6 @@ class PairNumbering(Numbering):
 
 DEFAULT = MatchingOptions()
 
-MATCHING_WORK = Matching, ActiveVertices, KeyMatching, PairNumbering
-"""What a matching works on."""
-
 
 def matching_rule(max_weight: int, options: MatchingOptions, rated: bool = False) -> ClusterRule:
     """Pairs of at most this weight, on each level of a hierarchy."""

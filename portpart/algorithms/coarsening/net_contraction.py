@@ -138,7 +138,8 @@ def _rows(hypergraph: Hypergraph, clusters: Clusters, weight_type: np.dtype | No
     totals = _merged(hypergraph, clusters, pins, work)
     pins = pins.replaced(digest=None)
     all_stay = _all_stay(hypergraph, clusters, max_net_size)
-    found = NetTotals(space.read(totals.array, lambda: _guess(hypergraph, max_net_size, all_stay)))
+    found = NetTotals(space.read(totals.array, lambda: space.guess(
+        "nets", hypergraph, _guess(hypergraph, max_net_size, all_stay))))
     count, m, p = int(found.clusters), int(found.nets), int(found.pins)
     rows = {"net_offsets": space.empty(m + 1, np.int32 if p <= MAX_INT32_ARCS else np.int64),
             "net_weights": space.empty(m, weight_type or hypergraph.weight_sum_dtype),

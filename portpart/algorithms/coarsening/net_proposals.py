@@ -36,7 +36,6 @@ from portpart.algorithms.coarsening.cluster_rounds import (
 )
 from portpart.algorithms.coarsening.clustering import NO_DEGREE, ClusteringInputs, ClusterRecording
 from portpart.algorithms.coarsening.options import FineSizes, NetOptions, of_vertices
-from portpart.algorithms.coarsening.two_hop_clusters import TwoHopGroups
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.records import Record
@@ -319,10 +318,6 @@ class NetVertexList(VertexList):
     wide: Array = work(np.int32, of_vertices)
 
 
-NET_CLUSTERING_WORK = ClusterRounds, HashRows, TwoHopGroups, NetVertexList, NetVertexList, RatedNets
-"""What a clustering by nets works on."""
-
-
 @dataclass(frozen=True)
 class NetProposals:
     """Proposals among the pins of common nets.
@@ -347,7 +342,7 @@ class NetProposals:
         team = team_for(2 * hypergraph.mean_degree)
         space.parallel_for(n, count_rated_pins, rated, n, seed, team=team)
         far = offsets_from_counts(space, rated.far_slots)
-        slots = int(space.to_host(far[n:])[0])
+        slots, = space.read(far[n:], lambda: space.guess("slots", hypergraph, [0]))
         graph = Csr(rated.begin, rated.pins, kl.absent(), None, hypergraph.vertex_weights, None)
         return ClusteringInputs(
             {"graph": graph, "rated": rated.replaced(far=far, far_slots=None)},

@@ -3,7 +3,5 @@ from .edits import LivePartition as LivePartition, MoveLog as MoveLog, RoundResu
 from .incremental_refiner import (
     IncrementalRefiner as IncrementalRefiner,
     PartitionFigures as PartitionFigures,
-    room_for as room_for,
 )
-from .nets import spare_rows as spare_rows
 from .pseudo import PSEUDO_BLOCK as PSEUDO_BLOCK

@@ -1,10 +1,5 @@
 from .bisection import splits_of as splits_of, splits_side_by_side as splits_side_by_side
-from .bisection_state import Candidates as Candidates, Splits as Splits
-from .deep_multilevel import (
-    grown_partitions as grown_partitions,
-    seen_by_vertex as seen_by_vertex,
-    start_sizes as start_sizes,
-)
+from .deep_multilevel import grown_partitions as grown_partitions, seen_by_vertex as seen_by_vertex
 from .fixed_vertices import (
     FreeCapacity as FreeCapacity,
     best_names as best_names,
@@ -12,7 +7,6 @@ from .fixed_vertices import (
     grown_partition as grown_partition,
     start_partition as start_partition,
 )
-from .fm_gains import Attempts as Attempts
 from .metis import trivial_partition as trivial_partition
 from .options import (
     GROWING_ON_NETS as GROWING_ON_NETS,
@@ -20,4 +14,3 @@ from .options import (
     GrowingOptions as GrowingOptions,
     InitialOptions as InitialOptions,
 )
-from .project_bisection import ordering_bytes as ordering_bytes

@@ -10,7 +10,6 @@ from portpart.algorithms.initial.bisection_state import (
     ProjectedState,
     Splits,
     Splitting,
-    StartSizes,
 )
 from portpart.algorithms.initial.fm_gains import (
     NUM_TOTALS,
@@ -117,11 +116,6 @@ class SectionKeys(WorkRecord):
     spare: Array = work(np.int64, lambda sizes: sizes.vertices)
     counts: Array = work(np.int64, lambda sizes: sizes.blocks)
     begin: Array = work(np.int64, lambda sizes: sizes.blocks + 1)
-
-
-def ordering_bytes(sizes: StartSizes) -> int:
-    """Bytes that are used while vertices are ordered."""
-    return SectionKeys.num_bytes(sizes)
 
 
 def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,

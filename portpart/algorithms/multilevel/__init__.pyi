@@ -1,10 +1,8 @@
 from .greedy_start import (
-    MAX_GROWN as MAX_GROWN,
     grown_from as grown_from,
     grown_on as grown_on,
     grown_parts as grown_parts,
     levels_below as levels_below,
-    max_copies as max_copies,
 )
 from .inherited import inherited as inherited, renumbered as renumbered
 from .options import ScheduleOptions as ScheduleOptions, SearchOptions as SearchOptions
@@ -18,7 +16,7 @@ from .problem import (
     deadline_check as deadline_check,
     with_own_blocks as with_own_blocks,
 )
-from .search import Partition as Partition, search as search
+from .search import Partition as Partition, overlay as overlay, search as search
 from .starting import (
     metis_parts as metis_parts,
     start_from_best as start_from_best,

@@ -192,7 +192,8 @@ def _guess(graph: Graph) -> list[int]:
     """A guess of the totals of a contraction: small graphs, which are dense, become sparse."""
     n, arcs = graph.num_vertices, graph.num_arcs
     kept = arcs // 5 if graph.mean_degree > 16 else arcs // 4
-    return [n // 3, kept, graph.max_degree, graph.total_arc_weight]
+    return graph.space.guess("start", graph, [
+        n // 3, kept, graph.max_degree, graph.total_arc_weight])
 
 
 @kl.kernel

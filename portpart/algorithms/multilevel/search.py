@@ -10,7 +10,7 @@ what there was and what a walk has found is kept.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -63,7 +63,8 @@ def search(problem: Problem, walk: Walk, options: SearchOptions,
     """The best partition of some walks from scratch, their combinations, and cycles after those.
 
     From an initial partition there is one walk, and cycles after it.  Before each further walk it
-    is asked whether there is time.
+    is asked whether there is time.  In a dry run the second of walks that are alike is the last
+    one, and there is a partition for each of the others.
 
     Parameters
     ----------
@@ -76,17 +77,20 @@ def search(problem: Problem, walk: Walk, options: SearchOptions,
     for run in range(1, options.runs if wanted.initial is None else 1):
         if wanted.out_of_time():
             break
+        if run > 1 and problem.space.is_dry_run:
+            found.append(replace(found[1], part=problem.space.copy(found[1].part)))
+            continue
         found.append(walk(seed + RUN_SEEDS * run))
         found_one(min(found, key=_rank))
     best, *others = sorted(found, key=_rank)
     for index, other in enumerate(others, 1):
-        if wanted.out_of_time():
+        if wanted.out_of_time() or (index > 2 and problem.space.is_dry_run):
             break
         label = overlay(problem.space, best.part, other.part, problem.num_blocks)
         best = min(best, walk(seed + COMBINATION_SEEDS * index, best.part, label), key=_rank)
         found_one(best)
     for cycle in range(1, options.cycles + 1):
-        if wanted.out_of_time():
+        if wanted.out_of_time() or (cycle > 2 and problem.space.is_dry_run):
             break
         best = min(best, walk(seed + CYCLE_SEEDS * cycle, best.part, best.part), key=_rank)
         found_one(best)

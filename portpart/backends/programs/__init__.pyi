@@ -14,7 +14,6 @@ from .arrays import (
     WorkRecord as WorkRecord,
     Wrong as Wrong,
     bytes_of as bytes_of,
-    bytes_outliving as bytes_outliving,
     fill as fill,
     publish as publish,
     read as read,

@@ -107,12 +107,6 @@ def bytes_of(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
     return sum(piece.num_bytes(sizes) for piece in pieces)
 
 
-def bytes_outliving(pieces: tuple[type[WorkRecord], ...], sizes: Any) -> int:
-    """Bytes of those of their work arrays that outlive the program which fills them."""
-    return sum(array.num_bytes(sizes) for piece in pieces for array in piece.declared.values()
-               if array.outlives)
-
-
 # Copies of arrays of any kind: to the host, from it, and within memory of one kind -------------
 #
 # Communicators know no kind of array.  They copy by what is registered for the type: for arrays of

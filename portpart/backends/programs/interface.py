@@ -142,6 +142,20 @@ class ExecutionSpace(ABC):
         numbers: list[int] = self.to_host(array).tolist()
         return numbers
 
+    def guess(self, what: str, graph: Any, otherwise: list[int]) -> list[int]:
+        """In a dry run, numbers that the device would count.
+
+        Parameters
+        ----------
+        what : {"clusters", "start", "communities", "nets", "large", "slots", "pairs", "arcs",
+            "wide"}
+            What they are about.
+        graph : Graph or Hypergraph
+        otherwise : list of int
+            The numbers where nothing better is known.
+        """
+        return otherwise
+
     def active(self) -> AbstractContextManager[Any]:
         """Context in which the space's device is the current one of the calling thread."""
         return nullcontext()

@@ -23,7 +23,6 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.backends.cuda.transfer import HeldMemory
 from portpart.backends.programs import arrays as work
 from portpart.backends.programs.interface import ExecutionSpace
-from portpart.estimate import model as memory_model
 from portpart.graphs.hypergraph import EitherGraph
 from tests.helpers.emulation.cupy_pool import UNIT, Full, Pool
 from tests.helpers.emulation.stand_in_gpu import StandInGpu
@@ -66,8 +65,7 @@ def estimate_for(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], int]:
         graph = GRAPHS[name](reference())
         whole = portpart.memory_estimate(like=graph, k=2, preset="fast").peak
         scratch = row_pieces.MAX_SCRATCH * whole // DEVICE
-        for module in (row_pieces, memory_model):
-            monkeypatch.setattr(module, "MAX_SCRATCH", scratch)
+        monkeypatch.setattr(row_pieces, "MAX_SCRATCH", scratch)
         monkeypatch.setattr(work, "ROOMY", work.ROOMY * whole // DEVICE)
         return portpart.memory_estimate(like=graph, k=2, preset="fast").peak
 

@@ -14,7 +14,6 @@ from .state import (
     RefinedNets as RefinedNets,
     list_words as list_words,
     net_bytes as net_bytes,
-    net_room as net_room,
     refined as refined,
 )
 from .steps import (

@@ -1,0 +1,165 @@
+"""Estimates by a dry run: an algorithm passes through a space that counts bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portpart.algorithms.coarsening import NetOptions
+from portpart.algorithms.mapping import mapper_of
+from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem, Trace
+from portpart.algorithms.objectives import CUT, Balance, distances_on, net_objective
+from portpart.algorithms.refinement.blocks import PreviousBlocks
+from portpart.estimate.model import MemoryEstimate
+from portpart.estimate.space import Shrinking, SizingSpace
+from portpart.graphs import MAX_INT32, MAX_INT32_ARCS, EitherGraph, Graph, Hypergraph, Topology
+
+MARGIN, WIDE_MARGIN = 1.05, 1.12
+"""The estimate is this many times what a dry run counts, but for the input graph: other seeds, and
+walks that keep to the blocks of a partition, have levels that are a little larger.  Levels of
+hypergraphs, and those that keep to sections, differ more."""
+
+
+@dataclass(frozen=True)
+class GivenSizes:
+    """Sizes of a graph or hypergraph, and of the elements of its arrays.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        Vertices and arcs, or vertices, nets and pins.
+    offset_bytes, weight_bytes : int
+        Of an offset, and of a sum of weights of edges or nets.
+    vertex_weights, weights : int
+        Bytes of a weight; 0 if there are none.
+    degree : int, optional
+        The highest degree, if known.
+    size : int, optional
+        Most pins of a net, if known.
+    total : int, optional
+        Of the weights of edges or nets, if known.
+    """
+
+    counts: tuple[int, ...]
+    offset_bytes: int
+    weight_bytes: int
+    vertex_weights: int = 0
+    weights: int = 0
+    degree: int | None = None
+    size: int | None = None
+    total: int | None = None
+
+    @property
+    def own_bytes(self) -> int:
+        """Bytes of its arrays."""
+        n, *others = self.counts
+        if len(others) == 1:
+            return (self.offset_bytes * (n + 1) + (4 + self.weights) * others[0]
+                    + self.vertex_weights * n)
+        m, p = others
+        return (self.offset_bytes * (n + m + 2) + 8 * p + self.weights * m
+                + self.vertex_weights * n)
+
+    def made(self, space: SizingSpace) -> EitherGraph:
+        """What stands for it in a space."""
+        def array(count: int, size: int) -> Any:
+            return space.empty(count, f"i{size}") if size else None
+
+        n, *others = self.counts
+        most = space.shrinking.degrees[0] if space.shrinking.degrees else min(n, others[-1])
+        total = self.total or (MAX_INT32 + 1 if self.weight_bytes == 8 else MAX_INT32 // 2
+                               if self.weights else min(others[0], MAX_INT32 // 2))
+        totals = {"vertex": n, "degree": most if self.degree is None else self.degree}
+        if len(others) == 1:
+            arcs = others[0]
+            return Graph(array(n + 1, self.offset_bytes), array(arcs, 4), array(arcs, self.weights),
+                         array(n, self.vertex_weights), space,
+                         totals | {"arc": total})
+        m, p = others
+        size = min(n, p, NetOptions().max_size) if self.size is None else self.size
+        return Hypergraph(
+            array(m + 1, self.offset_bytes), array(p, 4), array(m, self.weights),
+            array(n + 1, self.offset_bytes), array(p, 4), array(n, self.vertex_weights), space,
+            totals | {"net": total, "size": size})
+
+
+def offset_bytes(num_arcs: int) -> int:
+    """Bytes of an offset into this many arcs."""
+    return 4 if num_arcs <= MAX_INT32_ARCS else 8
+
+
+def sizes_of(graph: EitherGraph) -> GivenSizes:
+    """Those of a graph or hypergraph that there is."""
+    def width(array: Any) -> int:
+        return 0 if array is None else int(array.dtype.itemsize)
+
+    if isinstance(graph, Graph):
+        return GivenSizes((graph.num_vertices, graph.num_arcs), width(graph.offsets),
+                          graph.weight_sum_dtype.itemsize, width(graph.vertex_weights),
+                          width(graph.weights), graph.max_degree, total=graph.total_arc_weight)
+    return GivenSizes((graph.num_vertices, graph.num_nets, graph.num_pins),
+                      width(graph.net_offsets), graph.weight_sum_dtype.itemsize,
+                      width(graph.vertex_weights), width(graph.net_weights), graph.max_degree,
+                      graph.max_net_size, graph.total_net_weight)
+
+
+def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
+            call: Callable[[EitherGraph, SizingSpace], None],
+            margin: float = MARGIN) -> MemoryEstimate:
+    """The estimate of a call: the most of several ways in which levels may shrink."""
+    found = []
+    for shrinking in shrinkings:
+        space = SizingSpace(shrinking)
+        graph = sizes.made(space)
+        own = space.live
+        call(graph, space)
+        space.enter("done", 0, 0)
+        found.append((own, space.hierarchy - own, space.coarsening - own, space.refinement - own))
+        del graph
+    own, *others = (max(each) for each in zip(*found))
+    margin = max(margin, MARGIN if len(sizes.counts) == 2 else WIDE_MARGIN)
+    hierarchy, coarsening, most = (max(0, int(margin * each)) for each in others)
+    return MemoryEstimate(own, hierarchy, own + coarsening, own + most)
+
+
+def partition_call(algorithm: Any, config: Any, k: int,
+                   previous: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
+    """A partition; with `previous` one that begins with the blocks before."""
+    def call(graph: EitherGraph, space: SizingSpace) -> None:
+        n = graph.num_vertices
+        if k == 1 or n == 0:
+            space.empty(n, np.int32)
+            return
+        limit = -(-n // k) * 103 // 100 + 1
+        constraints = Constraints()
+        if previous:
+            start = space.zeros(n, np.int32)
+            constraints = Constraints(
+                initial=start, previous_blocks=PreviousBlocks(start, space.zeros(n, np.int64)))
+        objective = net_objective("km1") if isinstance(graph, Hypergraph) else CUT
+        problem: Problem[Any] = Problem(graph, Balance(k, limit, n // k), 1,
+                                        Trace(space, graph, space.enter), constraints, objective)
+        algorithm.partition(problem, config)
+
+    return call
+
+
+def mapping_call(machine: Topology, algorithm: str | None,
+                 preset: Any) -> Callable[[EitherGraph, SizingSpace], None]:
+    """A mapping, up to swaps of blocks."""
+    mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
+
+    def call(graph: EitherGraph, space: SizingSpace) -> None:
+        n, k = graph.num_vertices, machine.num_elements
+        if n == 0:
+            return
+        limit = -(-n // k) * 103 // 100 + 1
+        assert isinstance(graph, Graph)
+        mapper.map(MappingProblem(graph, Balance(k, limit, n // k), 1,
+                                  Trace(space, graph, space.enter), topology=machine,
+                                  distances=distances_on(space, machine)), config)
+
+    return call

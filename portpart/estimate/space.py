@@ -1,0 +1,254 @@
+"""A space in which nothing runs and arrays take no memory, which counts what they would take.
+
+An algorithm passes through it as through any other space: programs are recorded without arrays, and
+what it would allocate and give back is added up.  Numbers that a device would count, such as those
+of clusters, come from measured levels or from shares.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from portpart.backends.language.kernels import Kernel
+from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, ProgramTable
+from portpart.graphs import EDGE_WEIGHT, MAX_ARCS, MAX_INT32, Hypergraph
+
+SMALL = 2**16
+"""Arrays of fewer bytes are real: the host may write into them."""
+
+SORTING_WORDS = 4
+"""Words for each key while a library sorts: its copy of keys, of places, and as many again."""
+
+START_SHARES, COMMUNITY_SHARES = (0.4, 0.75), (0.7, 0.7)
+"""Shares of vertices and arcs that levels keep where no walk tells: of graphs that starts grow on,
+and of those that communities are found in."""
+
+LARGE_SHARE = 0.1
+"""Share of the pins that nets with counters of their own have, unless a hypergraph tells more."""
+
+Sizes = tuple[int, ...]
+"""Of a level: vertices and arcs, or vertices, nets and pins."""
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """How levels shrink.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        Of each size, what a level keeps of the one before where no walk tells.
+    end : int
+        Vertices at which coarsening ends; where no walk tells, the coarsest graph has this many.
+    walk : sequence of tuple of int
+        Sizes of the levels of a walk, finest first.
+    degrees : sequence of int
+        The highest degree on each of them.
+    slots : dict
+        By sizes of a level, slots of hash rows in main memory, if known.
+    below : sequence of tuple of int
+        Sizes of the levels that starts grow on.
+    pairs, pairs_kept : float
+        Arcs that the clique graph is made of for a pin, and the share of them that differ.
+    large : int, optional
+        Nets with counters, if known.
+    """
+
+    shares: tuple[float, ...]
+    end: int = 1
+    walk: Sequence[Sizes] = ()
+    degrees: Sequence[int] = ()
+    slots: dict[Sizes, int] = field(default_factory=dict)
+    below: Sequence[Sizes] = ()
+    pairs: float = 8
+    pairs_kept: float = 0.6
+    large: int | None = None
+
+
+def kept(shares: Sequence[float], sizes: Sizes, end: int = 1) -> Sizes:
+    """Sizes of the next level by shares.
+
+    There are no fewer vertices than at the end, and no more arcs than pairs of vertices.
+    """
+    n, *others = (int(share * size) for share, size in zip(shares, sizes))
+    n = max(n, min(end, sizes[0] - 1))
+    return (n, *others) if len(others) > 1 else (n, *(min(arcs, n * n) for arcs in others))
+
+
+class Unwritten(np.ndarray):
+    """An array whose elements are all one in memory: the host may not write into it."""
+
+    def __setitem__(self, where: Any, values: Any) -> None:
+        """Do nothing."""
+
+    def sort(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing."""
+
+
+class SizingSpace(ExecutionSpace):
+    """Counts the bytes of all living arrays.
+
+    Parameters
+    ----------
+    shrinking : Shrinking
+
+    Attributes
+    ----------
+    live, most : int
+        Bytes now, and the most since the last progress.
+    hierarchy : int
+        Most bytes when a level had been made.
+    coarsening, refinement : int
+        Most bytes while levels were made, and in between.
+    """
+
+    kind = "cpu"
+    name = "sizes"
+    widest_team = 1
+    is_dry_run = True
+
+    def __init__(self, shrinking: Shrinking) -> None:
+        super().__init__()
+        self.shrinking = shrinking
+        self.live = self.most = self.hierarchy = self.coarsening = self.refinement = 0
+        self._depths: dict[tuple[int, Sizes], int] = {}
+        self._made: set[int] = set()
+
+    def enter(self, phase: str, level: int, num_levels: int) -> None:
+        """Progress of a call: a level has been made, or something else has begun or ended."""
+        if phase.endswith("coarsening"):
+            self.hierarchy = max(self.hierarchy, self.live)
+            self.coarsening = max(self.coarsening, self.most)
+        else:
+            self.refinement = max(self.refinement, self.most)
+        self.most = self.live
+
+    def empty(self, n: int, dtype: Any) -> Array:
+        n, kind = int(n), np.dtype(dtype)
+        owner = np.zeros(n if n * kind.itemsize < SMALL else 1, kind)
+        self.live += n * kind.itemsize
+        self.most = max(self.most, self.live)
+        self._made.add(id(owner))
+        weakref.finalize(owner, self._end, id(owner), n * kind.itemsize)
+        return owner if len(owner) == n else Unwritten((n,), kind, owner, strides=(0,))
+
+    def full(self, n: int, value: Any, dtype: Any) -> Array:
+        return self.empty(n, dtype)
+
+    def asarray(self, values: Any, dtype: Any = None) -> Array:
+        array = np.asarray(values, dtype)
+        owner: Any = array
+        while getattr(owner, "base", None) is not None:
+            owner = owner.base
+        if id(owner) in self._made:
+            return array  # those of the host are copied
+        made = self.empty(array.size, array.dtype)
+        if array.nbytes < SMALL:
+            made[:] = array.reshape(-1)
+        return made.reshape(array.shape)
+
+    def to_host(self, array: Array) -> np.ndarray:
+        host: np.ndarray = array
+        return host
+
+    def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
+        return guess()
+
+    def guess(self, what: str, graph: Any, otherwise: list[int]) -> list[int]:
+        known = self.shrinking
+        if isinstance(graph, Hypergraph):
+            return self._of_nets(what, graph, otherwise)
+        sizes = graph.num_vertices, graph.num_arcs
+        if what == "slots":
+            return [known.slots.get(sizes, otherwise[0])]
+        if what == "communities":
+            return [*kept(COMMUNITY_SHARES, sizes), *otherwise[2:]]
+        if what == "start":
+            _, found = self._after(known.below, sizes)
+            return [*(found or kept(START_SHARES, sizes)), *otherwise[2:]]
+        coarse, degree = self.coarser(sizes)
+        return [*coarse, degree, *otherwise[3:]]
+
+    def coarser(self, sizes: Sizes) -> tuple[Sizes, int]:
+        """Sizes of the next level, and the highest degree there."""
+        known = self.shrinking
+        depth, found = self._after(known.walk, sizes)
+        if not found:
+            found = kept(known.shares, sizes, known.end)
+            return found, min(found)
+        return found, known.degrees[depth]
+
+    def _after(self, walk: Sequence[Sizes], sizes: Sizes) -> tuple[int, Sizes]:
+        """The depth and the sizes of what follows a level on a walk, which may be another graph's.
+
+        A level that no other was before is like the one of the walk that is nearest in size.  The
+        last one is followed by itself: coarsening has ended there.
+        """
+        if len(walk) < 2:
+            return 0, ()
+        depth = self._depths.get((id(walk), sizes))
+        if depth is None:
+            depth = min(range(len(walk)), key=lambda depth: abs(math.log(
+                max(1, sizes[0]) / max(1, walk[depth][0]))))
+        below = min(depth + 1, len(walk) - 1)
+        found = tuple(-(-size * after // max(1, before))
+                      for size, before, after in zip(sizes, walk[depth], walk[below]))
+        self._depths[id(walk), found] = below
+        return below, found
+
+    def _of_nets(self, what: str, graph: Hypergraph, otherwise: list[int]) -> list[int]:
+        known, sizes = self.shrinking, (graph.num_vertices, graph.num_nets, graph.num_pins)
+        if what == "large":
+            by_share = 1 + min(graph.num_nets, int(LARGE_SHARE * graph.num_pins) // 65)
+            return [by_share if known.large is None else known.large]
+        if what == "slots":
+            return [known.slots.get(sizes, otherwise[0])]
+        if what == "pairs":
+            return [min(MAX_ARCS, int(known.pairs * graph.num_pins))]
+        if what == "wide":
+            return [int(2 * EDGE_WEIGHT * graph.total_net_weight > MAX_INT32)]
+        if what == "arcs":
+            return [int(known.pairs_kept * otherwise[0])]
+        if otherwise[0] == graph.num_vertices:  # only nets are merged
+            return [*sizes, *otherwise[3:]]
+        return [*self.coarser(sizes)[0], *otherwise[3:]]
+
+    def library_sort(self, keys: Array) -> Array:
+        scratch = self.empty(SORTING_WORDS * len(keys), np.int64)
+        del scratch
+        return self.empty(len(keys), np.int64)
+
+    def library_sort_in_place(self, keys: Array) -> bool:
+        scratch = self.empty(len(keys), np.int64)
+        del scratch
+        return True
+
+    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+        """Nothing runs."""
+
+    def executable(self, program: Program) -> Executable:
+        return _Unrun(self, program)
+
+    def synchronize(self) -> None:
+        """There is nothing to wait for."""
+
+    def _end(self, name: int, size: int) -> None:
+        self._made.discard(name)
+        self.live -= size
+
+
+class _Unrun:
+    """A program that is never run, and its scratch."""
+
+    def __init__(self, space: SizingSpace, program: Program) -> None:
+        self.space, self.table = space, ProgramTable(program.used_slots())
+
+    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+        """Take the memory of scratch, and give it back."""
+        self.space.empty(self.table.place_scratch(sizes)[-1], np.uint8)
