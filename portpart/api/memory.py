@@ -23,7 +23,6 @@ from portpart.algorithms.recipes import (
 )
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
 from portpart.algorithms.refinement.ranks import RankTotals
-from portpart.api.call_options import checked
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.errors import InputError
 from portpart.estimate import (
@@ -240,7 +239,7 @@ def memory_estimate(
         raise InputError(f"like is of type {type(like).__name__}; it must be a Graph or "
                          "a Hypergraph, as portpart.as_graph and as_hypergraph make them")
     if not isinstance(k, Topology):
-        k = checked("k", k)
+        k = checked_integer("k", k, 1, MAX_BLOCKS)
     if arc_shrink is not None and not 0 < arc_shrink < 1:
         raise InputError(f"arc_shrink is {arc_shrink}; it must be between 0 and 1")
     if session and (objective == "volume" or isinstance(k, Topology)):

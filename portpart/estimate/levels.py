@@ -119,8 +119,8 @@ def as_those_of(like: EitherGraph, num_vertices: int, search: Search) -> Iterato
             other = _quick_partition(like, search.num_labels, OTHER_SEED)
             label = overlay(like.space, label, other, search.num_labels)
         walks.append((OTHER_SEED, label))
-    for seed, label in walks:
-        levels = levels_of(problem, recipe, seed, label)
+    for seed, within in walks:
+        levels = levels_of(problem, recipe, seed, within)
         end = end_for(levels[-1].graph, options.coarsest_vertices(k),
                       options.coarsest_dense_vertices(k))
         yield _shrinking(levels, search, factor,

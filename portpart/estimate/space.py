@@ -148,14 +148,15 @@ class SizingSpace(ExecutionSpace):
             owner = owner.base
         if id(owner) in self._made:
             return array  # those of the host are copied
-        made = self.empty(array.size, array.dtype)
+        made: Any = self.empty(array.size, array.dtype)
         if array.nbytes < SMALL:
             made[:] = array.reshape(-1)
-        return made.reshape(array.shape)
+        result: Array = made.reshape(array.shape)
+        return result
 
     def to_host(self, array: Array) -> np.ndarray:
-        host: np.ndarray = array
-        return host
+        assert isinstance(array, np.ndarray)
+        return array
 
     def read(self, array: Array, guess: Callable[[], list[int]]) -> list[int]:
         return guess()

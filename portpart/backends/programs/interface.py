@@ -143,16 +143,17 @@ class ExecutionSpace(ABC):
         return numbers
 
     def guess(self, what: str, graph: Any, otherwise: list[int]) -> list[int]:
-        """In a dry run, numbers that the device would count.
+        """In a dry run, numbers that the device would count; here those of `otherwise`.
 
         Parameters
         ----------
         what : {"clusters", "start", "communities", "nets", "large", "slots", "pairs", "arcs",
             "wide"}
-            What they are about.
+            What they are: sizes of the next level, of a walk, below it for starts, or of
+            communities; nets with counters; slots of hash rows; arcs of a clique graph before and
+            after equal ones are merged, and whether their weights are wide.
         graph : Graph or Hypergraph
         otherwise : list of int
-            The numbers where nothing better is known.
         """
         return otherwise
 
