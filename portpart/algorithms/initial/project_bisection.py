@@ -20,7 +20,7 @@ from portpart.algorithms.initial.fm_gains import (
     mask_of,
 )
 from portpart.backends import language as kl
-from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+from portpart.backends.programs import Array, ExecutionSpace
 from portpart.graphs import Csr
 from portpart.primitives import hash_of, histogram, offsets_from_counts, sorted_words
 
@@ -107,15 +107,6 @@ RANDOM_BITS = 31
 """Bits of a number by chance, if that leaves enough for block and vertex."""
 
 KEY_BITS = 63
-
-
-class SectionKeys(WorkRecord):
-    """What the vertices of all candidates are sorted by, and how many there are of each label."""
-
-    keys: Array = work(np.int64, lambda sizes: sizes.vertices)
-    spare: Array = work(np.int64, lambda sizes: sizes.vertices)
-    counts: Array = work(np.int64, lambda sizes: sizes.blocks)
-    begin: Array = work(np.int64, lambda sizes: sizes.blocks + 1)
 
 
 def order_by_section(space: ExecutionSpace, label: Array, candidates: int, num_blocks: int,
