@@ -18,7 +18,7 @@ import portpart
 from portpart import generators
 from portpart.algorithms.coarsening.clustering import cluster
 from portpart.algorithms.coarsening.options import ClusteringOptions
-from portpart.algorithms.multilevel.walk import pieces_for
+from portpart.algorithms.multilevel.refiners import pieces_for
 from portpart.algorithms.objectives.cut import CUT
 from portpart.algorithms.refinement.options import RefinementOptions
 from portpart.algorithms.refinement.refiner import Refiner

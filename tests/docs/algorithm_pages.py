@@ -57,7 +57,7 @@ def pages() -> Iterator[tuple[Path, str]]:
         "algorithms of hypergraphs": lambda: algorithms(OF_NETS),
         "presets": lambda: presets(measured)})
     yield MAPPING, _filled(MAPPING, {"algorithms": lambda: algorithms(MAPPERS)})
-    listed = {"jet": ALGORITHMS["jet"], "gpmetis": ALGORITHMS["gpmetis"],
+    listed = {**{name: ALGORITHMS[name] for name in ("portpart", "jet", "gpmetis")},
               "portpart for hypergraphs": OF_NETS["portpart"], "hyperg": OF_NETS["hyperg"],
               **{name: MAPPERS[name] for name in ("hm", "im", "two-phase")}}
     yield PARAMETERS, _filled(PARAMETERS, {

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portpart.algorithms.multilevel.walk import pieces_for
+from portpart.algorithms.multilevel.refiners import pieces_for
 from portpart.algorithms.objectives.cut import CUT, HUB_TEAM, low_degree_limit
 from portpart.algorithms.objectives.limits import Balance
 from portpart.algorithms.objectives.objective import Objective, Shape

@@ -20,6 +20,7 @@ FILES = {
     "algorithms/placement": "tests/algorithms/placement/test_swaps.py",
     "algorithms/refinement": "tests/algorithms/refinement/test_seam_constraints.py",
     "algorithms/refinement/blocks": "tests/algorithms/refinement/test_heavy_vertices.py",
+    "algorithms/refinement/flows": "tests/algorithms/refinement/test_flows.py",
     "algorithms/refinement/gains": "tests/algorithms/refinement/test_active_sets.py",
     "algorithms/refinement/incumbent": "tests/algorithms/refinement/test_refinement.py",
     "algorithms/refinement/moves": "tests/algorithms/refinement/test_weight_copies.py",

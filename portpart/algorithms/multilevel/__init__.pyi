@@ -16,6 +16,7 @@ from .problem import (
     deadline_check as deadline_check,
     with_own_blocks as with_own_blocks,
 )
+from .refiners import LevelRefiner as LevelRefiner, jet_refiner as jet_refiner
 from .search import Partition as Partition, overlay as overlay, search as search
 from .starting import (
     metis_parts as metis_parts,
@@ -24,11 +25,9 @@ from .starting import (
 )
 from .trace import Progress as Progress, Trace as Trace
 from .walk import (
-    LevelRefiner as LevelRefiner,
     Passes as Passes,
     Recipe as Recipe,
     StartRule as StartRule,
-    jet_refiner as jet_refiner,
     levels_of as levels_of,
     partition_multilevel as partition_multilevel,
     search_multilevel as search_multilevel,

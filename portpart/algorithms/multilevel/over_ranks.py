@@ -15,8 +15,8 @@ from portpart.algorithms.coarsening import Level
 from portpart.algorithms.coarsening.ranks import fold_coarsest, projected
 from portpart.algorithms.multilevel.options import ScheduleOptions
 from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.multilevel.refiners import LevelFlows, LevelRefiner, level_flows
 from portpart.algorithms.multilevel.walk import (
-    LevelRefiner,
     Recipe,
     Start,
     refine_upwards,
@@ -80,6 +80,14 @@ class OverRanks:
 
         return planned(self.graph.comm, made)
 
+    def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
+        """That of whole levels, or for each rank one that refines the whole of divided levels."""
+        graphs: list[Any] = [level.graph for level in levels]
+        if all(isinstance(graph, Graph) for graph in graphs):
+            return level_flows(problem, recipe.flows, graphs)
+        made = planned(self.graph.comm, lambda: level_flows(problem, recipe.flows, graphs))
+        return None if made is None else RankFlows(made.flows)
+
     def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """Ranks in the same memory refine once what they have as a whole; then all go on."""
@@ -98,6 +106,28 @@ class OverRanks:
         with problem.trace.phase("refinement"):
             outcome = refine_upwards(problem, recipe, refiner, levels, fixed, None)
         return space.copy(refiner.best[:own]), outcome
+
+
+class RankFlows(LevelFlows):
+    """Refinement of divided levels by flows: as these are small, each rank gathers them as a whole.
+
+    Ranks in the same memory gather and refine them once.
+    """
+
+    def improve(self, depth: int, graph: Any, refiner: LevelRefiner, fixed: Array | None) -> bool:
+        """Whether the best partition is better now, from which `refiner` begins again."""
+        if isinstance(graph, Graph) or not self.takes(depth, graph):
+            return super().improve(depth, graph, refiner, fixed)
+        comm, own = graph.comm, graph.local.num_vertices
+        slack = refiner.slack_on(graph)
+        whole, part = graph.gather(), graph.gather_values(refiner.best[:own])
+        held = None if fixed is None else graph.gather_values(fixed)
+        gain, part = once(comm, graph.space,
+                          lambda: (self.flows.refine(whole, part, held, slack), part))
+        if gain > 0:
+            ids: Array = graph.local.global_ids
+            planned(comm, lambda: refiner.start(graph, gather(graph.space, part, ids)))
+        return gain > 0
 
 
 def own_values(graph: DistributedGraph, values: Array) -> Array:

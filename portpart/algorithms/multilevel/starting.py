@@ -24,7 +24,8 @@ from portpart.algorithms.multilevel.greedy_start import (
 )
 from portpart.algorithms.multilevel.inherited import renumbered
 from portpart.algorithms.multilevel.problem import UNCONSTRAINED, Constraints, Problem
-from portpart.algorithms.multilevel.walk import LevelRefiner, Passes, StartRule, one_pass
+from portpart.algorithms.multilevel.refiners import LevelRefiner
+from portpart.algorithms.multilevel.walk import Passes, StartRule, one_pass
 from portpart.algorithms.objectives import NO_PARTS, Balance, CandidateParts, costs_and_weights
 from portpart.algorithms.placement import well_placed
 from portpart.algorithms.refinement.blocks import PreviousBlocks, has_heavy

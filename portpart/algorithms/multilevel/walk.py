@@ -6,7 +6,7 @@ clusters, the source of starts, and the refiner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -21,68 +21,17 @@ from portpart.algorithms.coarsening import (
     value_of_clusters,
 )
 from portpart.algorithms.initial import trivial_partition
-from portpart.algorithms.multilevel.options import ONE_WALK, ScheduleOptions, SearchOptions
+from portpart.algorithms.multilevel.options import ONE_WALK, SearchOptions
 from portpart.algorithms.multilevel.problem import Constraints, Problem
+from portpart.algorithms.multilevel.refiners import LevelFlows, LevelRefiner, level_flows
 from portpart.algorithms.multilevel.search import Partition, Walk, search
-from portpart.algorithms.objectives import Objective, total_cost
+from portpart.algorithms.objectives import total_cost
 from portpart.algorithms.placement import well_placed
-from portpart.algorithms.refinement import JET, Piece, refiner
+from portpart.algorithms.refinement import FlowOptions
 from portpart.algorithms.refinement.blocks import PreviousBlocks, previous_blocks_on
 from portpart.algorithms.refinement.incumbent import RefinementOutcome
 from portpart.backends.programs import Array
 from portpart.graphs import Graph
-
-# What the walk asks of a refiner, and the refiner that most recipes have -----------------------
-
-
-class LevelRefiner(Protocol):
-    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine."""
-
-    @property
-    def best(self) -> Array:
-        """The best partition found, as long as the finest graph."""
-
-    def set_previous_blocks(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int,
-                            /) -> None:
-        """Set the previous blocks of vertices of all levels, the finest first."""
-
-    def start(self, graph: Graph, part: Array, /) -> None:
-        """Begin with a partition of `graph`, which counts as the best so far."""
-
-    def project(self, graph: Graph, cluster: Array, /) -> None:
-        """Carry the best partition of the coarser graph over to `graph`."""
-
-    def restart(self, graph: Graph, /) -> None:
-        """Go back to the best partition of `graph`."""
-
-    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> RefinementOutcome:
-        """Refine the current partition of `graph` in place; fixed vertices stay."""
-
-
-def jet_refiner(problem: Problem, options: ScheduleOptions,
-                order: str = "id") -> Callable[[int], LevelRefiner]:
-    """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
-    return lambda seed: refiner.Refiner(
-        problem.space, problem.graph, problem.balance, options.coarse, seed,
-        options.of_finest(problem.graph), objective=problem.objective,
-        pieces=pieces_for(problem.objective, order))
-
-
-def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
-    """Jet's refinement for an objective of graphs or of hypergraphs."""
-    if objective.rules.net_cost is None:
-        return JET
-    from portpart.algorithms.refinement.nets import jet_on_nets
-
-    return jet_on_nets(order)
-
-
-# The multilevel method: coarsen, start on the coarsest graph, refine upwards -------------------
-#
-# There is one walk, for partitions, mappings and sections.  A recipe gives it its parts: the rule
-# for
-# clusters, the source of starts, and the refiner.
-
 
 MAX_KEPT_IN_BRIEF = 0.75
 """A brief walk coarsens no more where a level keeps more than this share of its vertices."""
@@ -125,6 +74,9 @@ class WalkSteps(Protocol):
     def refiner(self, recipe: Recipe, levels: list[Level], seed: int) -> LevelRefiner:
         """What refines the levels."""
 
+    def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
+        """What refines these levels by flows, if the recipe has it and one of them may be."""
+
     def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """The best partition that a refiner finds from the coarsest level on."""
@@ -151,6 +103,10 @@ class ByOneDevice:
         """That of the recipe."""
         return recipe.refiner(seed)
 
+    def flows(self, problem: Problem, recipe: Recipe, levels: list[Level]) -> LevelFlows | None:
+        """As `level_flows` says."""
+        return level_flows(problem, recipe.flows, [level.graph for level in levels])
+
     def refined(self, problem: Problem, recipe: Recipe, refiner: LevelRefiner, levels: list[Level],
                 fixed: list[Array | None], start: Start) -> tuple[Array, RefinementOutcome]:
         """Level by level."""
@@ -159,6 +115,8 @@ class ByOneDevice:
 
 
 BY_ONE_DEVICE = ByOneDevice()
+
+NO_FLOWS = FlowOptions(levels=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +147,8 @@ class Recipe:
         The best of a partition and of what a walk has made of it; by default the latter.
     swaps : bool
         Whether blocks are swapped at the end of each walk.
+    flows : FlowOptions
+        Refinement by flows after the passes over a level.
     ways : WalkSteps
         Those of one device, or of several ranks, which then have what is not for one device alone.
     """
@@ -205,6 +165,7 @@ class Recipe:
     stop_at: int | None = None
     combine: Callable[[list[Array]], Partition] | None = None
     swaps: bool = False
+    flows: FlowOptions = NO_FLOWS
     ways: WalkSteps = BY_ONE_DEVICE
 
 
@@ -344,6 +305,7 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, leve
         That of the last refinement.
     """
     coarsest = len(levels) - (done is not None)
+    flows = recipe.ways.flows(problem, recipe, levels[left:])
     while len(levels) > left:
         depth, graph, anchors = len(levels) - 1, levels[-1].graph, fixed.pop()
         if depth < coarsest:
@@ -359,4 +321,8 @@ def refine_upwards(problem: Problem, recipe: Recipe, refiner: LevelRefiner, leve
                 refiner.restart(graph)
             outcome = refiner.refine(graph, temperature, anchors)
             problem.trace.refined_level(depth, graph, outcome)
+        if flows is not None and not problem.constraints.out_of_time():
+            if flows.improve(depth, graph, refiner, anchors):
+                outcome = refiner.refine(graph, 0.0, anchors)
+                problem.trace.refined_level(depth, graph, outcome)
     return outcome

@@ -1,7 +1,8 @@
 """The library's own recipe: clusters, several starts, Jet refinement, and search with several runs.
 
 Cluster coarsening after Meyerhenke, Sanders, Schulz (2016), made synchronous; refinement after Jet
-(Gilbert et al. 2024); combinations and cycles after Sanders, Schulz (2012) and Walshaw (2004).
+(Gilbert et al. 2024); flows after Sanders, Schulz (2011); combinations and cycles after Sanders,
+Schulz (2012) and Walshaw (2004).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from portpart.algorithms.multilevel import (
     jet_refiner,
     start_from_pool,
 )
-from portpart.algorithms.refinement import RefinementOptions
+from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.options import changed, check_options, described, option
 
 MANY_STARTS = GrowingOptions(refined=4, candidates=4)
@@ -54,6 +55,8 @@ class PortpartConfig:
             finest=RefinementOptions(tolerance=0.9997, stall_limit=20),
             finest_once=RefinementOptions(tolerance=0.9995, stall_limit=16)),
         "Passes over the levels.")
+    flows: FlowOptions = option(
+        FlowOptions(), "Refinement by flows after the passes over a level.")
     search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
         "levels.")
 
@@ -68,6 +71,7 @@ STRONG = changed(PortpartConfig(), {
     "refinement.coarse": RefinementOptions(stall_limit=20),
     "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
     "refinement.finest_once": None,
+    "flows.levels": 100,
     "search.cycles": 1,
 })
 
@@ -97,4 +101,5 @@ def portpart(problem: Problem, config: PortpartConfig) -> Recipe:
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
                      config.clustering),
         start_from_pool(problem, config.initial, passes),
-        jet_refiner(problem, config.refinement), passes, config.search)
+        jet_refiner(problem, config.refinement), passes, config.search,
+        flows=config.flows)

@@ -35,6 +35,7 @@ from .local import (
 from .options import (
     BUCKETS as BUCKETS,
     Figures as Figures,
+    FlowOptions as FlowOptions,
     IndependentOptions as IndependentOptions,
     RefinementOptions as RefinementOptions,
     RefinementSizes as RefinementSizes,

@@ -132,6 +132,29 @@ class SequenceOptions:
                                  iteration_limit=self.round_limit, slack=self.slack)
 
 
+@described
+@dataclass(frozen=True)
+class FlowOptions:
+    """Flow refinement of a level: minimum cuts in corridors around the cuts of two blocks."""
+
+    levels: int = option(
+        0, "Number of levels that are refined by flows, from the finest on. Levels of more than "
+        "4,194,304 vertices and partitions into more than 1,024 blocks are not.", min=0)
+    spread: float = option(
+        3.0, "How much of a block may be in a corridor besides what the other block has room for, "
+        "in slacks of the limits (KaFFPa's alpha, less 1).", min=0, max=100)
+    depth: int = option(
+        4, "Number of layers of a corridor beyond the vertices on the boundary.", min=0, max=100)
+    round_limit: int = option(
+        1, "Maximum number of rounds on a level; a round refines each pair of adjacent blocks "
+        "once, and rounds end when one reduces the cut by less than a thousandth.", min=1)
+    max_degree: int = option(
+        512, "Vertices of higher degree stay in their block.", min=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
 # Sizes of refinement, which the lengths of its work arrays follow from -------------------------
 
 

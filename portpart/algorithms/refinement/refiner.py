@@ -333,7 +333,7 @@ class Refiner:
     def _rebalancing_rule_on(self, graph: Structure) -> RebalancingRule:
         return self._rules[self._is_finest(graph)]
 
-    def _slack(self, graph: Structure) -> int:
+    def slack_on(self, graph: Structure) -> int:
         """What blocks may weigh above their limits: some mean vertices of a coarse graph.
 
         Where vertices weigh much, exact limits would cost more cut than finer levels win back.
@@ -366,7 +366,7 @@ class Refiner:
         return {
             "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n) + 1, "wide": 1,
             "iteration": -1, "last_propagation": -1,
-            "slack": self._slack(graph),
+            "slack": self.slack_on(graph),
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,
             "weak_limit": options.weak_limit, "loss_unit": self.loss_unit,
             "mean_vertex_weight": max(1, whole.total_vertex_weight // max(1, whole.num_vertices)),

@@ -17,6 +17,7 @@ from portpart.algorithms.multilevel.trace import Trace
 from portpart.algorithms.recipes.nearby_owners import MoveRule
 from portpart.algorithms.recipes.portpart import PRESETS
 from portpart.algorithms.recipes.portpart_ranks import partition_ranks
+from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
 from portpart.api.bounds import bounds_for
 from portpart.backends.communication import Communicator, Local
 from portpart.errors import InputError
@@ -98,6 +99,25 @@ def fold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fol
 def test_searches_come_to_the_partition_of_one_device(name, search, size):
     graph = WHOLE[name]
     check(graph, borders(graph.num_vertices, size, size), 5, preset=SEARCHES[search], seed=size)
+
+
+@pytest.mark.usefixtures("fold")
+def test_divided_levels_are_refined_by_flows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rank gathers them; the gains are those of one device."""
+    gains: list[tuple[int, int]] = []
+    refine = FlowRefiner.refine
+
+    def noted(self: FlowRefiner, graph: Graph, *rest: Any) -> int:
+        gains.append((graph.num_vertices, refine(self, graph, *rest)))
+        return gains[-1][1]
+
+    monkeypatch.setattr(FlowRefiner, "refine", noted)
+    graph = generators.delaunay(3000)
+    check(graph, borders(graph.num_vertices, 3, 1), 6, preset=PRESETS["strong"], seed=2)
+    of_finest = [gain for size, gain in gains if size == graph.num_vertices]
+    assert len(of_finest) >= 4
+    assert max(of_finest) > 0
+    assert gains[: len(gains) // 2] == gains[len(gains) // 2 :]
 
 
 WISHES: dict[str, Any] = {

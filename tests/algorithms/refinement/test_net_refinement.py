@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from portpart.algorithms.multilevel.walk import pieces_for
+from portpart.algorithms.multilevel.refiners import pieces_for
 from portpart.algorithms.objectives.net_cost import MAX_LOW_DEGREE, net_objective
 from portpart.algorithms.objectives.pin_counts import PIECE
 from portpart.algorithms.objectives.pin_state import (

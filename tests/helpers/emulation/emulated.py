@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
-import portpart.algorithms
-import portpart.primitives
 from portpart import generators
 from portpart.algorithms.coarsening import row_pieces
 from portpart.algorithms.coarsening.broken_groups import group_by_nets
@@ -57,9 +51,11 @@ from portpart.algorithms.recipes.portpart import PortpartConfig
 from portpart.algorithms.recipes.portpart_ranks import partition_ranks
 from portpart.algorithms.refinement import options as sizes, work_arrays as lanes
 from portpart.algorithms.refinement.blocks.previous_blocks import PreviousBlocks
+from portpart.algorithms.refinement.flows import state as networks
+from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
 from portpart.algorithms.refinement.gains import state as active_sets
 from portpart.algorithms.refinement.nets.best_sequence import sequence_pieces
-from portpart.algorithms.refinement.options import RefinementOptions, SequenceOptions
+from portpart.algorithms.refinement.options import FlowOptions, RefinementOptions, SequenceOptions
 from portpart.api.bounds import bounds_for, start_with_fixed
 from portpart.api.mapping_call import mapped_by
 from portpart.api.request import _finished
@@ -116,6 +112,7 @@ SIZES: dict[str, list[tuple[Any, str, Any]]] = {
                 (net_cost, "MAX_LOW_DEGREE", 3), (cut, "MAX_PAIRWISE", 3), (cut, "MAX_IN_TABLE", 3),
                 (communication, "MAX_ALONG", 3), (communication, "MAX_IN_TABLE", 3)],
     "little scratch": [(row_pieces, "MAX_SCRATCH", 40_000)],
+    "little memory": [(networks, "TEAM_BYTES", 8)],
     "few rows": [(nets_followed, "MAX_SPARE_ROWS", 0), (edits, "FEW", 1)],
 }
 """Sizes from which on work is done in another way, made small: vertices with more than 3 neighbours
@@ -142,6 +139,7 @@ def cases() -> dict[Case, int]:
     found = {Case(graph, algorithm): (i + j) % 3 + 1 for i, graph in enumerate(GRAPHS)
              for j, algorithm in enumerate(("portpart", "jet", "gkway", "gpmetis", "igkway"))}
     sections, integrated = tuple(SECTIONS.items()), tuple(SMALL.items())
+    flows, idle = (("flows.levels", 9),), ("refinement.finest.iteration_limit", 0)
     inheriting = ("initial.growing", INHERITING), ("clustering", IMPROVED)
     found.update({
         Case("mesh", "portpart", "fixed"): 2, Case("weighted", "portpart", "initial"): 3,
@@ -158,10 +156,12 @@ def cases() -> dict[Case, int]:
         Case("mesh", "im", "paper", integrated, "line"): 2,
         Case("mesh", "hm", "paper fixed", (), "tree"): 2,
         Case("mesh", "jet", "paper"): 2, Case("skewed", "gkway", "paper"): 3,
-        Case("mesh", "jet", "code"): 3,
-        Case("mesh", "gpmetis", "paper"): 2,
+        Case("mesh", "jet", "code"): 3, Case("mesh", "gpmetis", "paper"): 2,
         Case("mesh", "gpmetis", "initial", (("handoff_vertices", 16),)): 2,
         Case("mesh", "portpart", "inheriting", inheriting): 3,
+        Case("skewed", "portpart", "", flows): 2,
+        Case("mesh", "blocks of ranks", "", (*flows, idle)): 2,
+        Case("grid", "flows"): 3, Case("grid", "flows", "little memory"): 2,
         Case("circuit", "nets"): 2, Case("circuit", "starts of nets"): 3,
         Case("large net", "values"): 2,
         Case("network", "jet on nets", "until balanced"): 2,
@@ -173,8 +173,8 @@ def cases() -> dict[Case, int]:
         Case("weighted", "blocks of ranks"): 2, Case("skewed", "blocks of ranks", "degrees"): 3,
         Case("weighted", "edits"): 3, Case("large net", "edits of nets", "few rows"): 2,
         Case("weighted", "pseudo block"): 2, Case("weighted", "pseudo block", "degrees"): 3,
-        Case("circuit", "critical pins"): 3,
-        Case("mesh", "jet", "long lists"): 3, Case("path", "rows", "little scratch"): 2,
+        Case("circuit", "critical pins"): 3, Case("mesh", "jet", "long lists"): 3,
+        Case("path", "rows", "little scratch"): 2,
         Case("skewed", "jet", "degrees"): 2, Case("skewed", "gkway", "degrees"): 3,
         Case("skewed", "im", "degrees", integrated, "tree"): 3,
         Case("skewed", "im", "degrees", integrated, "line"): 2,
@@ -186,7 +186,7 @@ def cases() -> dict[Case, int]:
 def outcome(case: Case, lanes: int) -> tuple[np.ndarray, dict[Kernel, int]]:
     """The blocks, and by kernel how many lanes it had; with 0 lanes on one thread of the CPU."""
     others = {"rows": _contracted, "ranks": _coarsened_by_ranks, "nets": _coarsened,
-              "blocks of ranks": _divided_by_ranks,
+              "blocks of ranks": _divided_by_ranks, "flows": _with_flows,
               "jet on nets": _refined, "starts of nets": _grown, "values": _valued,
               "sequences": _refined, "groups of nets": _grouped, "empty blocks": _filled,
               **dict.fromkeys(EDITS, _edited)}
@@ -295,14 +295,27 @@ def _divided_by_ranks(space: ExecutionSpace, case: Case) -> np.ndarray:
         "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
         "refinement.coarse": RefinementOptions(weak_limit=1, iteration_limit=6),
         "refinement.finest": RefinementOptions(weak_limit=1, iteration_limit=6)})
+    config = changed(config, dict(case.changes))
 
     def main(comm: Communicator) -> np.ndarray:
         part = distributed(comm, rows_of(graph, first[comm.rank], first[comm.rank + 1], space))
-        blocks, _ = partition_ranks(part, balance_of(graph, 3, 0.0), config, 1,
+        imbalance = 0.3 if case.changes else 0.0
+        blocks, _ = partition_ranks(part, balance_of(graph, 3, imbalance), config, 1,
                                     Trace(space, part, None), Fold(8, 100), rule=rule)
         return oracles.host(blocks)
 
     return np.concatenate(Local(3).run(main))
+
+
+def _with_flows(space: ExecutionSpace, case: Case) -> np.ndarray:
+    """Two blocks of a grid with a rough boundary, after rounds of flow refinement."""
+    graph = generators.grid_2d(10).to(space)
+    columns = np.arange(100) % 10
+    rough = np.random.default_rng(3).integers(0, 2, 100)
+    part = space.asarray(np.where(abs(2 * columns - 9) < 4, rough, columns > 4), np.int32)
+    FlowRefiner(space, graph, balance_of(graph, 2), FlowOptions(round_limit=3), 1).refine(
+        graph, part, None, 9)
+    return oracles.host(part)
 
 
 def _grouped(space: ExecutionSpace, case: Case) -> np.ndarray:
@@ -373,26 +386,3 @@ def _mapped(space: ExecutionSpace, case: Case) -> np.ndarray:
         graph, balance_of(graph, machine.num_elements), 4, Trace(space, graph, None),
         wanted, topology=machine, distances=distances_on(space, machine))
     return oracles.host(mapped_by(mapper, problem, config, swapped=True)[0])
-
-
-def kernels_as_written() -> set[str]:
-    """Names of all kernels of algorithms and primitives, also of those that functions make."""
-    found = set()
-    for package in (portpart.algorithms, portpart.primitives):
-        for place in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            module = importlib.import_module(place.name)
-            tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-            found.update(f"{place.name}.{node.name}" for node in ast.walk(tree)
-                         if isinstance(node, ast.FunctionDef) and is_kernel(node))
-    return found
-
-
-def is_kernel(function: ast.FunctionDef) -> bool:
-    """Whether a function is decorated as a kernel."""
-    return any(ast.unparse(name).removeprefix("kl.") == "kernel"
-               for name in function.decorator_list)
-
-
-def name_of(kernel: Kernel) -> str:
-    """Where it is written."""
-    return f"{kernel.function.__module__}.{kernel.name}"

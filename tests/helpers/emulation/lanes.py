@@ -189,8 +189,8 @@ class _Team:
             return call
 
         atomics = (language.atomic_add, language.atomic_next, language.atomic_min,
-                   language.atomic_max, language.atomic_cas, language.team_atomic_add,
-                   language.team_atomic_cas)
+                   language.atomic_max, language.atomic_cas, language.atomic_load,
+                   language.team_atomic_add, language.team_atomic_cas)
         return {
             language.lane: lambda: self.here().lane,
             language.team_size: lambda: self.size,

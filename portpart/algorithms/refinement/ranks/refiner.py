@@ -31,7 +31,12 @@ from portpart.algorithms.refinement import (
 )
 from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.algorithms.refinement.gains import GainSteps
-from portpart.algorithms.refinement.incumbent import Incumbent, IncumbentSteps, RefinementOutcome
+from portpart.algorithms.refinement.incumbent import (
+    Incumbent,
+    IncumbentSteps,
+    RefinementOutcome,
+    set_touched,
+)
 from portpart.algorithms.refinement.moves import Moves
 from portpart.algorithms.refinement.ranks.ghosts import GhostSteps
 from portpart.algorithms.refinement.ranks.line import layout_for, line_of
@@ -164,6 +169,12 @@ WORDS_OF_GAIN = 4
 AnyPart = DistributedGraph | Graph
 
 
+@kl.kernel
+def touch(ghost, first, incumbent: Incumbent):
+    """What is around a ghost may be new."""
+    set_touched(first + ghost, 1, incumbent)
+
+
 def room_for(graph: AnyPart) -> int:
     """Vertices that a rank holds of a graph: its own and ghosts, or all."""
     if isinstance(graph, Graph):
@@ -246,6 +257,21 @@ class RankRefiner(Refiner):
         else:
             there.project(self.space, cluster, moves, incumbent)
         given.clear()
+
+    def slack_on(self, graph: Any) -> int:
+        """What blocks of `graph` may weigh above their limits."""
+        return super().slack_on(graph if isinstance(graph, Graph) else graph.local)
+
+    def start(self, graph: Any, part: Array) -> None:
+        """Begin with a partition of `graph`; if it is divided, of own vertices and ghosts."""
+        if isinstance(graph, Graph):
+            super().start(graph, part)
+            return
+        own, room = graph.local.num_vertices, room_for(graph)
+        for blocks in (self.run.moves.part, self.run.incumbent.best):
+            blocks[own:room] = part[own:]
+        super().start(graph.local, part[:own])
+        self.space.parallel_for(room - own, touch, own, self.run.incumbent)
 
     def restart(self, graph: Any) -> None:
         """Go back to the best partition of `graph`, which ghosts know, too."""

@@ -1,0 +1,114 @@
+"""What refines the levels of a walk: the refiner that most recipes have, and flows after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from portpart.algorithms.multilevel.options import ScheduleOptions
+from portpart.algorithms.multilevel.problem import Problem
+from portpart.algorithms.objectives import Objective
+from portpart.algorithms.refinement import JET, FlowOptions, Piece, refiner
+from portpart.algorithms.refinement.blocks import PreviousBlocks
+from portpart.algorithms.refinement.flows import MAX_BLOCKS, MAX_VERTICES, FlowRefiner
+from portpart.algorithms.refinement.incumbent import RefinementOutcome
+from portpart.backends.programs import Array
+from portpart.graphs import Graph, Structure
+
+
+class LevelRefiner(Protocol):
+    """Work arrays for a hierarchy, and refinement of its levels from coarse to fine."""
+
+    @property
+    def best(self) -> Array:
+        """The best partition found, as long as the finest graph."""
+
+    def set_previous_blocks(self, previous_blocks: Sequence[PreviousBlocks], num_vertices: int,
+                            /) -> None:
+        """Set the previous blocks of vertices of all levels, the finest first."""
+
+    def start(self, graph: Graph, part: Array, /) -> None:
+        """Begin with a partition of `graph`, which counts as the best so far."""
+
+    def project(self, graph: Graph, cluster: Array, /) -> None:
+        """Carry the best partition of the coarser graph over to `graph`."""
+
+    def slack_on(self, graph: Graph, /) -> int:
+        """What blocks of `graph` may weigh above their limits."""
+
+    def restart(self, graph: Graph, /) -> None:
+        """Go back to the best partition of `graph`."""
+
+    def refine(self, graph: Graph, temperature: float, fixed: Array | None, /) -> RefinementOutcome:
+        """Refine the current partition of `graph` in place; fixed vertices stay."""
+
+
+def jet_refiner(problem: Problem, options: ScheduleOptions,
+                order: str = "id") -> Callable[[int], LevelRefiner]:
+    """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
+    return lambda seed: refiner.Refiner(
+        problem.space, problem.graph, problem.balance, options.coarse, seed,
+        options.of_finest(problem.graph), objective=problem.objective,
+        pieces=pieces_for(problem.objective, order))
+
+
+def pieces_for(objective: Objective, order: str = "id") -> tuple[Piece, ...]:
+    """Jet's refinement for an objective of graphs or of hypergraphs."""
+    if objective.rules.net_cost is None:
+        return JET
+    from portpart.algorithms.refinement.nets import jet_on_nets
+
+    return jet_on_nets(order)
+
+
+# Flows ----------------------------------------------------------------------------------------
+
+
+class LevelFlows:
+    """Refinement of levels by flows.
+
+    Parameters
+    ----------
+    flows : FlowRefiner
+    """
+
+    def __init__(self, flows: FlowRefiner) -> None:
+        self.flows = flows
+
+    def takes(self, depth: int, graph: Structure) -> bool:
+        """Whether a level is refined by flows."""
+        return is_small(graph) and depth < self.flows.options.levels
+
+    def improve(self, depth: int, graph: Graph, refiner: LevelRefiner,
+                fixed: Array | None) -> bool:
+        """Whether the best partition of a level is better now, from which `refiner` begins again.
+
+        Waits for the device.
+        """
+        if not self.takes(depth, graph):
+            return False
+        part = graph.space.copy(refiner.best[: graph.num_vertices])
+        gain = self.flows.refine(graph, part, fixed, refiner.slack_on(graph))
+        if gain > 0:
+            refiner.start(graph, part)
+        return gain > 0
+
+
+def level_flows(problem: Problem, options: FlowOptions,
+                graphs: Sequence[Structure]) -> LevelFlows | None:
+    """What refines those of some graphs that are small enough; None if there are none.
+
+    Only for cuts of graphs without migration costs: of others a cut would not be the cost.
+    """
+    small = [graph for graph in graphs if is_small(graph)]
+    plain = problem.objective.rules.is_cut and problem.objective.rules.net_cost is None
+    if options.levels == 0 or not small or not plain or problem.num_blocks > MAX_BLOCKS or (
+            problem.constraints.previous_blocks is not None):
+        return None
+    return LevelFlows(FlowRefiner(problem.space, small[0], problem.balance, options,
+                                  problem.seed))
+
+
+def is_small(graph: Structure) -> bool:
+    """Whether a graph is small enough for flows."""
+    return graph.whole.num_vertices <= MAX_VERTICES

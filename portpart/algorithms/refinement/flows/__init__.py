@@ -1,0 +1,5 @@
+"""Two-way flow refinement of pairs of blocks."""
+
+from portpart.base.doors import door
+
+__getattr__, __dir__, __all__ = door(__name__, __file__)

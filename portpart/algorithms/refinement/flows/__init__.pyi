@@ -1,0 +1,5 @@
+from .flow_refiner import (
+    MAX_BLOCKS as MAX_BLOCKS,
+    MAX_VERTICES as MAX_VERTICES,
+    FlowRefiner as FlowRefiner,
+)

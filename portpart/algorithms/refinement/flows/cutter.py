@@ -1,0 +1,214 @@
+"""Two-way refinement of a pair of blocks: the smallest cut of its corridor that keeps the limits.
+
+A maximum preflow gives two minimum cuts: around all that sources reach, and around all that reaches
+the sink.  If neither keeps the limits, the lighter of the two sides is pierced, and the flow grows
+on.  It ends without a gain where the flow is as large as the cut was.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.network import FRESH, SINK, SOURCE
+from portpart.algorithms.refinement.flows.pairs import pair_of
+from portpart.algorithms.refinement.flows.piercing import CLASSES, Candidates, pierce
+from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free, maximise, reach
+from portpart.algorithms.refinement.flows.state import (
+    FLOW,
+    NUM_COUNTS,
+    Corridors,
+    FlowLevel,
+    Flows,
+    Networks,
+    NodeMemory,
+    Nodes,
+    Pair,
+)
+from portpart.backends import language as kl
+from portpart.graphs import Csr, degree_of
+
+MOST_DOUBLINGS = 20
+"""As many vertices are pierced at a time at most as this power of two."""
+
+
+@kl.kernel
+def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory):
+    """Refine pair i if its network fits into memory of the team."""
+    counts = kl.team_array(kl.int64, NUM_COUNTS)
+    candidates = Candidates(count=kl.team_array(kl.int32, CLASSES))
+    nodes = Nodes(label=kl.team_array(kl.int32, memory.room),
+                  incoming=kl.team_array(memory.counter, memory.room))
+    source = kl.int64(flows.quotient.pair[i])
+    sink = kl.int64(flows.quotient.partner[source])
+    base = kl.int64(flows.quotient.begin[source])
+    end = base + flows.quotient.size[source]
+    pair = Pair(source, sink, base, end, base)
+    if end - base <= memory.room:
+        refine(pair, counts, candidates, nodes, graph, flows)
+
+
+@kl.kernel
+def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory):
+    """Refine pair i if its network does not fit."""
+    counts = kl.team_array(kl.int64, NUM_COUNTS)
+    candidates = Candidates(count=kl.team_array(kl.int32, CLASSES))
+    nodes = Nodes(label=flows.networks.label, incoming=flows.networks.incoming)
+    source = kl.int64(flows.quotient.pair[i])
+    sink = kl.int64(flows.quotient.partner[source])
+    base = kl.int64(flows.quotient.begin[source])
+    end = base + flows.quotient.size[source]
+    shift = kl.int64(0)
+    pair = Pair(source, sink, base, end, shift)
+    if end - base > memory.room:
+        refine(pair, counts, candidates, nodes, graph, flows)
+
+
+@kl.device
+def refine(pair: Pair, counts, candidates: Candidates, nodes: Nodes, graph: Csr,
+           flows: Flows):
+    """Apply the smallest cut that keeps the limits, if it is smaller than the one there is; the
+    corridor is given up.  All lanes of a team.
+    """
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        nodes.incoming[u - pair.shift] = 0
+    if kl.lane() == 0:
+        counts[FLOW] = 0
+    kl.team_sync()
+    across = flows.quotient.across[pair.source]
+    step = kl.int64(0)
+    going = across > 0
+    while going:
+        flow = maximise(across, pair, counts, nodes, flows.networks)
+        going = flow < across
+        if going:
+            reach(pair, counts, nodes, flows.networks)
+            of_source = weight_with(True, pair, nodes, graph, flows)
+            of_sink = weight_with(False, pair, nodes, graph, flows)
+            total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
+            small = share_of_limit(of_source, total - of_source, pair, flows)
+            large = share_of_limit(total - of_sink, of_sink, pair, flows)
+            if min(small, large) <= 1.0:
+                going = False
+                apply(small <= large, across - flow, pair, nodes, graph, flows)
+            else:
+                is_source = of_source <= of_sink
+                wanted = number_wanted(is_source, min(of_source, of_sink), step, pair, flows)
+                going = pierce(is_source, wanted, pair, counts, candidates, nodes, flows)
+                step += 1
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        flows.corridors.place[flows.corridors.vertex[u]] = kl.int32(-1)
+    return step
+
+
+@kl.device
+def is_beside(is_source, u, pair: Pair, nodes: Nodes, networks: Networks):
+    """Whether u is with the source, because sources reach it; or with the sink, because it reaches
+    that.
+    """
+    label = nodes.label[u - pair.shift]
+    result = (networks.state[u] & SOURCE) != 0 or label > FAR
+    if not is_source:
+        result = (networks.state[u] & SINK) != 0 or (is_free(u, networks) and label < FAR)
+    return result
+
+
+@kl.device
+def weight_of(u, graph: Csr, corridors: Corridors):
+    """The weight of the vertex at a place."""
+    return kl.value_or(graph.vertex_weights, corridors.vertex[u], 1)
+
+
+@kl.device
+def weight_with(is_source, pair: Pair, nodes: Nodes, graph: Csr, flows: Flows):
+    """Weight of a terminal and what is with it.  All lanes of a team."""
+    block = pair.source if is_source else pair.sink
+    weight = kl.int64(0)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if is_beside(is_source, u, pair, nodes, flows.networks):
+            weight += weight_of(u, graph, flows.corridors)
+        if flows.corridors.part[flows.corridors.vertex[u]] == block:
+            weight -= weight_of(u, graph, flows.corridors)
+    return flows.quotient.weight[block] + kl.team_sum(weight)
+
+
+@kl.device
+def share_of_limit(of_source, of_sink, pair: Pair, flows: Flows):
+    """The largest share of its limit that one of the blocks has if they weigh that much."""
+    source = max(kl.int64(1), flows.quotient.limits[pair.source] + flows.level.slack)
+    sink = max(kl.int64(1), flows.quotient.limits[pair.sink] + flows.level.slack)
+    return max(kl.float64(of_source) / kl.float64(source), kl.float64(of_sink) / kl.float64(sink))
+
+
+@kl.device
+def number_wanted(is_source, weight, step, pair: Pair, flows: Flows):
+    """How many vertices are pierced next to a side of such a weight: twice as many in each step,
+    half of those that are missing for balance at most.
+    """
+    total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
+    count = flows.quotient.count[pair.source] + flows.quotient.count[pair.sink]
+    other = pair.sink if is_source else pair.source
+    missing = total - flows.quotient.limits[other] - flows.level.slack - weight
+    share = kl.float64(max(kl.int64(0), missing)) / kl.float64(max(kl.int64(1), total))
+    half = kl.int64(share * kl.float64(count) / 2.0)
+    return max(kl.int64(1), min(half, kl.int64(1) << min(step, kl.int64(MOST_DOUBLINGS))))
+
+
+@kl.device
+def apply(by_source, gain, pair: Pair, nodes: Nodes, graph: Csr, flows: Flows):
+    """Put what is with the source into its block and all else into the other one; or what is with
+    the sink into its block and all else into the other one.  All lanes of a team.
+    """
+    weight = kl.int64(0)
+    count = kl.int64(0)
+    arcs = kl.int64(0)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        beside = is_beside(by_source, u, pair, nodes, flows.networks)
+        block = pair.source if beside == by_source else pair.sink
+        v = flows.corridors.vertex[u]
+        if flows.corridors.part[v] != block:
+            flows.corridors.part[v] = kl.int32(block)
+            flows.networks.state[u] |= FRESH
+            sign = kl.int64(1 if block == pair.source else -1)
+            weight += sign * weight_of(u, graph, flows.corridors)
+            count += sign
+            arcs += sign * degree_of(v, graph)
+    weight = kl.team_sum(weight)
+    count = kl.team_sum(count)
+    arcs = kl.team_sum(arcs)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if (flows.networks.state[u] & FRESH) != 0:
+            list_around(flows.corridors.vertex[u], graph, flows.corridors, flows.level)
+    if kl.lane() == 0:
+        change_block(pair.source, weight, count, arcs, flows)
+        change_block(pair.sink, -weight, -count, -arcs, flows)
+        number = pair_of(pair.source, pair.sink, flows.level)
+        flows.quotient.won[number] += gain
+        kl.atomic_add(flows.level, FlowLevel.gain, gain)
+    return gain
+
+
+@kl.device
+def change_block(a, weight, count, arcs, flows: Flows):
+    """Add to what is known of block a."""
+    flows.quotient.weight[a] += weight
+    flows.quotient.count[a] += count
+    flows.quotient.arcs[a] += arcs
+    flows.quotient.changed[a] = kl.int32(flows.level.round)
+    return a
+
+
+@kl.device
+def list_around(v, graph: Csr, corridors: Corridors, level: FlowLevel):
+    """Put v and its neighbours onto the list of the boundary."""
+    list_vertex(kl.int64(v), corridors, level)
+    for arc in range(graph.begin[v], graph.end[v]):
+        list_vertex(kl.int64(graph.targets[arc]), corridors, level)
+    return v
+
+
+@kl.device
+def list_vertex(v, corridors: Corridors, level: FlowLevel):
+    """Put v onto the list of the boundary, unless it is there."""
+    if kl.atomic_load(corridors.is_listed, v) == 0:
+        if kl.atomic_cas(corridors.is_listed, v, kl.int32(0), kl.int32(1)) == 0:
+            corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
+    return v

@@ -1,0 +1,119 @@
+"""The flow network of a corridor: the rest of the smaller block is the source, that of the other
+one the sink.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.state import FlowLevel, Flows, Networks, Pair
+from portpart.backends import language as kl
+from portpart.graphs import Csr
+
+SOURCE, SINK = 1, 2
+"""Marks of vertices that belong to a terminal,"""
+
+NEAR_SOURCE, NEAR_SINK = 4, 8
+"""of neighbours of a terminal,"""
+
+FRESH, OTHERS = 16, 127 - 16
+"""of vertices that have just changed their terminal or their block; and all other marks."""
+
+
+@kl.device
+def build(pair: Pair, graph: Csr, flows: Flows):
+    """Build the network of a corridor.  Returns the weight of the edges between its two sides.  All
+    lanes of a team.
+    """
+    count_arcs(pair, graph, flows)
+    kl.team_sync()
+    across = kl.int64(0)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        across += fill_row(u, pair, graph, flows)
+    across = kl.team_sum(across)
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        link_row(u, flows.networks)
+    return across
+
+
+@kl.device
+def is_inside(v, pair: Pair, flows: Flows):
+    """Whether vertex v of the graph is in the corridor."""
+    return pair.base <= flows.corridors.place[v] and flows.corridors.place[v] < pair.end
+
+
+@kl.device
+def count_arcs(pair: Pair, graph: Csr, flows: Flows):
+    """Find the range of each row.  All lanes of a team."""
+    total = kl.int64(0)
+    for tile in range(pair.base, pair.end, kl.team_size()):
+        u = tile + kl.lane()
+        degree = kl.int64(0)
+        if u < pair.end:
+            v = flows.corridors.vertex[u]
+            for arc in range(graph.begin[v], graph.end[v]):
+                degree += kl.int64(is_inside(graph.targets[arc], pair, flows))
+        end = total + kl.team_scan(degree)
+        if u < pair.end:
+            flows.networks.begin[u] = kl.int32(end - degree)
+            flows.networks.end[u] = kl.int32(end)
+        total = kl.team_last(end)
+    first = kl.int64(0)
+    if kl.lane() == 0:
+        first = kl.atomic_add(flows.level, FlowLevel.used_arcs, total)
+    first = kl.team_sum(first)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        flows.networks.begin[u] = kl.int32(flows.networks.begin[u] + first)
+        flows.networks.end[u] = kl.int32(flows.networks.end[u] + first)
+    return total
+
+
+@kl.device
+def fill_row(u, pair: Pair, graph: Csr, flows: Flows):
+    """Fill the row of u, and what is between u and the terminals.  Returns the weight of its edges
+    to the other side; of those inside the corridor only from the side of the source.
+    """
+    v = flows.corridors.vertex[u]
+    here = flows.corridors.part[v]
+    place = kl.int64(flows.networks.begin[u])
+    from_source = kl.int64(0)
+    to_sink = kl.int64(0)
+    across = kl.int64(0)
+    for arc in range(graph.begin[v], graph.end[v]):
+        t = graph.targets[arc]
+        there = flows.corridors.part[t]
+        weight = kl.value_or(graph.weights, arc, 1)
+        if is_inside(t, pair, flows):
+            flows.networks.target[place] = flows.corridors.place[t]
+            flows.networks.capacity[place] = weight
+            flows.networks.flow[place] = 0
+            place += 1
+            if here == pair.source and there == pair.sink:
+                across += weight
+        elif there == pair.source:
+            from_source += weight
+        elif there == pair.sink:
+            to_sink += weight
+    flows.networks.excess[u] = from_source
+    flows.networks.to_sink[u] = to_sink
+    near = (NEAR_SOURCE if from_source > 0 else 0) | (NEAR_SINK if to_sink > 0 else 0)
+    flows.networks.state[u] = kl.int8(near)
+    return across + (to_sink if here == pair.source else from_source)
+
+
+@kl.device
+def link_row(u, networks: Networks):
+    """Find the reverses of u's arcs to vertices of lower degree, in their rows.
+
+    Of equal degrees the smaller place counts as lower.
+    """
+    degree = networks.end[u] - networks.begin[u]
+    for arc in range(networks.begin[u], networks.end[u]):
+        t = networks.target[arc]
+        other = networks.end[t] - networks.begin[t]
+        if other < degree or (other == degree and t < u):
+            back = kl.int64(networks.begin[t])
+            while networks.target[back] != u:
+                back += 1
+            networks.reverse[arc] = kl.int32(back)
+            networks.reverse[back] = kl.int32(arc)
+    return u

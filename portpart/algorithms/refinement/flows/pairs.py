@@ -1,0 +1,210 @@
+"""The quotient graph and matchings of it: which pairs of blocks are refined at a time.
+
+After Krause, Gottesbueren, Maas (2025): pairs of a matching share no block, so their gains add up
+and their order does not matter.  A matching is greedy: it takes pairs that have gained before, then
+pairs of large cut.  It is found by blocks that propose to each other.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.state import (
+    MAX_CORRIDOR,
+    Corridors,
+    FlowLevel,
+    QuotientGraph,
+)
+from portpart.backends import language as kl
+from portpart.graphs import Csr, degree_of
+
+MIN_GAIN = 1000
+"""Rounds go on while one gains a share of the cut that is at least the reciprocal of this."""
+
+
+@kl.kernel
+def begin_block(a, quotient: QuotientGraph):
+    """Begin with an empty block a."""
+    quotient.weight[a] = kl.int64(0)
+    quotient.count[a] = kl.int64(0)
+    quotient.arcs[a] = kl.int64(0)
+    quotient.changed[a] = kl.int32(-1)
+
+
+@kl.kernel
+def begin_pair(i, quotient: QuotientGraph):
+    """Pair i has gained nothing, and was never refined."""
+    quotient.cut[i] = kl.int64(0)
+    quotient.won[i] = kl.int64(0)
+    quotient.done[i] = kl.int32(-1)
+
+
+@kl.kernel
+def begin_vertex(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
+    """Add v to its block, and to the list if it is on a boundary.  Atomic, independent of order."""
+    a = kl.int64(corridors.part[v])
+    corridors.place[v] = kl.int32(-1)
+    kl.atomic_add(quotient.weight, a, kl.value_or(graph.vertex_weights, v, 1))
+    kl.atomic_add(quotient.count, a, kl.int64(1))
+    kl.atomic_add(quotient.arcs, a, degree_of(v, graph))
+    there = add_cuts(v, graph, quotient, corridors, level)
+    corridors.is_listed[v] = kl.int32(there)
+    if there:
+        corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
+
+
+@kl.device
+def add_cuts(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
+    """Add v's edges to larger blocks to the cuts of pairs; whether v is on a boundary."""
+    a = kl.int64(corridors.part[v])
+    result = False
+    for arc in range(graph.begin[v], graph.end[v]):
+        b = kl.int64(corridors.part[graph.targets[arc]])
+        if b != a:
+            result = True
+            if a < b:
+                kl.atomic_add(quotient.cut, a * level.blocks + b, kl.value_or(graph.weights, arc,
+                                                                              1))
+    return result
+
+
+@kl.kernel
+def clear_cut(i, quotient: QuotientGraph):
+    """Forget the cut of pair i."""
+    quotient.cut[i] = kl.int64(0)
+
+
+@kl.kernel
+def add_listed(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
+    """Add up cuts at vertex i of the list.  Atomic, independent of order."""
+    add_cuts(corridors.boundary[i], graph, quotient, corridors, level)
+
+
+@kl.device
+def pair_of(a, b, level: FlowLevel):
+    """The number of a pair of blocks."""
+    return min(a, b) * level.blocks + max(a, b)
+
+
+@kl.kernel
+def list_neighbours(a, quotient: QuotientGraph, level: FlowLevel):
+    """List the blocks that a may be paired with: in the first round all adjacent ones, then those
+    with which it has gained before, if one of the two has changed in the round before.
+    """
+    if kl.lane() == 0:
+        quotient.degree[a] = kl.int32(0)
+    kl.team_sync()
+    for b in range(kl.lane(), level.blocks, kl.team_size()):
+        pair = pair_of(a, kl.int64(b), level)
+        if quotient.cut[pair] > 0 and b != a:
+            changed = max(quotient.changed[a], quotient.changed[b]) == level.round - 1
+            if level.round == 0 or (changed and quotient.won[pair] > 0):
+                place = kl.team_atomic_add(quotient.degree, a, kl.int32(1))
+                quotient.neighbour[a * level.blocks + place] = kl.int32(b)
+
+
+@kl.device
+def is_before(a, b, c, quotient: QuotientGraph, level: FlowLevel):
+    """Whether a is rather paired with b than with c."""
+    one = pair_of(a, b, level)
+    other = pair_of(a, c, level)
+    result = one < other
+    if quotient.won[one] != quotient.won[other]:
+        result = quotient.won[one] > quotient.won[other]
+    elif quotient.cut[one] != quotient.cut[other]:
+        result = quotient.cut[one] > quotient.cut[other]
+    return result
+
+
+@kl.device
+def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
+    """The single block that a is rather paired with than with others in this round, or -1."""
+    result = kl.int64(-1)
+    begin = a * level.blocks
+    for place in range(begin, begin + quotient.degree[a]):
+        b = kl.int64(quotient.neighbour[place])
+        if quotient.partner[b] < 0 and quotient.done[pair_of(a, b, level)] < level.round:
+            if result < 0:
+                result = b
+            elif is_before(a, b, result, quotient, level):
+                result = b
+    return result
+
+
+@kl.kernel
+def match_blocks(_, quotient: QuotientGraph, level: FlowLevel):
+    """Pair blocks that have not been refined with each other in this round.  Called by one team."""
+    for a in range(kl.lane(), level.blocks, kl.team_size()):
+        quotient.partner[a] = kl.int32(-1)
+        quotient.boundary[a] = kl.int32(0)
+    kl.team_sync()
+    found = kl.int64(1)
+    while found > 0:
+        for a in range(kl.lane(), level.blocks, kl.team_size()):
+            quotient.choice[a] = kl.int32(-1)
+            if quotient.partner[a] < 0:
+                quotient.choice[a] = kl.int32(choice_of(a, quotient, level))
+        kl.team_sync()
+        found = kl.int64(0)
+        for a in range(kl.lane(), level.blocks, kl.team_size()):
+            b = quotient.choice[a]
+            if b >= 0:
+                if quotient.choice[b] == a:
+                    quotient.partner[a] = b
+                    found = kl.int64(1)
+        found = kl.team_max(found)
+        kl.team_sync()
+    list_pairs(quotient, level)
+
+
+@kl.device
+def list_pairs(quotient: QuotientGraph, level: FlowLevel):
+    """List the pairs of a matching, and reserve a range for the corridor of each."""
+    pairs = kl.int64(0)
+    begin = kl.int64(0)
+    for tile in range(0, level.blocks, kl.team_size()):
+        a = tile + kl.lane()
+        first = kl.int64(0)
+        room = kl.int64(0)
+        if a < level.blocks:
+            if quotient.partner[a] > a:
+                first = kl.int64(1)
+                room = room_of(a, quotient.partner[a], quotient)
+        listed = kl.team_scan(first)
+        end = kl.team_scan(room)
+        if first > 0:
+            quotient.pair[pairs + listed - 1] = kl.int32(a)
+            quotient.begin[a] = kl.int32(begin + end - room)
+            quotient.done[pair_of(a, kl.int64(quotient.partner[a]), level)] = kl.int32(level.round)
+        pairs += kl.team_last(listed)
+        begin += kl.team_last(end)
+    if kl.lane() == 0:
+        level.matched = pairs
+        level.used_arcs = 0
+        level.large = 0
+    return pairs
+
+
+@kl.device
+def room_of(a, b, quotient: QuotientGraph):
+    """Most vertices of the corridor of two blocks."""
+    return min((quotient.count[a] + quotient.count[b]) // 2, kl.int64(MAX_CORRIDOR))
+
+
+@kl.kernel
+def begin_round(_, quotient: QuotientGraph, level: FlowLevel):
+    """Add up the cut before a round.  Called by one team."""
+    cut = kl.int64(0)
+    for i in range(kl.lane(), level.block_pairs, kl.team_size()):
+        cut += quotient.cut[i]
+    cut = kl.team_sum(cut)
+    if kl.lane() == 0:
+        level.cut = cut
+        level.gain = 0
+
+
+@kl.kernel
+def end_round(_, level: FlowLevel):
+    """Go on if the round has gained enough."""
+    level.total_gain += level.gain
+    level.round += 1
+    enough = level.gain > 0 and level.gain >= level.cut // MIN_GAIN
+    level.running = kl.int64(enough and level.round < level.round_limit)

@@ -1,0 +1,170 @@
+"""Piercing: a side of a cut becomes its terminal, together with some vertices next to it.
+
+Hamann, Strasser (2018); Gottesbueren, Hamann, Wagner (2019).  Best are vertices that open no way
+for more flow, then those deepest in the block of the terminal.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.network import (
+    FRESH,
+    NEAR_SINK,
+    NEAR_SOURCE,
+    OTHERS,
+    SINK,
+    SOURCE,
+)
+from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free
+from portpart.algorithms.refinement.flows.state import (
+    FLOW,
+    Corridors,
+    FlowLevel,
+    Flows,
+    Networks,
+    Nodes,
+    Pair,
+)
+from portpart.backends import language as kl
+from portpart.backends.language.records import Record
+from portpart.backends.programs import Array
+from portpart.primitives import hash_of, is_drawn
+
+CLASSES, HALF = 64, 32
+"""Classes of candidates, of which the second half opens ways for more flow."""
+
+DEEPEST = 15
+"""Layers from this one on count alike."""
+
+
+class Candidates(Record):
+    """Candidates of a pair.
+
+    Attributes
+    ----------
+    count : team array of int32, shape (CLASSES,)
+        How many there are in each class.
+    """
+
+    count: Array
+
+
+@kl.device
+def pierce(is_source, wanted, pair: Pair, counts, candidates: Candidates, nodes: Nodes,
+           flows: Flows):
+    """Make a side of the cut its terminal, with about as many vertices next to it as wanted.
+
+    Returns whether there are any.  All lanes of a team.
+    """
+    join_terminal(is_source, pair, nodes, flows.networks)
+    contract(is_source, pair, counts, flows.networks)
+    count_candidates(is_source, pair, candidates, nodes, flows)
+    before = kl.int64(0)
+    last = kl.int64(0)
+    while last < CLASSES - 1 and before + candidates.count[last] < wanted:
+        before += candidates.count[last]
+        last += 1
+    there = kl.int64(candidates.count[last])
+    best = kl.int64(-1)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if class_of(u, is_source, pair, nodes, flows) == last:
+            best = max(best, key_of(u, flows.corridors, flows.level))
+    best = kl.team_max(best)
+    chance = kl.float64(wanted - before - 1) / kl.float64(max(kl.int64(1), there))
+    terminal = kl.int64(SOURCE if is_source else SINK)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        which = class_of(u, is_source, pair, nodes, flows)
+        if which <= last:
+            key = key_of(u, flows.corridors, flows.level)
+            if which < last or key == best or is_drawn(key >> HALF, chance):
+                flows.networks.state[u] |= terminal | FRESH
+    contract(is_source, pair, counts, flows.networks)
+    return before + there > 0
+
+
+@kl.device
+def join_terminal(is_source, pair: Pair, nodes: Nodes, networks: Networks):
+    """Mark what is on the side of the source, or of the sink, as a part of the terminal."""
+    terminal = kl.int64(SOURCE if is_source else SINK)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        label = nodes.label[u - pair.shift]
+        if is_free(u, networks) and (label > FAR if is_source else label < FAR):
+            networks.state[u] |= terminal | FRESH
+    return terminal
+
+
+@kl.device
+def contract(is_source, pair: Pair, counts, networks: Networks):
+    """Take the vertices that have just joined a terminal out of the network.  All lanes of a team.
+
+    What their neighbours can still get from the source becomes excess of these, what they can still
+    send to the sink capacity to it.
+    """
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if is_free(u, networks):
+            for arc in range(networks.begin[u], networks.end[u]):
+                if (networks.state[networks.target[arc]] & FRESH) != 0:
+                    take_out(u, arc, is_source, networks)
+    kl.team_sync()
+    arrived = kl.int64(0)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if (networks.state[u] & FRESH) != 0:
+            arrived += kl.int64(networks.to_sink[u] if is_source else networks.excess[u])
+            networks.to_sink[u] = 0
+            networks.excess[u] = 0
+            networks.state[u] &= OTHERS
+    if arrived > 0:
+        kl.team_atomic_add(counts, FLOW, arrived)
+    kl.team_sync()
+    return arrived
+
+
+@kl.device
+def take_out(u, arc, is_source, networks: Networks):
+    """Take the arc from u to a vertex of a terminal out of the network."""
+    if is_source:
+        networks.state[u] |= NEAR_SOURCE
+        networks.excess[u] += networks.capacity[arc] + networks.flow[arc]
+    else:
+        networks.state[u] |= NEAR_SINK
+        networks.to_sink[u] += networks.capacity[arc] - networks.flow[arc]
+    networks.capacity[arc] = 0
+    networks.flow[arc] = 0
+    return u
+
+
+@kl.device
+def count_candidates(is_source, pair: Pair, candidates: Candidates, nodes: Nodes, flows: Flows):
+    """Count the candidates of each class.  All lanes of a team."""
+    for each in range(kl.lane(), CLASSES, kl.team_size()):
+        candidates.count[each] = 0
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        which = class_of(u, is_source, pair, nodes, flows)
+        if which < CLASSES:
+            kl.team_atomic_add(candidates.count, which, 1)
+    kl.team_sync()
+    return CLASSES
+
+
+@kl.device
+def class_of(u, is_source, pair: Pair, nodes: Nodes, flows: Flows):
+    """How good it is to pierce u, 0 being best; `CLASSES` if it is not next to the terminal."""
+    result = kl.int64(CLASSES)
+    near = kl.int64(NEAR_SOURCE if is_source else NEAR_SINK)
+    if is_free(u, flows.networks) and (flows.networks.state[u] & near) != 0:
+        depth = min(kl.int64(flows.corridors.depth[u]), kl.int64(DEEPEST))
+        if flows.corridors.part[flows.corridors.vertex[u]] != (
+                pair.source if is_source else pair.sink):
+            depth = -1 - depth
+        label = nodes.label[u - pair.shift]
+        opens = label < FAR if is_source else label > FAR
+        result = kl.int64(HALF if opens else 0) + DEEPEST - depth
+    return result
+
+
+@kl.device
+def key_of(u, corridors: Corridors, level: FlowLevel):
+    """The order of candidates of a class: by a hash, then by the vertex."""
+    v = kl.int64(corridors.vertex[u])
+    return ((hash_of(v, level.seed) & 0x7FFFFFFF) << HALF) | v

@@ -1,0 +1,280 @@
+"""Maximum preflows by pushing and relabelling, all active vertices of a round at once.
+
+Goldberg, Tarjan (1988); in rounds after Baumstark, Blelloch, Shun (2015).  In a round each active
+vertex pushes excess over arcs to labels that are one lower; then those with excess left get new
+labels.  After some rounds a search from the sink finds exact labels.  The preflow is a maximum one
+when a search finds no way from excess to the sink.
+
+A preflow depends on the order of threads.  Two sets of vertices do not, as they are the same for
+all maximum preflows: those from which there is a way to the sink in the residual network, and those
+to which there is one from stuck excess (the largest and the smallest source side of minimum cuts).
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.network import SINK, SOURCE
+from portpart.algorithms.refinement.flows.state import (
+    FLOW,
+    FOUND,
+    QUEUE,
+    REACHED,
+    STAYED,
+    WOKEN,
+    Networks,
+    Nodes,
+    Pair,
+)
+from portpart.backends import language as kl
+
+FAR = 2**30
+"""The label of a vertex without a way to the sink."""
+
+STUCK = FAR + 1
+"""The label of a vertex that stuck excess reaches."""
+
+MIN_ROUNDS = 8
+"""Least rounds between two searches; there are as many as the last search was deep."""
+
+LANES = 8
+"""Most lanes for the arcs of a vertex in a search."""
+
+
+@kl.device
+def is_free(u, networks: Networks):
+    """Whether u belongs to no terminal."""
+    return (networks.state[u] & (SOURCE | SINK)) == 0
+
+
+@kl.device
+def maximise(most, pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Make the preflow a maximum one, unless it reaches `most`.  Returns the flow into the sink.
+
+    Unless it does, labels are exact in the end.  All lanes of a team.
+    """
+    depth = search(pair, counts, nodes, networks)
+    active = list_active(pair, counts, nodes, networks)
+    flow = counts[FLOW] + 0
+    while active > 0 and flow < most:
+        flow = go_rounds(active, max(depth, kl.int64(MIN_ROUNDS)), most, pair, counts, nodes,
+                         networks)
+        if flow < most:
+            depth = search(pair, counts, nodes, networks)
+            active = list_active(pair, counts, nodes, networks)
+    kl.team_sync()
+    return flow
+
+
+# Searches --------------------------------------------------------------------------------------
+
+
+@kl.device
+def search(pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Label each vertex with its distance to the sink.  Returns the largest.  All lanes."""
+    begin_queue(counts)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        label = kl.int64(1 if is_free(u, networks) and networks.to_sink[u] > 0 else FAR)
+        nodes.label[u - pair.shift] = kl.int32(label)
+        if label == 1:
+            place = kl.team_atomic_add(counts, QUEUE, 1)
+            networks.list_2[pair.base + place] = kl.int32(u)
+    kl.team_sync()
+    return spread(True, pair, counts, nodes, networks)
+
+
+@kl.device
+def reach(pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Label what stuck excess reaches, if the preflow is a maximum one.  All lanes."""
+    begin_queue(counts)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if is_free(u, networks) and networks.excess[u] > 0:
+            nodes.label[u - pair.shift] = kl.int32(STUCK)
+            place = kl.team_atomic_add(counts, QUEUE, 1)
+            networks.list_2[pair.base + place] = kl.int32(u)
+    kl.team_sync()
+    return spread(False, pair, counts, nodes, networks)
+
+
+@kl.device
+def begin_queue(counts):
+    """Nothing has been found yet.  All lanes of a team."""
+    if kl.lane() == 0:
+        counts[QUEUE] = 0
+        counts[QUEUE + 1] = 0
+        counts[QUEUE + 2] = 0
+    kl.team_sync()
+    return 0
+
+
+@kl.device
+def spread(backwards, pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Search on from what is on list 2 over residual arcs, backwards from the sink or forwards from
+    stuck excess.  Returns the number of layers.  All lanes of a team.
+
+    Each layer is counted by another word; the one of the next layer is cleared meanwhile.
+    """
+    share = min(kl.int64(LANES), kl.team_size())
+    first = kl.int64(pair.base)
+    last = first + counts[QUEUE]
+    depth = kl.int64(1)
+    while first < last:
+        queue = QUEUE + depth % 3
+        if kl.lane() == 0:
+            counts[QUEUE + (depth + 1) % 3] = 0
+        label = depth + 1 if backwards else kl.int64(STUCK)
+        for i in range(first + kl.lane() // share, last, kl.team_size() // share):
+            u = networks.list_2[i]
+            for arc in range(networks.begin[u] + kl.lane() % share, networks.end[u], share):
+                t = networks.target[arc] - pair.shift
+                if kl.atomic_load(nodes.label, t) == FAR:
+                    sign = kl.int64(1 if backwards else -1)
+                    if networks.capacity[arc] + sign * networks.flow[arc] > 0:
+                        before = kl.team_atomic_cas(nodes.label, t, kl.int32(FAR), kl.int32(label))
+                        if before == FAR:
+                            place = last + kl.team_atomic_add(counts, queue, 1)
+                            networks.list_2[place] = kl.int32(t + pair.shift)
+        kl.team_sync()
+        first = last
+        last += counts[queue]
+        depth += 1
+    kl.team_sync()
+    return depth
+
+
+# Rounds ----------------------------------------------------------------------------------------
+
+
+@kl.device
+def list_active(pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Put the vertices with excess and a way to the sink onto list 0.  Returns how many.  All
+    lanes of a team.
+    """
+    if kl.lane() == 0:
+        counts[FOUND] = 0
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        if networks.excess[u] > 0 and nodes.label[u - pair.shift] < FAR:
+            place = kl.team_atomic_add(counts, FOUND, 1)
+            networks.list_0[pair.base + place] = kl.int32(u)
+    kl.team_sync()
+    active = counts[FOUND] + 0
+    kl.team_sync()
+    return active
+
+
+@kl.device
+def go_rounds(active, limit, most, pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Push and relabel for some rounds, or until nothing is active.  Returns the flow into the
+    sink.  All lanes of a team.
+
+    Lists and counts of even and of odd rounds take turns.
+    """
+    if kl.lane() == 0:
+        clear_counts(kl.int64(0), counts)
+    kl.team_sync()
+    flow = kl.int64(0)
+    rounds = kl.int64(0)
+    going = active + 0
+    while going > 0 and flow < most and rounds < limit:
+        turn = rounds & 1
+        arrived = kl.int64(0)
+        for i in range(pair.base + kl.lane(), pair.base + going, kl.team_size()):
+            arrived += push(listed(i, turn, networks), turn, pair, counts, nodes, networks)
+        if arrived > 0:
+            kl.team_atomic_add(counts, FLOW, arrived)
+        kl.team_sync()
+        flow = counts[FLOW] + 0
+        stayed = counts[STAYED + turn]
+        reached = counts[REACHED + turn]
+        if kl.lane() == 0:
+            clear_counts(1 - turn, counts)
+        for i in range(pair.base + kl.lane(), pair.base + stayed, kl.team_size()):
+            relabel(listed(i, 1 - turn, networks), pair, nodes, networks)
+        for i in range(pair.base + kl.lane(), pair.base + reached, kl.team_size()):
+            take_in(networks.list_2[i], turn, pair.base + stayed, pair, counts, nodes, networks)
+        kl.team_sync()
+        going = stayed + counts[WOKEN + turn]
+        rounds += 1
+    kl.team_sync()
+    return flow
+
+
+@kl.device
+def clear_counts(turn, counts):
+    """Nothing has been counted in a round of that turn."""
+    counts[STAYED + turn] = 0
+    counts[REACHED + turn] = 0
+    counts[WOKEN + turn] = 0
+    return turn
+
+
+@kl.device
+def listed(i, turn, networks: Networks):
+    """What stands on the list of a round."""
+    return kl.int64(networks.list_0[i] if turn == 0 else networks.list_1[i])
+
+
+@kl.device
+def put_on_list(i, u, turn, networks: Networks):
+    """Put u on the list of a round."""
+    if turn == 0:
+        networks.list_0[i] = kl.int32(u)
+    else:
+        networks.list_1[i] = kl.int32(u)
+    return u
+
+
+@kl.device
+def push(u, turn, pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Push the excess of u to lower labels; returns how much of it arrives at the sink."""
+    label = kl.int64(nodes.label[u - pair.shift])
+    excess = kl.int64(networks.excess[u])
+    arrived = kl.int64(0)
+    if label == 1:
+        arrived = min(excess, kl.int64(networks.to_sink[u]))
+        networks.to_sink[u] -= arrived
+        excess -= arrived
+    arc = kl.int64(networks.begin[u])
+    end = kl.int64(networks.end[u] if label < FAR else 0)
+    while arc < end and excess > 0:
+        t = networks.target[arc]
+        if nodes.label[t - pair.shift] == label - 1:
+            pushed = min(excess, kl.int64(networks.capacity[arc]) - networks.flow[arc])
+            if pushed > 0:
+                networks.flow[arc] += pushed
+                networks.flow[networks.reverse[arc]] -= pushed
+                excess -= pushed
+                if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
+                    place = kl.team_atomic_add(counts, REACHED + turn, 1)
+                    networks.list_2[pair.base + place] = t
+        arc += 1
+    networks.excess[u] = excess
+    if excess > 0 and label < FAR:
+        place = kl.team_atomic_add(counts, STAYED + turn, 1)
+        put_on_list(pair.base + place, u, 1 - turn, networks)
+    return arrived
+
+
+@kl.device
+def relabel(u, pair: Pair, nodes: Nodes, networks: Networks):
+    """Lift u one above the lowest label that it can push to.
+
+    Other lanes may lift that one at the same time, never lower it, so any value read is valid.
+    """
+    label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
+    for arc in range(networks.begin[u], networks.end[u]):
+        if networks.capacity[arc] > networks.flow[arc]:
+            other = kl.int64(networks.target[arc] - pair.shift)
+            label = min(label, kl.int64(kl.atomic_load(nodes.label, other)) + 1)
+    kl.atomic_max(nodes.label, u - pair.shift, kl.int32(label))
+    return label
+
+
+@kl.device
+def take_in(u, turn, end, pair: Pair, counts, nodes: Nodes, networks: Networks):
+    """Make what has flowed into u excess; if it had none, it is active in the next round."""
+    if networks.excess[u] == 0:
+        place = kl.team_atomic_add(counts, WOKEN + turn, 1)
+        put_on_list(end + place, u, 1 - turn, networks)
+    networks.excess[u] += nodes.incoming[u - pair.shift]
+    nodes.incoming[u - pair.shift] = 0
+    return u
