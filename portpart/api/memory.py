@@ -22,6 +22,12 @@ from portpart.algorithms.recipes import (
     find,
 )
 from portpart.algorithms.refinement import RefinementSizes, refining_bytes
+from portpart.algorithms.refinement.flows import (
+    MAX_BLOCKS as MAX_FLOW_BLOCKS,
+    MAX_VERTICES,
+    FlowSizes,
+    flow_bytes,
+)
 from portpart.algorithms.refinement.ranks import RankTotals
 from portpart.api.device import NOT_OF_GRAPHS, NOT_OF_NETS
 from portpart.errors import InputError
@@ -69,7 +75,7 @@ Call = Callable[[EitherGraph, SizingSpace], None]
 
 def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_blocks: int,
                   ranks: int, ghosts: int, kind: str = "cpu",
-                  moves: bool = False) -> MemoryEstimate:
+                  moves: bool = False, flows: bool = False) -> MemoryEstimate:
     """The estimate for the largest rank, each of which has its share of the vertices and arcs.
 
     Parameters
@@ -86,6 +92,8 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
         ``"cpu"`` or ``"cuda"``: where ranks work.
     moves : bool
         Whether vertices move to where they have few ghosts.
+    flows : bool
+        Whether levels are refined by flows, which ranks gather for that.
     """
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     n, arcs = sizes.counts
@@ -97,8 +105,11 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
     divided = replace(sizes, counts=(own + (0 if moves else ghosts), -(-arcs // ranks)))
     of_rank = counted(divided, [_divided(way, ranks) for way in ways], call)
     coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
-    space, level, between = SizingSpace(ways[0]), sizes.counts, 0
+    space, level, between, gathered = SizingSpace(ways[0]), sizes.counts, 0, 0
     while not _is_folded(level, fold):  # the maps between levels, and those that ranks divide
+        if flows and not gathered and level[0] <= MAX_VERTICES and num_blocks <= MAX_FLOW_BLOCKS:
+            gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
+                                       num_blocks, ranks)
         between += OF_NUMBER * -(-level[0] // ranks)
         level = space.coarser(level)[0]
         if not _is_folded(level, fold):
@@ -113,7 +124,16 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
     return MemoryEstimate(
         of_rank.graph, between + folded.graph + folded.hierarchy,
         max(of_rank.coarsening + folded.graph, together + folded.coarsening),
-        max(of_rank.refinement, together + folded.refinement)).plus(beside)
+        max(of_rank.refinement + gathered, together + folded.refinement)).plus(beside)
+
+
+def _gathered_bytes(level: GivenSizes, num_blocks: int, ranks: int) -> int:
+    """What a rank takes to refine a divided level by flows, beside the same for its share."""
+    counter = np.dtype(f"i{level.weight_bytes}")
+    shared = [-(-size // ranks) for size in level.counts]
+    whole, share = (flow_bytes(FlowSizes(vertices, arcs, num_blocks, counter))
+                    for vertices, arcs in (level.counts, shared))
+    return level.own_bytes * (ranks + 1) // ranks + 2 * OF_NUMBER * level.counts[0] + whole - share
 
 
 def _divided(way: Shrinking, ranks: int) -> Shrinking:
@@ -337,7 +357,7 @@ def _of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: Any,
         sizes = sizes_of(like)
     ways = ways_to_shrink(Search(found, config, k), sizes.counts, arc_shrink, like)
     return rank_estimate(sizes, ways, partition_call(found, config, k), k, ranks, ghosts, kind,
-                         moves)
+                         moves, config.flows.levels > 0)
 
 
 def _of_neighbourhoods(num_vertices: int | None, num_arcs: int | None,

@@ -34,7 +34,7 @@ from portpart.algorithms.refinement.flows.state import (
     NodeMemory,
     QuotientGraph,
 )
-from portpart.backends.programs import Array, ExecutionSpace, Program
+from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import Graph, Structure
 
 MAX_VERTICES, MAX_BLOCKS = 2**22, 1024
@@ -110,6 +110,11 @@ class FlowRefiner:
         key = "flow refinement", *graph.type_key, fixed is None, self.sizes.counter
         self.space.cached_executable(key, record).run(records, max(n, k * k))
         return int(FlowLevel(self.space.to_host(level.array)).total_gain)
+
+
+def flow_bytes(sizes: FlowSizes) -> int:
+    """Bytes of the work arrays."""
+    return bytes_of((QuotientGraph, Corridors, Networks), sizes)
 
 
 def record_flows(program: Program, level: Any) -> None:
