@@ -63,12 +63,12 @@ OF_NUMBER, OF_WORD = 4, 8
 
 
 OF_OWN, OF_GHOST = 10, 28
-"""Bytes of a vertex of the rank, and of a ghost, beside those of any vertex: their ids, and what
-other ranks know of them.  Measured, by ``python -m bench.rank_memory``."""
+"""Bytes of a vertex of the rank, and of a ghost, in addition to any vertex's: their ids, and what
+other ranks know of them.  As measured by ``python -m bench.rank_memory``."""
 
 OF_MOVED, OF_LEFT = 24, 16
-"""Bytes of a vertex that has moved, beside its row, which is there twice, and of a ghost that the
-rank had before.  Measured in the same way."""
+"""Bytes of a vertex that has moved, without its row, which is there twice, and of a ghost that the
+rank had before.  As measured in the same way."""
 
 Call = Callable[[EitherGraph, SizingSpace], None]
 
@@ -98,10 +98,10 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
     fold = CPU_FOLD if kind == "cpu" else GPU_FOLD
     n, arcs = sizes.counts
     own, rows = -(-n // ranks), -(-sizes.own_bytes // ranks)
-    beside = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
+    further = OF_OWN * own + (OF_LEFT if moves else OF_GHOST) * ghosts
     if _is_folded(sizes.counts, fold):  # the rows, and the whole graph
-        return counted(sizes, ways, call).plus(beside + rows)
-    beside += moves * (rows + OF_MOVED * own) + sums_bytes(n, num_blocks, ranks)
+        return counted(sizes, ways, call).plus(further + rows)
+    further += moves * (rows + OF_MOVED * own) + sums_bytes(n, num_blocks, ranks)
     divided = replace(sizes, counts=(own + (0 if moves else ghosts), -(-arcs // ranks)))
     of_rank = counted(divided, [_divided(way, ranks) for way in ways], call)
     coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
@@ -115,20 +115,20 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
         if not _is_folded(level, fold):
             share = tuple(-(-size // ranks) for size in level)
             between += replace(coarse, counts=share).own_bytes
-    folded = counted(replace(coarse, counts=level), ways, call)
+    of_whole = counted(replace(coarse, counts=level), ways, call)
     # what refines is made for the finest level before there are starts
     of_finest, of_folded = (
         refining_bytes(RefinementSizes(vertices, entries, num_blocks).with_room_for(level[0]))
         for vertices, entries in (divided.counts, level))
     together = of_rank.graph + between + max(0, of_finest - of_folded)
     return MemoryEstimate(
-        of_rank.graph, between + folded.graph + folded.hierarchy,
-        max(of_rank.coarsening + folded.graph, together + folded.coarsening),
-        max(of_rank.refinement + gathered, together + folded.refinement)).plus(beside)
+        of_rank.graph, between + of_whole.graph + of_whole.hierarchy,
+        max(of_rank.coarsening + of_whole.graph, together + of_whole.coarsening),
+        max(of_rank.refinement + gathered, together + of_whole.refinement)).plus(further)
 
 
 def _gathered_bytes(level: GivenSizes, num_blocks: int, ranks: int) -> int:
-    """What a rank takes to refine a divided level by flows, beside the same for its share."""
+    """What a rank takes to refine a divided level by flows, in addition to its share."""
     counter = np.dtype(f"i{level.weight_bytes}")
     shared = [-(-size // ranks) for size in level.counts]
     whole, share = (flow_bytes(FlowSizes(vertices, arcs, num_blocks, counter))

@@ -20,7 +20,7 @@ from portpart.graphs import MAX_INT32, MAX_INT32_ARCS, EitherGraph, Graph, Hyper
 MARGIN, WIDE_MARGIN = 1.05, 1.12
 """The estimate is this many times what a dry run counts, but for the input graph: other seeds, and
 walks that keep to the blocks of a partition, have levels that are a little larger.  Levels of
-hypergraphs, and those that keep to sections, differ more."""
+hypergraphs, and mappings that keep sections, differ more."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from portpart.metrics import block_weight_limit
 SHARES = {"portpart": (0.4, 0.7), "jet": (0.62, 0.86), "gkway": (0.5, 0.82),
           "igkway": (0.5, 0.84), "gpmetis": (0.62, 0.86)}
 """Shares of vertices and arcs that levels keep: so large that the sums over all levels are above
-those that were measured."""
+the measured ones."""
 
 SHARES_OF_NETS = {"portpart": (0.4, 0.72, 0.65), "hyperg": (0.5, 0.75, 0.7),
                   "ihyperg": (0.5, 0.75, 0.7)}
@@ -144,7 +144,7 @@ def _quick_partition(graph: EitherGraph, k: int, seed: int) -> Array:
 
 def _shrinking(levels: list[Level[Any]], search: Search, factor: float,
                kept: float | None) -> Shrinking:
-    """What levels tell, so many times as large; `kept` is the least that a last one keeps."""
+    """What is known from levels, scaled by a factor; `kept` is the least that a last one keeps."""
     graphs = [level.graph for level in levels]
     walk = [_scaled(_counts(graph), factor) for graph in graphs]
     degrees = [graph.max_degree for graph in graphs]

@@ -26,11 +26,11 @@ SORTING_WORDS = 4
 """Words for each key while a library sorts: its copy of keys, of places, and as many again."""
 
 START_SHARES, COMMUNITY_SHARES = (0.4, 0.75), (0.7, 0.7)
-"""Shares of vertices and arcs that levels keep where no walk tells: of graphs that starts grow on,
-and of those that communities are found in."""
+"""Shares of vertices and arcs that levels keep without a walk: where starts grow, and where
+communities are found."""
 
 LARGE_SHARE = 0.1
-"""Share of the pins that nets with counters of their own have, unless a hypergraph tells more."""
+"""Share of the pins that nets with separate counters have, unless more is known."""
 
 Sizes = tuple[int, ...]
 """Of a level: vertices and arcs, or vertices, nets and pins."""
@@ -43,9 +43,9 @@ class Shrinking:
     Attributes
     ----------
     shares : tuple of float
-        Of each size, what a level keeps of the one before where no walk tells.
+        Of each size, what a level keeps of the one before where no walk is known.
     end : int
-        Vertices at which coarsening ends; where no walk tells, the coarsest graph has this many.
+        Vertices at which coarsening ends; where no walk is known, the coarsest graph has this many.
     walk : sequence of tuple of int
         Sizes of the levels of a walk, finest first.
     degrees : sequence of int
@@ -92,7 +92,7 @@ class Unwritten(np.ndarray):
 
 
 class SizingSpace(ExecutionSpace):
-    """Counts the bytes of all living arrays.
+    """Counts the bytes of all allocated arrays.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ SECTIONS = ("When to use it", "How it works", "Differences from the source", "Me
             "Limitations")
 """What the page of an algorithm has, in this order."""
 
-GREEK = {"gamma": "γ", "phi": "φ", "lambda": "λ", "sigma": "σ"}  # noqa: RUF001
+GREEK = {"alpha": "α", "gamma": "γ", "phi": "φ", "lambda": "λ", "sigma": "σ"}  # noqa: RUF001
 NOT_MEASURED = "-"
 
 PARTITIONERS: list[Algorithm] = [*ALGORITHMS.values(), *OF_NETS.values()]

@@ -61,7 +61,7 @@ def _portpart() -> Algorithm:
         portpart.PRESETS,
         {"refinement.temperatures": "c", "refinement.finest_temperatures": "c",
          "refinement.coarse.tolerance": "phi", "refinement.finest.tolerance": "phi",
-         "refinement.finest_once.tolerance": "phi"},
+         "refinement.finest_once.tolerance": "phi", "flows.alpha": "alpha"},
         recipe=portpart.portpart,
     )  # fmt: skip
 

@@ -140,9 +140,9 @@ class FlowOptions:
     levels: int = option(
         0, "Number of levels that are refined by flows, from the finest on. Levels of more than "
         "4,194,304 vertices and partitions into more than 1,024 blocks are not.", min=0)
-    spread: float = option(
-        3.0, "How much of a block may be in a corridor besides what the other block has room for, "
-        "in slacks of the limits (KaFFPa's alpha, less 1).", min=0, max=100)
+    alpha: float = option(
+        4.0, "Size of a corridor: 1 is what the other block has capacity for, and each unit more "
+        "adds the slack of both limits to that.", min=1, max=100)
     depth: int = option(
         4, "Number of layers of a corridor beyond the vertices on the boundary.", min=0, max=100)
     round_limit: int = option(

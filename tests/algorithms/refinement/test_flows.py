@@ -41,7 +41,7 @@ from tests.helpers.spaces import check_rooms, reference
 
 USUAL = FlowOptions(round_limit=10)
 
-ROOMY = FlowOptions(spread=100.0, depth=100, round_limit=10, max_degree=10_000)
+ROOMY = FlowOptions(alpha=100.0, depth=100, round_limit=10, max_degree=10_000)
 """All vertices but fixed ones may be in a corridor, if they have a way to the boundary."""
 
 SPACES = {
@@ -200,7 +200,7 @@ def start_of(graph: Graph, k: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("options", [USUAL, FlowOptions(9, 15.0, 10, 3), FlowOptions(9, 0.0, 0)],
+@pytest.mark.parametrize("options", [USUAL, FlowOptions(9, 16.0, 10, 3), FlowOptions(9, 1.0, 0)],
                          ids=["usual", "wide", "narrow"])
 def test_the_gain_is_true_and_limits_hold(name: str, options: FlowOptions) -> None:
     graph, k = GRAPHS[name]

@@ -9,7 +9,7 @@ large the vertices of small ids join, and no layers follow.
 from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.network import build
-from portpart.algorithms.refinement.flows.pairs import room_of
+from portpart.algorithms.refinement.flows.pairs import max_size
 from portpart.algorithms.refinement.flows.state import (
     FOUND,
     MAX_CORRIDOR_ARCS,
@@ -61,7 +61,7 @@ def find_layer_0(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, l
     if found:
         pair = min(a, b)
         place = kl.int64(kl.atomic_add(quotient.boundary, pair, kl.int32(1)))
-        if place < room_of(a, b, quotient):
+        if place < max_size(a, b, quotient):
             corridors.vertex[quotient.begin[pair] + place] = kl.int32(v)
 
 
@@ -74,7 +74,7 @@ def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory):
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
-    most = base + room_of(source, sink, flows.quotient)
+    most = base + max_size(source, sink, flows.quotient)
     unused = kl.int64(0)
     range_of_pair = Pair(source, sink, base, most, unused)
     end = grow(range_of_pair, counts, sums, room, graph, flows)
@@ -129,7 +129,7 @@ def max_weight(a, b, flows: Flows):
     limits = flows.quotient.limits[a] + flows.quotient.limits[b]
     slack = max(kl.int64(0), limits - flows.quotient.means[a] - flows.quotient.means[b]) // 2
     room = flows.quotient.limits[b] + flows.level.slack - flows.quotient.weight[b]
-    return max(kl.int64(0), room) + kl.int64(min(kl.float64(slack) * flows.corridors.spread, MOST))
+    return max(kl.int64(0), room) + kl.int64(min(kl.float64(slack) * flows.corridors.extra, MOST))
 
 
 @kl.device

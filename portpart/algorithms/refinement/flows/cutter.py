@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.network import FRESH, SINK, SOURCE
 from portpart.algorithms.refinement.flows.pairs import pair_of
-from portpart.algorithms.refinement.flows.piercing import CLASSES, Candidates, pierce
+from portpart.algorithms.refinement.flows.piercing import CLASSES, PierceCandidates, pierce
 from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free, maximise, reach
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
@@ -18,8 +18,8 @@ from portpart.algorithms.refinement.flows.state import (
     FlowLevel,
     Flows,
     Networks,
+    NodeLabels,
     NodeMemory,
-    Nodes,
     Pair,
 )
 from portpart.backends import language as kl
@@ -33,8 +33,8 @@ MOST_DOUBLINGS = 20
 def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory):
     """Refine pair i if its network fits into memory of the team."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
-    candidates = Candidates(count=kl.team_array(kl.int32, CLASSES))
-    nodes = Nodes(label=kl.team_array(kl.int32, memory.room),
+    candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
+    nodes = NodeLabels(label=kl.team_array(kl.int32, memory.room),
                   incoming=kl.team_array(memory.counter, memory.room))
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
@@ -49,8 +49,8 @@ def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory):
 def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory):
     """Refine pair i if its network does not fit."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
-    candidates = Candidates(count=kl.team_array(kl.int32, CLASSES))
-    nodes = Nodes(label=flows.networks.label, incoming=flows.networks.incoming)
+    candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
+    nodes = NodeLabels(label=flows.networks.label, incoming=flows.networks.incoming)
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
@@ -62,7 +62,7 @@ def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory):
 
 
 @kl.device
-def refine(pair: Pair, counts, candidates: Candidates, nodes: Nodes, graph: Csr,
+def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, graph: Csr,
            flows: Flows):
     """Apply the smallest cut that keeps the limits, if it is smaller than the one there is; the
     corridor is given up.  All lanes of a team.
@@ -100,7 +100,7 @@ def refine(pair: Pair, counts, candidates: Candidates, nodes: Nodes, graph: Csr,
 
 
 @kl.device
-def is_beside(is_source, u, pair: Pair, nodes: Nodes, networks: Networks):
+def is_with(is_source, u, pair: Pair, nodes: NodeLabels, networks: Networks):
     """Whether u is with the source, because sources reach it; or with the sink, because it reaches
     that.
     """
@@ -118,12 +118,12 @@ def weight_of(u, graph: Csr, corridors: Corridors):
 
 
 @kl.device
-def weight_with(is_source, pair: Pair, nodes: Nodes, graph: Csr, flows: Flows):
+def weight_with(is_source, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flows):
     """Weight of a terminal and what is with it.  All lanes of a team."""
     block = pair.source if is_source else pair.sink
     weight = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
-        if is_beside(is_source, u, pair, nodes, flows.networks):
+        if is_with(is_source, u, pair, nodes, flows.networks):
             weight += weight_of(u, graph, flows.corridors)
         if flows.corridors.part[flows.corridors.vertex[u]] == block:
             weight -= weight_of(u, graph, flows.corridors)
@@ -141,7 +141,7 @@ def share_of_limit(of_source, of_sink, pair: Pair, flows: Flows):
 @kl.device
 def number_wanted(is_source, weight, step, pair: Pair, flows: Flows):
     """How many vertices are pierced next to a side of such a weight: twice as many in each step,
-    half of those that are missing for balance at most.
+    half of what is missing for balance at most.
     """
     total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
     count = flows.quotient.count[pair.source] + flows.quotient.count[pair.sink]
@@ -153,7 +153,7 @@ def number_wanted(is_source, weight, step, pair: Pair, flows: Flows):
 
 
 @kl.device
-def apply(by_source, gain, pair: Pair, nodes: Nodes, graph: Csr, flows: Flows):
+def apply(by_source, gain, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flows):
     """Put what is with the source into its block and all else into the other one; or what is with
     the sink into its block and all else into the other one.  All lanes of a team.
     """
@@ -161,8 +161,8 @@ def apply(by_source, gain, pair: Pair, nodes: Nodes, graph: Csr, flows: Flows):
     count = kl.int64(0)
     arcs = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
-        beside = is_beside(by_source, u, pair, nodes, flows.networks)
-        block = pair.source if beside == by_source else pair.sink
+        joined = is_with(by_source, u, pair, nodes, flows.networks)
+        block = pair.source if joined == by_source else pair.sink
         v = flows.corridors.vertex[u]
         if flows.corridors.part[v] != block:
             flows.corridors.part[v] = kl.int32(block)

@@ -71,7 +71,7 @@ class FlowRefiner:
             space, self.sizes, limits=space.asarray(balance.limits),
             means=space.asarray(balance.means))
         self._corridors = Corridors.allocate(space, self.sizes, part=None, fixed=None,
-                                             spread=float(options.spread))
+                                             extra=float(options.alpha) - 1.0)
         self._networks = Networks.allocate(space, self.sizes)
 
     def refine(self, graph: Graph, part: Array, fixed: Array | None, slack: int) -> int:

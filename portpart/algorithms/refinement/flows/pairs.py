@@ -167,7 +167,7 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel):
         if a < level.blocks:
             if quotient.partner[a] > a:
                 first = kl.int64(1)
-                room = room_of(a, quotient.partner[a], quotient)
+                room = max_size(a, quotient.partner[a], quotient)
         listed = kl.team_scan(first)
         end = kl.team_scan(room)
         if first > 0:
@@ -184,7 +184,7 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel):
 
 
 @kl.device
-def room_of(a, b, quotient: QuotientGraph):
+def max_size(a, b, quotient: QuotientGraph):
     """Most vertices of the corridor of two blocks."""
     return min((quotient.count[a] + quotient.count[b]) // 2, kl.int64(MAX_CORRIDOR))
 

@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.flows.state import (
     FlowLevel,
     Flows,
     Networks,
-    Nodes,
+    NodeLabels,
     Pair,
 )
 from portpart.backends import language as kl
@@ -36,8 +36,8 @@ DEEPEST = 15
 """Layers from this one on count alike."""
 
 
-class Candidates(Record):
-    """Candidates of a pair.
+class PierceCandidates(Record):
+    """PierceCandidates of a pair.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Candidates(Record):
 
 
 @kl.device
-def pierce(is_source, wanted, pair: Pair, counts, candidates: Candidates, nodes: Nodes,
+def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels,
            flows: Flows):
     """Make a side of the cut its terminal, with about as many vertices next to it as wanted.
 
@@ -82,7 +82,7 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: Candidates, nodes:
 
 
 @kl.device
-def join_terminal(is_source, pair: Pair, nodes: Nodes, networks: Networks):
+def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
     """Mark what is on the side of the source, or of the sink, as a part of the terminal."""
     terminal = kl.int64(SOURCE if is_source else SINK)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
@@ -134,7 +134,8 @@ def take_out(u, arc, is_source, networks: Networks):
 
 
 @kl.device
-def count_candidates(is_source, pair: Pair, candidates: Candidates, nodes: Nodes, flows: Flows):
+def count_candidates(is_source, pair: Pair, candidates: PierceCandidates, nodes: NodeLabels,
+                     flows: Flows):
     """Count the candidates of each class.  All lanes of a team."""
     for each in range(kl.lane(), CLASSES, kl.team_size()):
         candidates.count[each] = 0
@@ -148,7 +149,7 @@ def count_candidates(is_source, pair: Pair, candidates: Candidates, nodes: Nodes
 
 
 @kl.device
-def class_of(u, is_source, pair: Pair, nodes: Nodes, flows: Flows):
+def class_of(u, is_source, pair: Pair, nodes: NodeLabels, flows: Flows):
     """How good it is to pierce u, 0 being best; `CLASSES` if it is not next to the terminal."""
     result = kl.int64(CLASSES)
     near = kl.int64(NEAR_SOURCE if is_source else NEAR_SINK)

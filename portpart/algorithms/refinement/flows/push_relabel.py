@@ -21,7 +21,7 @@ from portpart.algorithms.refinement.flows.state import (
     STAYED,
     WOKEN,
     Networks,
-    Nodes,
+    NodeLabels,
     Pair,
 )
 from portpart.backends import language as kl
@@ -46,7 +46,7 @@ def is_free(u, networks: Networks):
 
 
 @kl.device
-def maximise(most, pair: Pair, counts, nodes: Nodes, networks: Networks):
+def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
     """Make the preflow a maximum one, unless it reaches `most`.  Returns the flow into the sink.
 
     Unless it does, labels are exact in the end.  All lanes of a team.
@@ -68,7 +68,7 @@ def maximise(most, pair: Pair, counts, nodes: Nodes, networks: Networks):
 
 
 @kl.device
-def search(pair: Pair, counts, nodes: Nodes, networks: Networks):
+def search(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
     """Label each vertex with its distance to the sink.  Returns the largest.  All lanes."""
     begin_queue(counts)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
@@ -76,22 +76,22 @@ def search(pair: Pair, counts, nodes: Nodes, networks: Networks):
         nodes.label[u - pair.shift] = kl.int32(label)
         if label == 1:
             place = kl.team_atomic_add(counts, QUEUE, 1)
-            networks.list_2[pair.base + place] = kl.int32(u)
+            networks.search_list[pair.base + place] = kl.int32(u)
     kl.team_sync()
-    return spread(True, pair, counts, nodes, networks)
+    return search_on(True, pair, counts, nodes, networks)
 
 
 @kl.device
-def reach(pair: Pair, counts, nodes: Nodes, networks: Networks):
+def reach(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
     """Label what stuck excess reaches, if the preflow is a maximum one.  All lanes."""
     begin_queue(counts)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         if is_free(u, networks) and networks.excess[u] > 0:
             nodes.label[u - pair.shift] = kl.int32(STUCK)
             place = kl.team_atomic_add(counts, QUEUE, 1)
-            networks.list_2[pair.base + place] = kl.int32(u)
+            networks.search_list[pair.base + place] = kl.int32(u)
     kl.team_sync()
-    return spread(False, pair, counts, nodes, networks)
+    return search_on(False, pair, counts, nodes, networks)
 
 
 @kl.device
@@ -106,11 +106,11 @@ def begin_queue(counts):
 
 
 @kl.device
-def spread(backwards, pair: Pair, counts, nodes: Nodes, networks: Networks):
-    """Search on from what is on list 2 over residual arcs, backwards from the sink or forwards from
-    stuck excess.  Returns the number of layers.  All lanes of a team.
+def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+    """Continue a search from the search list over residual arcs, backwards from the sink or
+    forwards from stuck excess.  Returns the number of layers.  All lanes of a team.
 
-    Each layer is counted by another word; the one of the next layer is cleared meanwhile.
+    Three words count layers in turn; a lane clears the next one.
     """
     share = min(kl.int64(LANES), kl.team_size())
     first = kl.int64(pair.base)
@@ -122,7 +122,7 @@ def spread(backwards, pair: Pair, counts, nodes: Nodes, networks: Networks):
             counts[QUEUE + (depth + 1) % 3] = 0
         label = depth + 1 if backwards else kl.int64(STUCK)
         for i in range(first + kl.lane() // share, last, kl.team_size() // share):
-            u = networks.list_2[i]
+            u = networks.search_list[i]
             for arc in range(networks.begin[u] + kl.lane() % share, networks.end[u], share):
                 t = networks.target[arc] - pair.shift
                 if kl.atomic_load(nodes.label, t) == FAR:
@@ -131,7 +131,7 @@ def spread(backwards, pair: Pair, counts, nodes: Nodes, networks: Networks):
                         before = kl.team_atomic_cas(nodes.label, t, kl.int32(FAR), kl.int32(label))
                         if before == FAR:
                             place = last + kl.team_atomic_add(counts, queue, 1)
-                            networks.list_2[place] = kl.int32(t + pair.shift)
+                            networks.search_list[place] = kl.int32(t + pair.shift)
         kl.team_sync()
         first = last
         last += counts[queue]
@@ -144,9 +144,9 @@ def spread(backwards, pair: Pair, counts, nodes: Nodes, networks: Networks):
 
 
 @kl.device
-def list_active(pair: Pair, counts, nodes: Nodes, networks: Networks):
-    """Put the vertices with excess and a way to the sink onto list 0.  Returns how many.  All
-    lanes of a team.
+def list_active(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+    """Put the vertices with excess and a way to the sink onto the even list.  Returns their number.
+    All lanes of a team.
     """
     if kl.lane() == 0:
         counts[FOUND] = 0
@@ -154,7 +154,7 @@ def list_active(pair: Pair, counts, nodes: Nodes, networks: Networks):
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         if networks.excess[u] > 0 and nodes.label[u - pair.shift] < FAR:
             place = kl.team_atomic_add(counts, FOUND, 1)
-            networks.list_0[pair.base + place] = kl.int32(u)
+            networks.even_list[pair.base + place] = kl.int32(u)
     kl.team_sync()
     active = counts[FOUND] + 0
     kl.team_sync()
@@ -162,7 +162,7 @@ def list_active(pair: Pair, counts, nodes: Nodes, networks: Networks):
 
 
 @kl.device
-def go_rounds(active, limit, most, pair: Pair, counts, nodes: Nodes, networks: Networks):
+def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
     """Push and relabel for some rounds, or until nothing is active.  Returns the flow into the
     sink.  All lanes of a team.
 
@@ -190,7 +190,8 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: Nodes, networks: N
         for i in range(pair.base + kl.lane(), pair.base + stayed, kl.team_size()):
             relabel(listed(i, 1 - turn, networks), pair, nodes, networks)
         for i in range(pair.base + kl.lane(), pair.base + reached, kl.team_size()):
-            take_in(networks.list_2[i], turn, pair.base + stayed, pair, counts, nodes, networks)
+            u = networks.search_list[i]
+            take_in(u, turn, pair.base + stayed, pair, counts, nodes, networks)
         kl.team_sync()
         going = stayed + counts[WOKEN + turn]
         rounds += 1
@@ -210,21 +211,21 @@ def clear_counts(turn, counts):
 @kl.device
 def listed(i, turn, networks: Networks):
     """What stands on the list of a round."""
-    return kl.int64(networks.list_0[i] if turn == 0 else networks.list_1[i])
+    return kl.int64(networks.even_list[i] if turn == 0 else networks.odd_list[i])
 
 
 @kl.device
 def put_on_list(i, u, turn, networks: Networks):
     """Put u on the list of a round."""
     if turn == 0:
-        networks.list_0[i] = kl.int32(u)
+        networks.even_list[i] = kl.int32(u)
     else:
-        networks.list_1[i] = kl.int32(u)
+        networks.odd_list[i] = kl.int32(u)
     return u
 
 
 @kl.device
-def push(u, turn, pair: Pair, counts, nodes: Nodes, networks: Networks):
+def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
     """Push the excess of u to lower labels; returns how much of it arrives at the sink."""
     label = kl.int64(nodes.label[u - pair.shift])
     excess = kl.int64(networks.excess[u])
@@ -245,7 +246,7 @@ def push(u, turn, pair: Pair, counts, nodes: Nodes, networks: Networks):
                 excess -= pushed
                 if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
                     place = kl.team_atomic_add(counts, REACHED + turn, 1)
-                    networks.list_2[pair.base + place] = t
+                    networks.search_list[pair.base + place] = t
         arc += 1
     networks.excess[u] = excess
     if excess > 0 and label < FAR:
@@ -255,7 +256,7 @@ def push(u, turn, pair: Pair, counts, nodes: Nodes, networks: Networks):
 
 
 @kl.device
-def relabel(u, pair: Pair, nodes: Nodes, networks: Networks):
+def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks):
     """Lift u one above the lowest label that it can push to.
 
     Other lanes may lift that one at the same time, never lower it, so any value read is valid.
@@ -270,7 +271,7 @@ def relabel(u, pair: Pair, nodes: Nodes, networks: Networks):
 
 
 @kl.device
-def take_in(u, turn, end, pair: Pair, counts, nodes: Nodes, networks: Networks):
+def take_in(u, turn, end, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
     """Make what has flowed into u excess; if it had none, it is active in the next round."""
     if networks.excess[u] == 0:
         place = kl.team_atomic_add(counts, WOKEN + turn, 1)

@@ -162,8 +162,8 @@ class Corridors(WorkRecord):
         The partition, which is refined.
     fixed : array of int32, shape (n,), or None
         Vertices with an entry of 0 or more stay where they are.
-    spread : float
-        How much of the slack of both limits a corridor holds besides what the blocks have room for.
+    extra : float
+        How much of the slack of both limits a corridor holds, in addition to the blocks' capacity.
     place : array of int32, shape (n,)
         The place of a vertex in the arrays of corridors, or -1.
     boundary, is_listed : array of int32, shape (n,)
@@ -176,7 +176,7 @@ class Corridors(WorkRecord):
 
     part: Array
     fixed: Array | None
-    spread: float
+    extra: float
     place: Array = work(np.int32, _of_vertices)
     boundary: Array = work(np.int32, _of_vertices)
     is_listed: Array = work(np.int32, _of_vertices)
@@ -198,11 +198,11 @@ class Networks(WorkRecord):
         Residual capacity to the sink, and what has flowed in and not out.
     state : array of int8
         Marks of a vertex (`network.py`).
-    list_0, list_1, list_2 : array of int32
+    even_list, odd_list, search_list : array of int32
         Lists of vertices: active ones, those of the next round, and those of a search.
     label : array of int32
     incoming : array
-        `Nodes` of large networks.
+        `NodeLabels` of large networks.
     target, reverse : array of int32
         The head of an arc, and the arc the other way round.
     capacity, flow : array
@@ -214,9 +214,9 @@ class Networks(WorkRecord):
     to_sink: Array = work(_counter, _of_corridors)
     excess: Array = work(_counter, _of_corridors)
     state: Array = work(np.int8, _of_corridors)
-    list_0: Array = work(np.int32, _of_corridors)
-    list_1: Array = work(np.int32, _of_corridors)
-    list_2: Array = work(np.int32, _of_corridors)
+    even_list: Array = work(np.int32, _of_corridors)
+    odd_list: Array = work(np.int32, _of_corridors)
+    search_list: Array = work(np.int32, _of_corridors)
     label: Array = work(np.int32, _of_corridors)
     incoming: Array = work(_counter, _of_corridors)
     target: Array = work(np.int32, _of_arcs)
@@ -234,7 +234,7 @@ class Flows(Scope):
     networks: Networks
 
 
-class Nodes(Record):
+class NodeLabels(Record):
     """What lanes of a team change by atomics at the vertices of a network: in memory of the team,
     where that is several times faster, if the network is small.
 
@@ -253,7 +253,7 @@ class Nodes(Record):
 
 @dataclass(frozen=True)
 class NodeMemory(Static):
-    """Memory of a team for `Nodes`.
+    """Memory of a team for `NodeLabels`.
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ class Pair(Record):
     base, end : int
         The range of its corridor.
     shift : int
-        What the elements of `Nodes` are smaller by than places.
+        What the elements of `NodeLabels` are smaller by than places.
     """
 
     source: int
