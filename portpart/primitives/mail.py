@@ -124,7 +124,8 @@ def layout_of(lead: AnySlot | None, slots: Sequence[AnySlot], narrow: bool = Fal
     """
     for slot in slots:
         if slot.dtype is None or slot.dtype.kind != "i":
-            raise ValueError(f"slot {slot!r} has no signed integers, which alone travel")
+            name = getattr(slot, "name", slot)
+            raise ValueError(f"slot {name!r} has no signed integers, which alone travel")
     types = [np.dtype(np.int32) if narrow else slot.dtype for slot in slots]
     return layout_of_types(None if lead is None else lead.dtype, types)
 

@@ -39,7 +39,7 @@ FILES = {
     "cli": "tests/cli/test_cli_answers.py",
     "compat": "tests/compat/test_networkx.py",
     "compat/pymetis": "tests/compat/test_pymetis.py",
-    "estimate": "tests/estimate/test_memory.py",
+    "estimate": "tests/estimate/test_sizing_space.py",
     "formats": "tests/formats/test_damaged.py",
     "formats/netlist": "tests/formats/netlist/test_blif.py",
     "formats/netlist/verilog": "tests/formats/netlist/test_verilog.py",
