@@ -106,13 +106,15 @@ def rank_estimate(sizes: GivenSizes, ways: Sequence[Shrinking], call: Call, num_
     of_rank = counted(divided, [_divided(way, ranks) for way in ways], call)
     coarse = replace(sizes, vertex_weights=OF_WORD, weights=sizes.weight_bytes, degree=None)
     space, level, between, gathered = SizingSpace(ways[0]), sizes.counts, 0, 0
-    while not _is_folded(level, fold):  # the maps between levels, and those that ranks divide
+    coarser = space.coarser(level)[0]
+    # the maps between levels, and those that ranks divide; the coarsest one every rank has
+    while not _is_folded(level, fold) and coarser != level:
         if flows and not gathered and level[0] <= MAX_VERTICES and num_blocks <= MAX_FLOW_BLOCKS:
             gathered = _gathered_bytes(replace(sizes if between == 0 else coarse, counts=level),
                                        num_blocks, ranks)
         between += OF_NUMBER * -(-level[0] // ranks)
-        level = space.coarser(level)[0]
-        if not _is_folded(level, fold):
+        level, coarser = coarser, space.coarser(coarser)[0]
+        if not _is_folded(level, fold) and coarser != level:
             share = tuple(-(-size // ranks) for size in level)
             between += replace(coarse, counts=share).own_bytes
     of_whole = counted(replace(coarse, counts=level), ways, call)
