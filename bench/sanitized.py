@@ -128,8 +128,26 @@ def rare(space: Any, graphs: Graphs) -> Runs:
     yield "wide hub", partial(_partition, space, hub(1500), preset="fast")
     for name, graph in {"hub": hub(1500), "grid": portpart.generators.grid_2d(100)}.items():
         yield f"little scratch, {name}", partial(_partition_with_little_scratch, space, graph)
+    for name, side in {"small": 40, "large": 160}.items():
+        yield f"flows, {name} networks", partial(_refined_by_flows, space, side)
     ends = np.random.default_rng(4).integers(0, LARGE, (2 * LARGE, 2))
     yield "large", partial(_partition, space, portpart.as_graph(ends), preset="fast")
+
+
+def _refined_by_flows(space: Any, side: int) -> None:
+    """Refine two blocks of a grid with a rough boundary by flows, in several rounds."""
+    from portpart import generators
+    from portpart.algorithms.objectives.limits import Balance
+    from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
+    from portpart.algorithms.refinement.options import FlowOptions
+
+    graph = generators.grid_2d(side).to(space)
+    n, columns = side * side, np.arange(side * side) % side
+    rough = np.random.default_rng(3).integers(0, 2, n)
+    part = np.where(abs(2 * columns - side) < side // 3, rough, 2 * columns > side)
+    options = FlowOptions(alpha=20.0, depth=side // 3, round_limit=3)
+    FlowRefiner(space, graph, Balance(2, n * 11 // 20, n // 2), options, 1).refine(
+        graph, space.asarray(part.astype(np.int32)), None, 0)
 
 
 def wishes(space: Any, graphs: Graphs) -> Runs:

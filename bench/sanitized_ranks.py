@@ -82,7 +82,9 @@ def _moved(graph: Any) -> Any:
 
 
 def _divide(graph: Any) -> None:
-    """Partition a graph within limits that are hard to keep, so that all rebalancing is done."""
+    """Partition a graph within limits that are hard to keep, so that all rebalancing is done, and
+    with flows alone within others.
+    """
     from portpart.algorithms.coarsening.ranks.hierarchy import Fold
     from portpart.algorithms.multilevel.trace import Trace
     from portpart.algorithms.objectives.limits import Balance
@@ -96,8 +98,11 @@ def _divide(graph: Any) -> None:
         "coarsening.min_coarsest": 8, "coarsening.coarsest_per_block": 2,
         "refinement.coarse": RefinementOptions(weak_limit=1),
         "refinement.finest": RefinementOptions(weak_limit=1)})
-    partition_ranks(graph, Balance(BLOCKS, mean + 1, mean), config, 1,
-                    Trace(graph.space, graph, None), Fold(8, 100))
+    by_flows = changed(config, {"flows.levels": 9, "refinement.finest.iteration_limit": 0,
+                                "refinement.coarse.iteration_limit": 0})
+    for limit, preset in ((mean + 1, config), (mean * 5 // 4 + 1, by_flows)):
+        partition_ranks(graph, Balance(BLOCKS, limit, mean), preset, 1,
+                        Trace(graph.space, graph, None), Fold(8, 100))
 
 
 def _ask(graph: Any) -> None:

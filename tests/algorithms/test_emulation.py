@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
-import pkgutil
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import portpart.algorithms
-import portpart.primitives
 from portpart.algorithms.recipes.partitioners import ALGORITHMS
 from portpart.algorithms.refinement import by_degree
 from portpart.backends.language import Kernel
 from tests.helpers.emulation.emulated import Case, cases, outcome
+from tests.helpers.emulation.written_kernels import kernels_as_written, name_of
 
 CASES = cases()
 FOR_MANY = "portpart.primitives."
@@ -28,29 +23,6 @@ def test_lanes_and_order_decide_nothing(case: Case) -> None:
     expected, _ = outcome(case, 0)
     found, _ = outcome(case, CASES[case])
     assert np.array_equal(found, expected)
-
-
-def kernels_as_written() -> set[str]:
-    """Names of all kernels of algorithms and primitives, also of those that functions make."""
-    found = set()
-    for package in (portpart.algorithms, portpart.primitives):
-        for place in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            module = importlib.import_module(place.name)
-            tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-            found.update(f"{place.name}.{node.name}" for node in ast.walk(tree)
-                         if isinstance(node, ast.FunctionDef) and is_kernel(node))
-    return found
-
-
-def is_kernel(function: ast.FunctionDef) -> bool:
-    """Whether a function is decorated as a kernel."""
-    return any(ast.unparse(name).removeprefix("kl.") == "kernel"
-               for name in function.decorator_list)
-
-
-def name_of(kernel: Kernel) -> str:
-    """Where it is written."""
-    return f"{kernel.function.__module__}.{kernel.name}"
 
 
 def kernels_that_ran() -> dict[Kernel, int]:

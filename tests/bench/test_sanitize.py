@@ -21,8 +21,8 @@ from portpart.backends.cpu.space import CpuSpace, _launch as launch
 from portpart.backends.language import Kernel
 from portpart.backends.programs.interface import Executable
 from portpart.backends.programs.program import Program
-from tests.helpers.emulation.emulated import kernels_as_written, name_of
 from tests.helpers.emulation.lanes import Walker
+from tests.helpers.emulation.written_kernels import kernels_as_written, name_of
 
 FAKE = """#!{python}
 import sys, time
