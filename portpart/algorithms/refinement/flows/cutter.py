@@ -35,7 +35,7 @@ def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory):
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
     nodes = NodeLabels(label=kl.team_array(kl.int32, memory.room),
-                  incoming=kl.team_array(memory.counter, memory.room))
+                       incoming=kl.team_array(memory.counter, memory.room))
     source = kl.int64(flows.quotient.pair[i])
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
