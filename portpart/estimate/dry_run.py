@@ -16,7 +16,7 @@ from portpart.algorithms.multilevel import Constraints, MappingProblem, Problem,
 from portpart.algorithms.objectives import NET_COSTS, distances_on, net_values, total_cost
 from portpart.backends.programs import Array, DryRuns, ExecutionSpace
 from portpart.base.version import __version__
-from portpart.graphs import EitherGraph, Graph, Hypergraph
+from portpart.graphs import SQUARES, EitherGraph, Graph, Hypergraph
 from portpart.primitives import histogram, max_of
 
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
@@ -63,7 +63,8 @@ def _evaluate(problem: Problem[Any], part: Array) -> None:
 def kind_of(problem: Problem[Any], config: Any) -> str:
     """What programs depend on; rehearsals of numbers close to each other would be the same."""
     graph, wanted = problem.graph, problem.constraints
-    numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree))
+    numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree),
+               graph.squared_degrees // max(1, graph.num_entries))
     lengths = [number.bit_length() for number in numbers]
     return (f"{__version__} {config} {graph.type_key} {graph.weight_sum_dtype} "
             f"{problem.objective.rules.name} {wanted.fixed is None} {wanted.initial is None} "
@@ -88,7 +89,8 @@ def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int,
           density: float) -> EitherGraph:
     vertices = min(graph.num_vertices, max(MAX_VERTICES, 2 * num_blocks))
     share = vertices / max(1, graph.num_vertices)
-    known = {"vertex": graph.total_vertex_weight, "degree": graph.max_degree}
+    known = {"vertex": graph.total_vertex_weight, "degree": graph.max_degree,
+             "degree" + SQUARES: int(graph.squared_degrees * share * density**2)}
     if isinstance(graph, Hypergraph):
         known |= {"net": graph.total_net_weight, "size": graph.max_net_size}
     else:

@@ -144,6 +144,7 @@ from .rows import (
     global_id as global_id,
 )
 from .structure import (
+    SQUARES as SQUARES,
     GraphTotals as GraphTotals,
     NetStructure as NetStructure,
     Structure as Structure,

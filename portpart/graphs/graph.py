@@ -16,7 +16,7 @@ from portpart.errors import InputError
 from portpart.graphs.blocks import blocks_of
 from portpart.graphs.row_choice import chosen_entries, chosen_vertices
 from portpart.graphs.rows import Csr
-from portpart.graphs.structure import ArcMeasures, GraphOfSpace, GraphTotals, read_only
+from portpart.graphs.structure import SQUARES, ArcMeasures, GraphOfSpace, GraphTotals, read_only
 from portpart.primitives import gather
 
 if TYPE_CHECKING:
@@ -99,7 +99,12 @@ class Graph(ArcMeasures, GraphOfSpace):
     @property
     def max_degree(self) -> int:
         """Most arcs of a vertex (0 for the empty graph); computed once, which synchronises."""
-        return self._longest("degree", self.offsets)
+        return self._measure("degree", self.offsets)
+
+    @property
+    def squared_degrees(self) -> int:
+        """Sum of the squared degrees (0 for the empty graph); computed once, which synchronises."""
+        return self._measure("degree", self.offsets, "degree" + SQUARES)
 
     @property
     def total_arc_weight(self) -> int:

@@ -16,8 +16,8 @@ from portpart.graphs.rows import MAX_TOTAL_WEIGHT, Runs
 from portpart.primitives import (
     SCAN_TILE,
     TEAM,
-    longest_row,
     offsets_from_counts,
+    row_measures,
     sorted_pairs,
     sum_of,
     tiles_of,
@@ -109,7 +109,7 @@ def clique_graph(hypergraph: Hypergraph) -> Graph:
             np.int32, np.int64 if wide else np.int32))
         known["arc"] = EDGE_WEIGHT * hypergraph.mean_joint_weight(hypergraph.num_pins)
     else:
-        degree = space.fetch(longest_row(space, offsets))
+        degree = space.fetch(row_measures(space, offsets))
         known["arc"] = 0 if weights is None else sum_of(space, weights)
         known["degree"] = int(degree()[0])
     return Graph(offsets, targets, weights, hypergraph.vertex_weights, space, known)

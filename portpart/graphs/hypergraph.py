@@ -17,8 +17,8 @@ from portpart.backends.language.records import Record
 from portpart.backends.programs import Array
 from portpart.graphs.graph import Graph
 from portpart.graphs.rows import MAX_INT32, Csr
-from portpart.graphs.structure import GraphOfSpace
-from portpart.primitives import TILE, longest_row, num_rows_above
+from portpart.graphs.structure import SQUARES, GraphOfSpace
+from portpart.primitives import TILE, num_rows_above, row_measures
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -129,12 +129,17 @@ class Hypergraph(GraphOfSpace):
         if begun is not None:
             with self.space.counters.put_back():
                 self._totals["degree"] = int(begun()[0])
-        return self._longest("degree", self.vertex_offsets)
+        return self._measure("degree", self.vertex_offsets)
+
+    @property
+    def squared_degrees(self) -> int:
+        """Sum of the squared numbers of nets of vertices; computed once, which synchronises."""
+        return self._measure("degree", self.vertex_offsets, "degree" + SQUARES)
 
     @property
     def max_net_size(self) -> int:
         """Most pins of a net; computed once, which synchronises."""
-        return self._longest("size", self.net_offsets)
+        return self._measure("size", self.net_offsets)
 
     def num_nets_above(self, size: int) -> int:
         """Number of nets with more pins; computed once, which synchronises."""
@@ -206,7 +211,7 @@ class Hypergraph(GraphOfSpace):
         if "degree" not in self._totals:
             with self.space.counters.put_back():
                 self._begun["degree"] = self.space.fetch(
-                    longest_row(self.space, self.vertex_offsets))
+                    row_measures(self.space, self.vertex_offsets))
 
     def _sizes(self) -> list[tuple[str, int]]:
         return [("vertices", self.num_vertices), ("nets", self.num_nets), ("pins", self.num_pins)]

@@ -11,7 +11,7 @@ import numpy as np
 from portpart.backends import as_space
 from portpart.graphs.html import table
 from portpart.graphs.rows import MAX_INT32, Csr
-from portpart.primitives import longest_row, sum_of
+from portpart.primitives import row_measures, sum_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -43,6 +43,10 @@ class Measures(Protocol):
     @property
     def max_degree(self) -> int:
         """Most entries of a vertex; computed once, which synchronises."""
+
+    @property
+    def squared_degrees(self) -> int:
+        """Sum of the squared degrees; computed once, which synchronises."""
 
     @property
     def total_vertex_weight(self) -> int:
@@ -142,7 +146,7 @@ class GraphTotals(ArcMeasures):
 
     Attributes
     ----------
-    num_vertices, num_arcs, max_degree : int
+    num_vertices, num_arcs, max_degree, squared_degrees : int
     total_vertex_weight, total_arc_weight : int
         Sums of weights.
     """
@@ -150,9 +154,13 @@ class GraphTotals(ArcMeasures):
     num_vertices: int
     num_arcs: int
     max_degree: int
+    squared_degrees: int
     total_vertex_weight: int
     total_arc_weight: int
 
+
+SQUARES = " squares"
+"""Sums of squared lengths of rows are known under the name of the rows and this."""
 
 PLURALS = {"edge": "edges", "net": "nets", "vertex": "vertices"}
 
@@ -200,13 +208,16 @@ class GraphOfSpace:
                 self._totals[name] = count if weights is None else sum_of(self.space, weights)
         return self._totals[name]
 
-    def _longest(self, name: str, offsets: Array) -> int:
-        if name not in self._totals:
+    def _measure(self, name: str, offsets: Array, wanted: str | None = None) -> int:
+        """What is known of rows: under the name the longest one, and of all the `SQUARES`."""
+        if (wanted or name) not in self._totals:
+            mean = self.num_entries // max(1, len(offsets) - 1)
             with self.space.counters.put_back():
-                self._totals[name], = self.space.read(
-                    longest_row(self.space, offsets),
-                    lambda: [2 * self.num_entries // max(1, len(offsets) - 1)])
-        return self._totals[name]
+                longest, self._totals[name + SQUARES] = self.space.read(
+                    row_measures(self.space, offsets),
+                    lambda: [2 * mean, 2 * mean * self.num_entries])
+            self._totals.setdefault(name, longest)
+        return self._totals[wanted or name]
 
     def to(self, space: ExecutionSpace | str) -> Self:
         """The same in the memory of `space`; the same object if it is there already.

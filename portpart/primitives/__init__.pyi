@@ -94,10 +94,10 @@ from .reduce import (
     TILE as TILE,
     argmax_of as argmax_of,
     elements_of_rows_above as elements_of_rows_above,
-    longest_row as longest_row,
     max_of as max_of,
     min_of as min_of,
     num_rows_above as num_rows_above,
+    row_measures as row_measures,
     sum_of as sum_of,
 )
 from .scan import (

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-NUMBERS = 5
+NUMBERS = 6
 """Numbers that each rank gets with a message: its length; the rows of the second part, if there is
 one, or `FAILED`; and the words."""
 

@@ -44,11 +44,13 @@ def min_of(space: ExecutionSpace, values: Array) -> int:
     return _reduce(space, values, min_tile, lambda: 0)
 
 
-def longest_row(space: ExecutionSpace, offsets: Array) -> Array:
-    """Elements of the longest of the rows that begin and end at `offsets`: int64, shape (1,)."""
-    result = space.zeros(1, np.int64)
+def row_measures(space: ExecutionSpace, offsets: Array) -> Array:
+    """Length of the longest of the rows that begin and end at `offsets`, and the sum of the squares
+    of all lengths: int64, shape (2,).
+    """
+    result = space.zeros(2, np.int64)
     rows = len(offsets) - 1
-    space.parallel_for(-(-rows // TILE), longest_in_tile, offsets, rows, result, team=256)
+    space.parallel_for(-(-rows // TILE), measure_rows, offsets, rows, result, team=256)
     return result
 
 
@@ -114,14 +116,22 @@ def sum_tile(tile, values, size, result):
 
 
 @kl.kernel
-def longest_in_tile(tile, offsets, rows, result):
-    """result[0] = length of the longest row; atomic, independent of order."""
+def measure_rows(tile, offsets, rows, result):
+    """result[0] = length of the longest row, result[1] = sum of the squared lengths.
+
+    Atomic, independent of order.
+    """
     top = kl.int64(0)
+    squares = kl.int64(0)
     for row in range(tile * TILE + kl.lane(), min((tile + 1) * TILE, rows), kl.team_size()):
-        top = max(top, kl.int64(offsets[row + 1]) - kl.int64(offsets[row]))
+        length = kl.int64(offsets[row + 1]) - kl.int64(offsets[row])
+        top = max(top, length)
+        squares += length * length
     top = kl.team_max(top)
+    squares = kl.team_sum(squares)
     if kl.lane() == 0:
         kl.atomic_max(result, 0, top)
+        kl.atomic_add(result, 1, squares)
 
 
 @kl.kernel

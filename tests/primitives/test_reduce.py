@@ -51,10 +51,11 @@ def test_reductions_of_drawn_arrays(space, values):
 def test_rows_above_a_length_are_counted_and_added_up(space, rows):
     lengths = np.abs(random_array(rows, np.int8).astype(np.int64)) % 20
     offsets = space.asarray(np.concatenate([[0], lengths.cumsum()]))
-    longest, above, elements = (space.to_host(found)[0] for found in (
-        reduce.longest_row(space, offsets), reduce.num_rows_above(space, offsets, 7),
-        reduce.elements_of_rows_above(space, offsets, 7)))
+    above, elements = (space.to_host(found)[0] for found in (
+        reduce.num_rows_above(space, offsets, 7), reduce.elements_of_rows_above(space, offsets, 7)))
+    longest, squares = space.to_host(reduce.row_measures(space, offsets))
     assert longest == max(lengths, default=0)
+    assert squares == (lengths**2).sum()
     assert above == np.count_nonzero(lengths > 7)
     assert elements == lengths[lengths > 7].sum()
 

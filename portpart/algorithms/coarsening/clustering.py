@@ -336,18 +336,21 @@ def _group_leftovers(recording: ClusterRecording, options: ClusteringOptions,
             launch(recording.lists[at].length, each, at)
 
 
-SKEW = 32
-"""Degrees are skewed where the highest is this many times the mean."""
+SKEW, MUCH_SKEW = 2, 16
+"""Degrees are skewed, or very skewed, where their mean square is above the square of the mean by
+this factor.
+"""
 
 
-def is_skewed(graph: WithMeasures) -> bool:
-    """Whether few vertices have most of the arcs, as in social networks.
+def is_skewed(graph: WithMeasures, factor: int = SKEW) -> bool:
+    """Whether few vertices have most of the arcs, as in social networks; exact.
 
-    Hubs hold clusters of many vertices together, so clusters may grow faster, which takes fewer
-    levels and rarely costs cut; for k = 2 it can (wiki-Vote: three times the cut).
-    A second loop on the finest level finds little where the first one goes from hub to hub.
+    A second loop on the finest level finds little where the first one goes from hub to hub.  In a
+    very skewed graph hubs hold clusters of many vertices together, so clusters may grow faster,
+    which takes fewer levels.
     """
-    return graph.whole.max_degree > SKEW * graph.whole.mean_degree
+    whole = graph.whole
+    return whole.num_vertices * whole.squared_degrees > factor * whole.num_entries**2
 
 
 def cluster_rule(graph: AnyGraph, coarsest: int, limit: int, options: ClusteringOptions,
@@ -375,5 +378,5 @@ def weight_rule(graph: WithMeasures, coarsest: int, limit: int,
     """What clusters of the levels may weigh, as in `cluster_rule`."""
     total = graph.whole.total_vertex_weight
     highest = min(limit, int(options.max_coarse_weight * total / coarsest))
-    growth = options.skewed_growth if is_skewed(graph) else options.growth
+    growth = options.skewed_growth if is_skewed(graph, MUCH_SKEW) else options.growth
     return lambda fine: max(1, min(int(growth * total / fine.whole.num_vertices), highest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,10 @@ class CoarseningOptions:
         return max(self.dense_per_block * num_blocks, self.min_coarsest // 4)
 
 
+FEW_BLOCKS = 4
+"""Up to this number there are few blocks."""
+
+
 @described
 @dataclass(frozen=True)
 class ClusteringOptions:
@@ -68,7 +72,10 @@ class ClusteringOptions:
         8, "Maximum weight of a cluster, in mean vertices of its level.",
         above=1, below=float("inf"))
     skewed_growth: float = option(
-        32, "The same for graphs whose highest degree is above 32 times the mean.",
+        32, "The same for graphs with very skewed degrees: their mean square is above 16 times the "
+        "square of the mean.", above=1, below=float("inf"))
+    skewed_growth_for_few: float | None = option(
+        None, "The same for at most 4 blocks, if different: large clusters then can cost much cut.",
         above=1, below=float("inf"))
     max_coarse_weight: float = option(
         8, "Maximum weight of a cluster, in mean vertices of a graph at which coarsening may end.",
@@ -84,6 +91,12 @@ class ClusteringOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    def for_blocks(self, num_blocks: int) -> ClusteringOptions:
+        """The same for this many blocks."""
+        if num_blocks > FEW_BLOCKS or self.skewed_growth_for_few is None:
+            return self
+        return replace(self, skewed_growth=self.skewed_growth_for_few)
 
 
 @described

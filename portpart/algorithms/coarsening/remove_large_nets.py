@@ -16,7 +16,7 @@ from portpart.algorithms.coarsening.options import NetOptions
 from portpart.backends import language as kl
 from portpart.backends.programs import Array
 from portpart.graphs import Hypergraph, Nets, team_for_longest
-from portpart.primitives import TILE, converted, gather, longest_row, mixed, offsets_from_counts
+from portpart.primitives import TILE, converted, gather, mixed, offsets_from_counts, row_measures
 
 MIN_SPARED = 0.05
 """From this share of repeated nets on they are merged before the first level is made."""
@@ -56,7 +56,7 @@ def remove_large_nets(hypergraph: Hypergraph, max_net_size: int) -> Hypergraph:
                                offsets.dtype)
     known: dict[str, int] = {name: value for name, value in hypergraph._totals.items()
                              if name in ("vertex", "net")}
-    longest = {name: space.fetch(longest_row(space, rows))
+    longest = {name: space.fetch(row_measures(space, rows))
                for name, rows in (("size", offsets), ("degree", vertex_offsets))}
     count, = space.read(places[p:], lambda: [p])
     if not space.is_dry_run:

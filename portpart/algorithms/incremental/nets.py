@@ -74,6 +74,7 @@ class EditedRows:
     """
 
     max_degree = MAX_DEGREE
+    squared_degrees = 0  # unknown, too; only partitions from scratch ask
     weight_sum_dtype = np.dtype(np.int64)
 
     def __init__(self, graph: Any, room: int | None = None) -> None:

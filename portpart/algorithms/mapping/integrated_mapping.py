@@ -142,7 +142,8 @@ def _cluster_rule(problem: MappingProblem, config: IntegratedConfig) -> ClusterR
     coarsest = config.coarsening.coarsest_vertices(problem.num_blocks)
     limit = problem.balance.cluster_limit(coarsest)
     if config.clustering is not None:
-        return cluster_rule(problem.graph, coarsest, limit, config.clustering)
+        return cluster_rule(problem.graph, coarsest, limit,
+                            config.clustering.for_blocks(problem.num_blocks))
     return matching_rule(limit, MatchingOptions(), rated=True)
 
 

@@ -102,7 +102,7 @@ def partition_sections(problem: MappingProblem, sections: Sections,
         return best_of_each(problem.graph, sections, problem.distances, problem.balance, parts, 0)
 
     rule = cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                        config.clustering)
+                        config.clustering.for_blocks(sections.width))
     return search_multilevel(problem, Recipe(
         config.coarsening, rule, _start_rule(problem, sections, config),
         jet_refiner(problem, config.refinement), config.refinement.passes, config.search,

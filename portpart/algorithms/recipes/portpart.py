@@ -43,7 +43,8 @@ class PortpartConfig:
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,
                           dense_per_block=8, max_kept=0.9), "Where coarsening ends.")
-    clustering: ClusteringOptions = option(ClusteringOptions(), "Merging by clusters.")
+    clustering: ClusteringOptions = option(
+        ClusteringOptions(skewed_growth_for_few=8), "Merging by clusters.")
     initial: InitialOptions = option(
         InitialOptions(method="auto", start_blocks=512, growing=MANY_STARTS),
         "Partitions of the coarsest graph.")
@@ -99,7 +100,7 @@ def portpart(problem: Problem, config: PortpartConfig) -> Recipe:
     return Recipe(
         config.coarsening,
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                     config.clustering),
+                     config.clustering.for_blocks(problem.num_blocks)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, config.refinement), passes, config.search,
         flows=config.flows)

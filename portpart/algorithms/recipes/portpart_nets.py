@@ -121,7 +121,7 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
     return Recipe(
         config.coarsening,
         cluster_rule(problem.graph, coarsest, problem.balance.cluster_limit(coarsest),
-                     config.clustering, NetProposals(config.nets)),
+                     config.clustering.for_blocks(problem.num_blocks), NetProposals(config.nets)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, refinement, config.order), passes, config.search,
         contraction=contract_in_walk, communities=communities_of(problem, config))

@@ -115,7 +115,7 @@ def _by_levels(graph: DistributedGraph, problem: Problem[Any], config: PortpartC
     balance = problem.balance
     coarsest = config.coarsening.coarsest_vertices(balance.num_blocks)
     coarsened = partial(coarsen_ranks, graph, coarsest, balance.cluster_limit(coarsest),
-                        config.clustering, fold)
+                        config.clustering.for_blocks(balance.num_blocks), fold)
     recipe = replace(portpart(problem, config),
                      ways=OverRanks(graph, coarsened, balance, config.refinement))
     part = search_multilevel(problem, recipe)

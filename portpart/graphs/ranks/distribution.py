@@ -32,9 +32,9 @@ from portpart.primitives import (
     converted,
     gather,
     held,
-    longest_row,
     offsets_from_counts,
     positions_of,
+    row_measures,
     sum_of,
 )
 
@@ -156,7 +156,10 @@ def _check_lengths(found: LocalRows, elsewhere: np.ndarray) -> None:
 
 
 def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[int]]:
-    """The graph of a rank, and its highest degree and sums of weights; ghosts weigh nothing yet."""
+    """The graph of a rank, its highest and squared degrees, and sums of weights.
+
+    Ghosts weigh nothing yet.
+    """
     space, own = rows.space, len(rows.offsets) - 1
     offsets, weights, masses = rows.offsets, rows.weights, None
     if rows.num_arcs <= MAX_INT32_ARCS:
@@ -166,23 +169,23 @@ def _local_graph(rows: Rows, found: LocalRows, wide: bool) -> tuple[Graph, list[
     if rows.vertex_weights is not None:
         masses = space.zeros(own + len(found.ghost_names), np.int64)
         masses[:own] = rows.vertex_weights
-    longest = int(space.to_host(longest_row(space, offsets))[0])
+    longest, squares = space.to_host(row_measures(space, offsets)).tolist()
     weights_of_all = (own if masses is None else sum_of(space, masses),
                       rows.num_arcs if weights is None else sum_of(space, weights))
-    sums = [longest, rows.num_arcs,
+    sums = [longest, squares, rows.num_arcs,
             *(half for each in weights_of_all for half in (each >> HALF, each & (1 << HALF) - 1))]
     return Graph(offsets, found.targets, weights, masses, space), sums
 
 
 def _totals(num_vertices: int, reported: np.ndarray) -> GraphTotals:
     """Sizes of the whole graph from those of all ranks, whose weights come in halves."""
-    _, arcs, *parts = reported.sum(axis=0).tolist()
+    _, squares, arcs, *parts = reported.sum(axis=0).tolist()
     masses, weight = ((high << HALF) + low for high, low in zip(parts[::2], parts[1::2]))
     for name, total in (("vertex", masses), ("edge", weight)):
         if total > MAX_TOTAL_WEIGHT:
             raise InputError(f"{name} weights of all ranks add up to {total}; "
                              f"{MAX_TOTAL_WEIGHT} is the most")
-    return GraphTotals(num_vertices, arcs, int(reported[:, 0].max()), masses, weight)
+    return GraphTotals(num_vertices, arcs, int(reported[:, 0].max()), squares, masses, weight)
 
 
 def _check_names(rank: int, space: ExecutionSpace, expected: Array, reported: Array) -> None:
@@ -245,8 +248,8 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     offsets = part.offsets
     if len(part.targets) <= MAX_INT32_ARCS:
         offsets = converted(space, offsets, np.int32)
-    sums = [int(space.to_host(longest_row(space, offsets))[0]), len(part.targets),
-            sum_of(space, part.weights)]
+    measures = space.to_host(row_measures(space, offsets)).tolist()
+    sums = [*measures, len(part.targets), sum_of(space, part.weights)]
     reported, ids = [masses], names
     kinds = [np.dtype(np.int32 if vertex_weight <= MAX_INT32 else np.int64)]
     if part.global_ids is not None:
@@ -256,11 +259,12 @@ def put_together(comm: Communicator, space: ExecutionSpace, first: np.ndarray, p
     received = yield Message([values_for_ghosts(space, halo, reported, kinds)], sums)
     for values, arrived in zip(reported, received.parts[0].columns):
         values[own:] = arrived
-    longest, arcs, weight = received.words.T
-    totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), vertex_weight, int(weight.sum()))
+    longest, squares, arcs, weight = received.words.T
+    totals = GraphTotals(n, int(arcs.sum()), int(longest.max()), int(squares.sum()), vertex_weight,
+                         int(weight.sum()))
     return DistributedGraph(
         comm, first, Graph(offsets, part.targets, part.weights, masses, space,
-                           {"degree": sums[0], "arc": sums[2]}, global_ids=ids,
+                           {"degree": sums[0], "arc": sums[3]}, global_ids=ids,
                            totals=totals), ghosts, halo, None if ids is names else names)
 
 

@@ -62,6 +62,7 @@ def assert_is_part_of(graph: DistributedGraph, whole: Graph, first: list[int]) -
     n, degrees = whole.num_vertices, np.diff(whole.offsets)
     masses, weights = whole.vertex_weights, whole.weights
     assert graph.totals == GraphTotals(n, whole.num_arcs, degrees.max(initial=0),
+                                       (degrees.astype(np.int64) ** 2).sum(),
                                        n if masses is None else masses.sum(),
                                        whole.num_arcs if weights is None else weights.sum())
 
@@ -278,7 +279,8 @@ def test_what_decides_is_the_same_on_all_ranks_as_on_one_device(name, size):
 
     for local in Local(size).run(main):
         for member in ("num_vertices", "num_entries", "mean_degree", "max_degree",
-                       "total_vertex_weight", "total_arc_weight", "weight_sum_dtype"):
+                       "squared_degrees", "total_vertex_weight", "total_arc_weight",
+                       "weight_sum_dtype"):
             assert getattr(local.whole, member) == getattr(whole, member), member
         assert local.whole.mean_joint_weight(7) == whole.mean_joint_weight(7)
         assert is_skewed(local) == is_skewed(whole)
