@@ -128,25 +128,28 @@ def rare(space: Any, graphs: Graphs) -> Runs:
     yield "wide hub", partial(_partition, space, hub(1500), preset="fast")
     for name, graph in {"hub": hub(1500), "grid": portpart.generators.grid_2d(100)}.items():
         yield f"little scratch, {name}", partial(_partition_with_little_scratch, space, graph)
-    for name, side in {"small": 40, "large": 160}.items():
-        yield f"flows, {name} networks", partial(_refined_by_flows, space, side)
+    for side, nets in product((40, 160), (None, "km1")):
+        yield f"flows, {side}, {nets}", partial(_refined_by_flows, space, side, nets)
     ends = np.random.default_rng(4).integers(0, LARGE, (2 * LARGE, 2))
     yield "large", partial(_partition, space, portpart.as_graph(ends), preset="fast")
 
 
-def _refined_by_flows(space: Any, side: int) -> None:
-    """Refine two blocks of a grid with a rough boundary by flows, in several rounds."""
-    from portpart import generators
+def _refined_by_flows(space: Any, side: int, objective: str | None = None) -> None:
+    """Refine two blocks of a grid, or of its stars, with a rough boundary, in several rounds."""
+    import portpart
     from portpart.algorithms.objectives.limits import Balance
+    from portpart.algorithms.objectives.net_cost import NET_COSTS
     from portpart.algorithms.refinement.flows.flow_refiner import FlowRefiner
     from portpart.algorithms.refinement.options import FlowOptions
 
-    graph = generators.grid_2d(side).to(space)
+    grid = portpart.generators.grid_2d(side)
+    graph: Any = portpart.as_hypergraph((grid.offsets, grid.targets)) if objective else grid
     n, columns = side * side, np.arange(side * side) % side
     rough = np.random.default_rng(3).integers(0, 2, n)
     part = np.where(abs(2 * columns - side) < side // 3, rough, 2 * columns > side)
     options = FlowOptions(alpha=20.0, depth=side // 3, round_limit=3)
-    FlowRefiner(space, graph, Balance(2, n * 11 // 20, n // 2), options, 1).refine(
+    graph, balance = graph.to(space), Balance(2, n * 11 // 20, n // 2)
+    FlowRefiner(space, graph, balance, options, 1, NET_COSTS.get(objective or "")).refine(
         graph, space.asarray(part.astype(np.int32)), None, 0)
 
 

@@ -98,15 +98,14 @@ def level_flows(problem: Problem, options: FlowOptions,
                 graphs: Sequence[Structure]) -> LevelFlows | None:
     """What refines those of some graphs that are small enough; None if there are none.
 
-    Only for cuts of graphs without migration costs: of others a cut would not be the cost.
+    Only for cuts and costs of nets without migration costs: a cut would not be other costs.
     """
-    small = [graph for graph in graphs if is_small(graph)]
-    plain = problem.objective.rules.is_cut and problem.objective.rules.net_cost is None
-    if options.levels == 0 or not small or not plain or problem.num_blocks > MAX_BLOCKS or (
+    small, rules = [graph for graph in graphs if is_small(graph)], problem.objective.rules
+    if options.levels == 0 or not small or not rules.is_cut or problem.num_blocks > MAX_BLOCKS or (
             problem.constraints.previous_blocks is not None):
         return None
-    return LevelFlows(FlowRefiner(problem.space, small[0], problem.balance, options,
-                                  problem.seed))
+    return LevelFlows(FlowRefiner(problem.space, small[0], problem.balance, options, problem.seed,
+                                  rules.net_cost))
 
 
 def is_small(graph: Structure) -> bool:

@@ -133,7 +133,8 @@ def _portpart_of_nets() -> Algorithm:
         "The library's own, after Heuer, Schlag (2017), Gottesbueren et al. (2024) and Krause, "
         "Gottesbueren, Maas (2025)",
         portpart_nets.PRESETS,
-        {"refinement.temperatures": "c", "refinement.finest_temperatures": "c"},
+        {"refinement.temperatures": "c", "refinement.finest_temperatures": "c",
+         "flows.alpha": "alpha"},
         recipe=portpart_nets.portpart_nets, prepared=portpart_nets.with_fewer_nets,
         takes="hypergraphs",
     )  # fmt: skip

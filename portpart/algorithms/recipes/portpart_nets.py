@@ -29,7 +29,7 @@ from portpart.algorithms.multilevel import (
     jet_refiner,
     start_from_pool,
 )
-from portpart.algorithms.refinement import RefinementOptions
+from portpart.algorithms.refinement import FlowOptions, RefinementOptions
 from portpart.algorithms.refinement.nets import ORDERS
 from portpart.backends.programs import Array
 from portpart.options import changed, check_options, described, option
@@ -70,6 +70,8 @@ class HypergraphConfig:
     order: str = option(
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
+    flows: FlowOptions = option(
+        FlowOptions(), "Refinement by flows after the passes over a level.")
     search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
         "levels.")
 
@@ -124,7 +126,8 @@ def portpart_nets(problem: Problem, config: HypergraphConfig) -> Recipe:
                      config.clustering.for_blocks(problem.num_blocks), NetProposals(config.nets)),
         start_from_pool(problem, config.initial, passes),
         jet_refiner(problem, refinement, config.order), passes, config.search,
-        contraction=contract_in_walk, communities=communities_of(problem, config))
+        contraction=contract_in_walk, communities=communities_of(problem, config),
+        flows=config.flows)
 
 
 def communities_of(problem: Problem, config: HypergraphConfig) -> Array | None:

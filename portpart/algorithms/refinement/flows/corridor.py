@@ -8,11 +8,10 @@ large the vertices of small ids join, and no layers follow.
 
 from __future__ import annotations
 
-from portpart.algorithms.refinement.flows.network import build
-from portpart.algorithms.refinement.flows.pairs import max_size
+from portpart.algorithms.refinement.flows.pairs import max_entries, max_size
+from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FOUND,
-    MAX_CORRIDOR_ARCS,
     NUM_COUNTS,
     Corridors,
     FlowLevel,
@@ -24,8 +23,8 @@ from portpart.algorithms.refinement.flows.state import (
 from portpart.backends import language as kl
 from portpart.graphs import Csr, degree_of
 
-WEIGHT, ARCS, COUNT = 0, 1, 2
-"""Measures of vertices: their weight, their arcs and their number."""
+WEIGHT, ENTRIES, COUNT = 0, 1, 2
+"""Measures of vertices: their weight, the entries of their rows and their number."""
 
 MEASURES, SIDES = 3, 6
 """How many there are, and of both blocks."""
@@ -44,7 +43,8 @@ def may_join(v, graph: Csr, corridors: Corridors, level: FlowLevel):
 
 
 @kl.kernel
-def find_layer_0(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
+def find_layer_0(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel,
+                 rules: FlowRules):
     """Put vertex i of the list into layer 0 if its neighbours are in the other block of its pair.
 
     The order in a layer depends on the threads, and no result depends on that order.
@@ -55,9 +55,7 @@ def find_layer_0(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, l
     found = False
     if b >= 0:
         if may_join(v, graph, corridors, level):
-            for arc in range(graph.begin[v], graph.end[v]):
-                if corridors.part[graph.targets[arc]] == b:
-                    found = True
+            found = rules.is_beside(v, a, b, graph, corridors)
     if found:
         pair = min(a, b)
         place = kl.int64(kl.atomic_add(quotient.boundary, pair, kl.int32(1)))
@@ -65,8 +63,18 @@ def find_layer_0(i, graph: Csr, quotient: QuotientGraph, corridors: Corridors, l
             corridors.vertex[quotient.begin[pair] + place] = kl.int32(v)
 
 
+@kl.device
+def is_beside(v, a, b, graph: Csr, corridors: Corridors):
+    """Whether v, of block a, has neighbours in block b."""
+    found = False
+    for arc in range(graph.begin[v], graph.end[v]):
+        if corridors.part[graph.targets[arc]] == b:
+            found = True
+    return found
+
+
 @kl.kernel
-def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory):
+def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
     """Grow the corridor of pair i, and build its network."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     sums = kl.lane_array(kl.int64, MEASURES)
@@ -76,19 +84,19 @@ def grow_corridor(i, graph: Csr, flows: Flows, memory: NodeMemory):
     base = kl.int64(flows.quotient.begin[source])
     most = base + max_size(source, sink, flows.quotient)
     unused = kl.int64(0)
-    range_of_pair = Pair(source, sink, base, most, unused)
-    end = grow(range_of_pair, counts, sums, room, graph, flows)
-    pair = Pair(source, sink, base, end, unused)
-    across = build(pair, graph, flows)
+    range_of_pair = Pair(source, sink, base, most, most, unused)
+    end = grow(range_of_pair, counts, sums, room, graph, flows, rules)
+    pair = Pair(source, sink, base, end, end, unused)
+    top = rules.build(pair, counts, graph, flows)
     if kl.lane() == 0:
         flows.quotient.size[source] = kl.int32(end - base)
-        flows.quotient.across[source] = across
-        if end - base > memory.room:
+        flows.quotient.nodes[source] = kl.int32(top - base)
+        if top - base > memory.room:
             kl.atomic_add(flows.level, FlowLevel.large, 1)
 
 
 @kl.device
-def grow(pair: Pair, counts, sums, room, graph: Csr, flows: Flows):
+def grow(pair: Pair, counts, sums, room, graph: Csr, flows: Flows, rules: FlowRules):
     """Grow the corridor of a pair layer by layer.  Returns its end.  All lanes of a team."""
     begin_room(pair, room, flows)
     first = kl.int64(pair.base)
@@ -103,7 +111,7 @@ def grow(pair: Pair, counts, sums, room, graph: Csr, flows: Flows):
         depth += 1
         end = last
         if depth <= flows.level.max_depth and max(room[WEIGHT], room[MEASURES + WEIGHT]) > 0:
-            end = claim_next(first, last, room, pair, counts, graph, flows)
+            end = claim_next(first, last, room, pair, counts, graph, flows, rules)
         first = last
         last = end
     return last
@@ -112,13 +120,12 @@ def grow(pair: Pair, counts, sums, room, graph: Csr, flows: Flows):
 @kl.device
 def begin_room(pair: Pair, room, flows: Flows):
     """What may join from each block; one vertex of it stays."""
-    arcs = flows.quotient.arcs[pair.source] + flows.quotient.arcs[pair.sink]
-    arcs = min(arcs // 4, kl.int64(MAX_CORRIDOR_ARCS // 2))
+    entries = max_entries(pair.source, pair.sink, flows.quotient)
     room[WEIGHT] = max_weight(pair.source, pair.sink, flows)
-    room[ARCS] = arcs
+    room[ENTRIES] = entries
     room[COUNT] = flows.quotient.count[pair.source] - 1
     room[MEASURES + WEIGHT] = max_weight(pair.sink, pair.source, flows)
-    room[MEASURES + ARCS] = arcs
+    room[MEASURES + ENTRIES] = entries
     room[MEASURES + COUNT] = flows.quotient.count[pair.sink] - 1
     return 0
 
@@ -161,16 +168,16 @@ def bound_of(first, last, block, side, sums, room, graph: Csr, flows: Flows):
 def measure(first, last, block, bound, sums, graph: Csr, corridors: Corridors):
     """Measure a layer's vertices of a block and of smaller ids than the bound.  All lanes."""
     weight = kl.int64(0)
-    arcs = kl.int64(0)
+    entries = kl.int64(0)
     count = kl.int64(0)
     for i in range(first + kl.lane(), last, kl.team_size()):
         v = kl.int64(corridors.vertex[i])
         if v < bound and corridors.part[v] == block:
             weight += kl.value_or(graph.vertex_weights, v, 1)
-            arcs += degree_of(v, graph)
+            entries += degree_of(v, graph)
             count += 1
     sums[WEIGHT] = kl.team_sum(weight)
-    sums[ARCS] = kl.team_sum(arcs)
+    sums[ENTRIES] = kl.team_sum(entries)
     sums[COUNT] = kl.team_sum(count)
     return 0
 
@@ -178,7 +185,7 @@ def measure(first, last, block, bound, sums, graph: Csr, corridors: Corridors):
 @kl.device
 def fits(side, sums, room):
     """Whether there is room for that much of a block."""
-    return (sums[WEIGHT] <= room[side + WEIGHT] and sums[ARCS] <= room[side + ARCS]
+    return (sums[WEIGHT] <= room[side + WEIGHT] and sums[ENTRIES] <= room[side + ENTRIES]
             and sums[COUNT] <= room[side + COUNT])
 
 
@@ -210,7 +217,7 @@ def keep(first, last, depth, low, high, pair: Pair, corridors: Corridors):
 
 
 @kl.device
-def claim_next(first, last, room, pair: Pair, counts, graph: Csr, flows: Flows):
+def claim_next(first, last, room, pair: Pair, counts, graph: Csr, flows: Flows, rules: FlowRules):
     """Put the next layer behind a layer: its neighbours in the same block, if more of it may join.
     Returns the end of the next layer, which is empty if the range is too short.  All lanes.
     """
@@ -220,13 +227,13 @@ def claim_next(first, last, room, pair: Pair, counts, graph: Csr, flows: Flows):
     for i in range(first + kl.lane(), last, kl.team_size()):
         v = flows.corridors.vertex[i]
         if room[WEIGHT if flows.corridors.part[v] == pair.source else MEASURES + WEIGHT] > 0:
-            claim_neighbours(v, last, pair, counts, graph, flows)
+            rules.claim_around(v, last, pair, counts, graph, flows)
     kl.team_sync()
     end = last + counts[FOUND]
     kl.team_sync()
     if end > pair.end:
         for i in range(first + kl.lane(), last, kl.team_size()):
-            let_go(flows.corridors.vertex[i], graph, flows.corridors)
+            rules.let_go_around(flows.corridors.vertex[i], graph, flows)
         kl.team_sync()
         end = last
     return end
@@ -235,25 +242,37 @@ def claim_next(first, last, room, pair: Pair, counts, graph: Csr, flows: Flows):
 @kl.device
 def claim_neighbours(v, begin, pair: Pair, counts, graph: Csr, flows: Flows):
     """Claim the neighbours of v for the layer that begins there."""
+    here = flows.corridors.part[v]
     for arc in range(graph.begin[v], graph.end[v]):
-        u = kl.int64(graph.targets[arc])
-        there = flows.corridors.part[u] == flows.corridors.part[v]
-        if there and kl.atomic_load(flows.corridors.place, u) == -1:
-            if may_join(u, graph, flows.corridors, flows.level):
-                before = kl.team_atomic_cas(flows.corridors.place, u, kl.int32(-1),
-                                            kl.int32(CLAIMED))
-                if before == -1:
-                    place = begin + kl.team_atomic_add(counts, FOUND, 1)
-                    if place < pair.end:
-                        flows.corridors.vertex[place] = kl.int32(u)
+        claim(kl.int64(graph.targets[arc]), here, begin, pair, counts, graph, flows)
     return v
 
 
 @kl.device
-def let_go(v, graph: Csr, corridors: Corridors):
+def claim(u, here, begin, pair: Pair, counts, graph: Csr, flows: Flows):
+    """Claim u for the layer that begins there, if it is in block `here`."""
+    if flows.corridors.part[u] == here and kl.atomic_load(flows.corridors.place, u) == -1:
+        if may_join(u, graph, flows.corridors, flows.level):
+            before = kl.team_atomic_cas(flows.corridors.place, u, kl.int32(-1), kl.int32(CLAIMED))
+            if before == -1:
+                place = begin + kl.team_atomic_add(counts, FOUND, 1)
+                if place < pair.end:
+                    flows.corridors.vertex[place] = kl.int32(u)
+    return u
+
+
+@kl.device
+def let_go_neighbours(v, graph: Csr, flows: Flows):
     """Let go of the neighbours of v that have been claimed."""
+    here = flows.corridors.part[v]
     for arc in range(graph.begin[v], graph.end[v]):
-        u = graph.targets[arc]
-        if corridors.part[u] == corridors.part[v] and corridors.place[u] == CLAIMED:
-            corridors.place[u] = kl.int32(-1)
+        let_go(graph.targets[arc], here, flows.corridors)
     return v
+
+
+@kl.device
+def let_go(u, here, corridors: Corridors):
+    """Let go of u, if it is in block `here` and has been claimed."""
+    if corridors.part[u] == here and corridors.place[u] == CLAIMED:
+        corridors.place[u] = kl.int32(-1)
+    return u

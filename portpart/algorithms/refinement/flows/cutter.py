@@ -8,9 +8,10 @@ on.  It ends without a gain where the flow is as large as the cut was.
 from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.network import FRESH, SINK, SOURCE
-from portpart.algorithms.refinement.flows.pairs import pair_of
+from portpart.algorithms.refinement.flows.pairs import list_vertex, pair_of
 from portpart.algorithms.refinement.flows.piercing import CLASSES, PierceCandidates, pierce
-from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free, maximise, reach
+from portpart.algorithms.refinement.flows.push_relabel import FAR, STUCK, maximise, reach
+from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
     NUM_COUNTS,
@@ -30,7 +31,7 @@ MOST_DOUBLINGS = 20
 
 
 @kl.kernel
-def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory):
+def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
     """Refine pair i if its network fits into memory of the team."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
@@ -40,13 +41,14 @@ def cut_small(i, graph: Csr, flows: Flows, memory: NodeMemory):
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
     end = base + flows.quotient.size[source]
-    pair = Pair(source, sink, base, end, base)
-    if end - base <= memory.room:
-        refine(pair, counts, candidates, nodes, graph, flows)
+    top = base + flows.quotient.nodes[source]
+    pair = Pair(source, sink, base, end, top, base)
+    if top - base <= memory.room:
+        refine(pair, counts, candidates, nodes, graph, flows, rules)
 
 
 @kl.kernel
-def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory):
+def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory, rules: FlowRules):
     """Refine pair i if its network does not fit."""
     counts = kl.team_array(kl.int64, NUM_COUNTS)
     candidates = PierceCandidates(count=kl.team_array(kl.int32, CLASSES))
@@ -55,19 +57,20 @@ def cut_large(i, graph: Csr, flows: Flows, memory: NodeMemory):
     sink = kl.int64(flows.quotient.partner[source])
     base = kl.int64(flows.quotient.begin[source])
     end = base + flows.quotient.size[source]
+    top = base + flows.quotient.nodes[source]
     shift = kl.int64(0)
-    pair = Pair(source, sink, base, end, shift)
-    if end - base > memory.room:
-        refine(pair, counts, candidates, nodes, graph, flows)
+    pair = Pair(source, sink, base, end, top, shift)
+    if top - base > memory.room:
+        refine(pair, counts, candidates, nodes, graph, flows, rules)
 
 
 @kl.device
 def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, graph: Csr,
-           flows: Flows):
+           flows: Flows, rules: FlowRules):
     """Apply the smallest cut that keeps the limits, if it is smaller than the one there is; the
     corridor is given up.  All lanes of a team.
     """
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         nodes.incoming[u - pair.shift] = 0
     if kl.lane() == 0:
         counts[FLOW] = 0
@@ -76,10 +79,10 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
     step = kl.int64(0)
     going = across > 0
     while going:
-        flow = maximise(across, pair, counts, nodes, flows.networks)
+        flow = maximise(across, pair, counts, nodes, flows.networks, rules.arcs)
         going = flow < across
         if going:
-            reach(pair, counts, nodes, flows.networks)
+            reach(pair, counts, nodes, flows.networks, rules.arcs)
             of_source = weight_with(True, pair, nodes, graph, flows)
             of_sink = weight_with(False, pair, nodes, graph, flows)
             total = flows.quotient.weight[pair.source] + flows.quotient.weight[pair.sink]
@@ -87,11 +90,12 @@ def refine(pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels, 
             large = share_of_limit(total - of_sink, of_sink, pair, flows)
             if min(small, large) <= 1.0:
                 going = False
-                apply(small <= large, across - flow, pair, nodes, graph, flows)
+                apply(small <= large, across - flow, pair, nodes, graph, flows, rules)
             else:
                 is_source = of_source <= of_sink
                 wanted = number_wanted(is_source, min(of_source, of_sink), step, pair, flows)
-                going = pierce(is_source, wanted, pair, counts, candidates, nodes, flows)
+                going = pierce(is_source, wanted, pair, counts, candidates, nodes, flows,
+                               rules)
                 step += 1
     kl.team_sync()
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
@@ -105,9 +109,9 @@ def is_with(is_source, u, pair: Pair, nodes: NodeLabels, networks: Networks):
     that.
     """
     label = nodes.label[u - pair.shift]
-    result = (networks.state[u] & SOURCE) != 0 or label > FAR
+    result = (networks.state[u] & SOURCE) != 0 or label == STUCK
     if not is_source:
-        result = (networks.state[u] & SINK) != 0 or (is_free(u, networks) and label < FAR)
+        result = (networks.state[u] & SINK) != 0 or label < FAR
     return result
 
 
@@ -153,7 +157,8 @@ def number_wanted(is_source, weight, step, pair: Pair, flows: Flows):
 
 
 @kl.device
-def apply(by_source, gain, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flows):
+def apply(by_source, gain, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flows,
+          rules: FlowRules):
     """Put what is with the source into its block and all else into the other one; or what is with
     the sink into its block and all else into the other one.  All lanes of a team.
     """
@@ -176,7 +181,7 @@ def apply(by_source, gain, pair: Pair, nodes: NodeLabels, graph: Csr, flows: Flo
     arcs = kl.team_sum(arcs)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         if (flows.networks.state[u] & FRESH) != 0:
-            list_around(flows.corridors.vertex[u], graph, flows.corridors, flows.level)
+            rules.note_move(flows.corridors.vertex[u], graph, flows)
     if kl.lane() == 0:
         change_block(pair.source, weight, count, arcs, flows)
         change_block(pair.sink, -weight, -count, -arcs, flows)
@@ -197,18 +202,9 @@ def change_block(a, weight, count, arcs, flows: Flows):
 
 
 @kl.device
-def list_around(v, graph: Csr, corridors: Corridors, level: FlowLevel):
+def list_around(v, graph: Csr, flows: Flows):
     """Put v and its neighbours onto the list of the boundary."""
-    list_vertex(kl.int64(v), corridors, level)
+    list_vertex(kl.int64(v), flows.corridors, flows.level)
     for arc in range(graph.begin[v], graph.end[v]):
-        list_vertex(kl.int64(graph.targets[arc]), corridors, level)
-    return v
-
-
-@kl.device
-def list_vertex(v, corridors: Corridors, level: FlowLevel):
-    """Put v onto the list of the boundary, unless it is there."""
-    if kl.atomic_load(corridors.is_listed, v) == 0:
-        if kl.atomic_cas(corridors.is_listed, v, kl.int32(0), kl.int32(1)) == 0:
-            corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
+        list_vertex(kl.int64(graph.targets[arc]), flows.corridors, flows.level)
     return v

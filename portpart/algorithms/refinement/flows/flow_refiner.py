@@ -13,9 +13,17 @@ import numpy as np
 
 from portpart.algorithms.objectives import Balance
 from portpart.algorithms.refinement import FlowOptions
-from portpart.algorithms.refinement.flows.corridor import find_layer_0, grow_corridor
-from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small
+from portpart.algorithms.refinement.flows import net_blocks, net_network, network
+from portpart.algorithms.refinement.flows.corridor import (
+    claim_neighbours,
+    find_layer_0,
+    grow_corridor,
+    is_beside,
+    let_go_neighbours,
+)
+from portpart.algorithms.refinement.flows.cutter import cut_large, cut_small, list_around
 from portpart.algorithms.refinement.flows.pairs import (
+    add_cuts,
     add_listed,
     begin_block,
     begin_pair,
@@ -26,25 +34,44 @@ from portpart.algorithms.refinement.flows.pairs import (
     list_neighbours,
     match_blocks,
 )
+from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     Corridors,
     FlowLevel,
+    FlowNets,
     FlowSizes,
+    NetBlocks,
+    NetCounts,
     Networks,
     NodeMemory,
     QuotientGraph,
 )
+from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
-from portpart.graphs import Graph, Structure
+from portpart.graphs import Csr, EitherGraph, Hypergraph, Structure
 
 MAX_VERTICES, MAX_BLOCKS = 2**22, 1024
 """Graphs of more vertices are not refined, nor partitions into more blocks."""
 
-WIDEST, NARROW = 256, 32
-"""Lanes for a pair, and for a row of the quotient graph."""
+WIDEST, NARROW, FEW = 256, 32, 8
+"""Lanes for a pair, for a row of the quotient graph, and for a net."""
 
 PAIR_WORK = 2**14
 """Rough work of a pair, in light items."""
+
+
+ON_GRAPHS = FlowRules(network.ARCS, add_cuts, is_beside, claim_neighbours, let_go_neighbours,
+                      network.build, network.close, list_around, has_nets=False)
+
+
+def on_nets(net_cost: DeviceFunction) -> FlowRules:
+    """The rules of hypergraphs, by what a net costs that spans some blocks."""
+    return FlowRules(
+        net_network.ARCS, net_blocks.add_no_cuts,
+        net_blocks.is_beside_by_nets.bound(net_cost=net_cost),
+        net_blocks.claim_pins.bound(net_cost=net_cost), net_blocks.let_go_pins,
+        net_network.build_of_nets.bound(net_cost=net_cost), net_network.close,
+        net_blocks.note_nets, has_nets=True)
 
 
 class FlowRefiner:
@@ -53,20 +80,23 @@ class FlowRefiner:
     Parameters
     ----------
     space : ExecutionSpace
-    largest : Graph or DistributedGraph
+    largest : Graph, DistributedGraph or Hypergraph
         The largest that will be refined; one of several ranks as a whole.
     balance : Balance
     options : FlowOptions
     seed : int
         Decides between vertices that are equally good.
+    net_cost : DeviceFunction, optional
+        Of hypergraphs: what a net of weight 1 costs that spans some blocks.
     """
 
     def __init__(self, space: ExecutionSpace, largest: Structure, balance: Balance,
-                 options: FlowOptions, seed: int) -> None:
+                 options: FlowOptions, seed: int, net_cost: DeviceFunction | None = None) -> None:
         self.space, self.balance, self.options, self.seed = space, balance, options, seed
-        whole = largest.whole
-        self.sizes = FlowSizes(whole.num_vertices, whole.num_entries, balance.num_blocks,
-                               whole.weight_sum_dtype)
+        self.net_cost = net_cost
+        self.sizes = flow_sizes(largest, balance.num_blocks)
+        self._blocks = (NetBlocks.allocate(space, self.sizes) if isinstance(largest, Hypergraph)
+                        else None)
         self._quotient = QuotientGraph.allocate(
             space, self.sizes, limits=space.asarray(balance.limits),
             means=space.asarray(balance.means))
@@ -74,12 +104,12 @@ class FlowRefiner:
                                              extra=float(options.alpha) - 1.0)
         self._networks = Networks.allocate(space, self.sizes)
 
-    def refine(self, graph: Graph, part: Array, fixed: Array | None, slack: int) -> int:
+    def refine(self, graph: EitherGraph, part: Array, fixed: Array | None, slack: int) -> int:
         """Refine a partition in place.  Waits for the device.
 
         Parameters
         ----------
-        graph : Graph
+        graph : Graph or Hypergraph
         part : array of int32, shape (n,)
         fixed : array of int32, shape (n,), optional
             Vertices with an entry of 0 or more stay where they are.
@@ -89,7 +119,7 @@ class FlowRefiner:
         Returns
         -------
         int
-            By how much the cut has become smaller.
+            By how much the cut has become smaller, or the cost of the nets.
         """
         n, k, options = graph.num_vertices, self.balance.num_blocks, self.options
         words = FlowLevel.of(vertices=n, blocks=k, block_pairs=k * k, seed=self.seed, slack=slack,
@@ -97,19 +127,41 @@ class FlowRefiner:
                              round_limit=options.round_limit, running=1)
         level = FlowLevel(self.space.asarray(np.array(words.array)))
         records: dict[str, Any] = {
-            "graph": graph.csr, "quotient": self._quotient, "level": level,
+            "graph": self._rows(graph), "quotient": self._quotient, "level": level,
             "corridors": self._corridors.replaced(part=part, fixed=fixed),
             "networks": self._networks}
 
         def record() -> Program:
             program = Program("flow refinement")
-            program.statics["memory"] = NodeMemory.of(self.sizes.counter)
-            record_flows(program, program.declare(records)["level"])
+            rules = ON_GRAPHS if self.net_cost is None else on_nets(self.net_cost)
+            program.statics.update(memory=NodeMemory.of(self.sizes.counter), rules=rules,
+                                   net_cost=self.net_cost)
+            slots = program.declare(records)
+            record_flows(program, slots["level"], slots["graph"], rules.has_nets)
             return program
 
-        key = "flow refinement", *graph.type_key, fixed is None, self.sizes.counter
+        key = ("flow refinement", *graph.type_key, fixed is None, self.sizes.counter,
+               self.net_cost)
         self.space.cached_executable(key, record).run(records, max(n, k * k))
         return int(FlowLevel(self.space.to_host(level.array)).total_gain)
+
+
+    def _rows(self, graph: EitherGraph) -> Csr:
+        """Rows of the vertices, with what is known of nets."""
+        rows = graph.csr
+        if not isinstance(graph, Hypergraph):
+            return rows
+        assert self._blocks is not None
+        counts = NetCounts(self.space.asarray(np.array(NetCounts.of(nets=graph.num_nets).array)))
+        return FlowNets(rows.begin, rows.end, rows.targets, rows.weights, rows.vertex_weights,
+                        rows.global_ids, graph.nets, self._blocks, counts)
+
+
+def flow_sizes(graph: Structure, num_blocks: int) -> FlowSizes:
+    """The sizes of a graph, one of several ranks as a whole, or of a hypergraph."""
+    whole = graph.whole
+    return FlowSizes(whole.num_vertices, whole.num_entries, num_blocks, whole.weight_sum_dtype,
+                     graph.num_nets if isinstance(graph, Hypergraph) else None)
 
 
 def flow_bytes(sizes: FlowSizes) -> int:
@@ -117,11 +169,14 @@ def flow_bytes(sizes: FlowSizes) -> int:
     return bytes_of((QuotientGraph, Corridors, Networks), sizes)
 
 
-def record_flows(program: Program, level: Any) -> None:
+def record_flows(program: Program, level: Any, graph: Any, has_nets: bool) -> None:
     """Record the refinement of a level."""
     program.launch(level.blocks, begin_block)
     program.launch(level.block_pairs, begin_pair)
     program.launch(level.vertices, begin_vertex)
+    if has_nets:
+        program.launch(graph.counts.nets, net_blocks.count_net, team=FEW)
+        program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
     with program.while_loop(level.running):
         with program.side_by_side():
             program.launch(1, begin_round, team=WIDEST)
@@ -133,8 +188,13 @@ def record_flows(program: Program, level: Any) -> None:
             program.launch(level.matched, cut_small, team=WIDEST, work=PAIR_WORK)
             with program.if_nonzero(level.large):
                 program.launch(level.matched, cut_large, team=WIDEST, work=PAIR_WORK)
+            if has_nets:
+                program.launch(graph.counts.changed, net_blocks.count_changed_net, team=FEW)
             program.launch(1, match_blocks, team=WIDEST)
         program.launch(1, end_round)
         with program.if_nonzero(level.running):
             program.launch(level.block_pairs, clear_cut)
-            program.launch(level.boundary, add_listed)
+            if has_nets:
+                program.launch(graph.counts.nets, net_blocks.add_net_cuts, team=FEW)
+            else:
+                program.launch(level.boundary, add_listed)

@@ -1,30 +1,32 @@
 """The flow network of a corridor: the rest of the smaller block is the source, that of the other
-one the sink.
+one the sink.  Here that of a graph; `net_network.py` has that of a hypergraph.
 """
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.flows.rules import ArcRules
 from portpart.algorithms.refinement.flows.state import FlowLevel, Flows, Networks, Pair
 from portpart.backends import language as kl
 from portpart.graphs import Csr
 
 SOURCE, SINK = 1, 2
-"""Marks of vertices that belong to a terminal,"""
+"""Marks of nodes that belong to a terminal,"""
 
 NEAR_SOURCE, NEAR_SINK = 4, 8
 """of neighbours of a terminal,"""
 
 FRESH, OTHERS = 16, 127 - 16
-"""of vertices that have just changed their terminal or their block; and all other marks."""
+"""of nodes that have just changed their terminal or their block; and all other marks."""
 
 
 @kl.device
-def build(pair: Pair, graph: Csr, flows: Flows):
-    """Build the network of a corridor.  Returns the weight of the edges between its two sides.  All
-    lanes of a team.
+def build(pair: Pair, counts, graph: Csr, flows: Flows):
+    """Build the network of a corridor, and store the weight of the edges between its two sides.
+    Returns the end of the nodes.  All lanes of a team.
     """
-    count_arcs(pair, graph, flows)
-    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        flows.networks.end[u] = kl.int32(count_arcs(u, pair, graph, flows))
+    lay_rows(pair.base, pair.end - pair.base, 1, flows)
     across = kl.int64(0)
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         across += fill_row(u, pair, graph, flows)
@@ -32,7 +34,9 @@ def build(pair: Pair, graph: Csr, flows: Flows):
     kl.team_sync()
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         link_row(u, flows.networks)
-    return across
+    if kl.lane() == 0:
+        flows.quotient.across[pair.source] = across
+    return pair.end
 
 
 @kl.device
@@ -42,28 +46,41 @@ def is_inside(v, pair: Pair, flows: Flows):
 
 
 @kl.device
-def count_arcs(pair: Pair, graph: Csr, flows: Flows):
-    """Find the range of each row.  All lanes of a team."""
+def count_arcs(u, pair: Pair, graph: Csr, flows: Flows):
+    """Number of arcs from u to vertices of the corridor."""
+    v = flows.corridors.vertex[u]
+    degree = kl.int64(0)
+    for arc in range(graph.begin[v], graph.end[v]):
+        degree += kl.int64(is_inside(graph.targets[arc], pair, flows))
+    return degree
+
+
+@kl.device
+def lay_rows(base, count, step, flows: Flows):
+    """Find the ranges of the rows of some nodes, the first and every so manieth after it, whose
+    lengths stand at their ends.  All lanes of a team.
+    """
+    kl.team_sync()
     total = kl.int64(0)
-    for tile in range(pair.base, pair.end, kl.team_size()):
-        u = tile + kl.lane()
-        degree = kl.int64(0)
-        if u < pair.end:
-            v = flows.corridors.vertex[u]
-            for arc in range(graph.begin[v], graph.end[v]):
-                degree += kl.int64(is_inside(graph.targets[arc], pair, flows))
-        end = total + kl.team_scan(degree)
-        if u < pair.end:
-            flows.networks.begin[u] = kl.int32(end - degree)
-            flows.networks.end[u] = kl.int32(end)
+    for tile in range(0, count, kl.team_size()):
+        i = tile + kl.lane()
+        length = kl.int64(0)
+        if i < count:
+            length = kl.int64(flows.networks.end[base + i * step])
+        end = total + kl.team_scan(length)
+        if i < count:
+            flows.networks.begin[base + i * step] = kl.int32(end - length)
+            flows.networks.end[base + i * step] = kl.int32(end)
         total = kl.team_last(end)
     first = kl.int64(0)
     if kl.lane() == 0:
         first = kl.atomic_add(flows.level, FlowLevel.used_arcs, total)
     first = kl.team_sum(first)
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for i in range(kl.lane(), count, kl.team_size()):
+        u = base + i * step
         flows.networks.begin[u] = kl.int32(flows.networks.begin[u] + first)
         flows.networks.end[u] = kl.int32(flows.networks.end[u] + first)
+    kl.team_sync()
     return total
 
 
@@ -117,3 +134,54 @@ def link_row(u, networks: Networks):
             networks.reverse[arc] = kl.int32(back)
             networks.reverse[back] = kl.int32(arc)
     return u
+
+
+# Arcs ------------------------------------------------------------------------------------------
+
+
+@kl.device
+def first_arc(u, pair: Pair, networks: Networks):
+    """The first arc of u."""
+    return kl.int64(networks.begin[u])
+
+
+@kl.device
+def last_arc(u, pair: Pair, networks: Networks):
+    """The end of u's arcs."""
+    return kl.int64(networks.end[u])
+
+
+@kl.device
+def head(u, arc, pair: Pair, networks: Networks):
+    """Where an arc leads to."""
+    return kl.int64(networks.target[arc])
+
+
+@kl.device
+def forward(u, arc, pair: Pair, networks: Networks):
+    """Residual capacity of an arc."""
+    return kl.int64(networks.capacity[arc]) - networks.flow[arc]
+
+
+@kl.device
+def backward(u, arc, pair: Pair, networks: Networks):
+    """Residual capacity of the arc the other way round."""
+    return kl.int64(networks.capacity[arc]) + networks.flow[arc]
+
+
+@kl.device
+def send(u, arc, amount, pair: Pair, networks: Networks):
+    """Send more over an arc."""
+    networks.flow[arc] += amount
+    networks.flow[networks.reverse[arc]] -= amount
+    return amount
+
+
+@kl.device
+def close(is_source, pair: Pair, networks: Networks):
+    """There are no nets."""
+    return is_source
+
+
+ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)
+"""The arcs of a graph's network."""

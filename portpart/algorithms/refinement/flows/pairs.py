@@ -7,10 +7,13 @@ pairs of large cut.  It is found by blocks that propose to each other.
 
 from __future__ import annotations
 
+from portpart.algorithms.refinement.flows.rules import FlowRules
 from portpart.algorithms.refinement.flows.state import (
     MAX_CORRIDOR,
+    MAX_CORRIDOR_ARCS,
     Corridors,
     FlowLevel,
+    FlowNets,
     QuotientGraph,
 )
 from portpart.backends import language as kl
@@ -38,17 +41,27 @@ def begin_pair(i, quotient: QuotientGraph):
 
 
 @kl.kernel
-def begin_vertex(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
+def begin_vertex(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel,
+                 rules: FlowRules):
     """Add v to its block, and to the list if it is on a boundary.  Atomic, independent of order."""
     a = kl.int64(corridors.part[v])
     corridors.place[v] = kl.int32(-1)
     kl.atomic_add(quotient.weight, a, kl.value_or(graph.vertex_weights, v, 1))
     kl.atomic_add(quotient.count, a, kl.int64(1))
     kl.atomic_add(quotient.arcs, a, degree_of(v, graph))
-    there = add_cuts(v, graph, quotient, corridors, level)
+    there = rules.add_cuts(v, graph, quotient, corridors, level)
     corridors.is_listed[v] = kl.int32(there)
     if there:
         corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
+
+
+@kl.device
+def list_vertex(v, corridors: Corridors, level: FlowLevel):
+    """Put v onto the list of the boundary, unless it is there."""
+    if kl.atomic_load(corridors.is_listed, v) == 0:
+        if kl.atomic_cas(corridors.is_listed, v, kl.int32(0), kl.int32(1)) == 0:
+            corridors.boundary[kl.atomic_next(level, FlowLevel.boundary)] = kl.int32(v)
+    return v
 
 
 @kl.device
@@ -130,7 +143,7 @@ def choice_of(a, quotient: QuotientGraph, level: FlowLevel):
 
 
 @kl.kernel
-def match_blocks(_, quotient: QuotientGraph, level: FlowLevel):
+def match_blocks(_, graph: Csr, quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
     """Pair blocks that have not been refined with each other in this round.  Called by one team."""
     for a in range(kl.lane(), level.blocks, kl.team_size()):
         quotient.partner[a] = kl.int32(-1)
@@ -152,11 +165,22 @@ def match_blocks(_, quotient: QuotientGraph, level: FlowLevel):
                     found = kl.int64(1)
         found = kl.team_max(found)
         kl.team_sync()
-    list_pairs(quotient, level)
+    list_pairs(quotient, level, rules)
+    if rules.has_nets:
+        begin_matching(graph)
 
 
 @kl.device
-def list_pairs(quotient: QuotientGraph, level: FlowLevel):
+def begin_matching(graph: FlowNets):
+    """No pins have moved since the last matching."""
+    if kl.lane() == 0:
+        graph.counts.matching += 1
+        graph.counts.changed = 0
+    return 0
+
+
+@kl.device
+def list_pairs(quotient: QuotientGraph, level: FlowLevel, rules: FlowRules):
     """List the pairs of a matching, and reserve a range for the corridor of each."""
     pairs = kl.int64(0)
     begin = kl.int64(0)
@@ -168,6 +192,8 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel):
             if quotient.partner[a] > a:
                 first = kl.int64(1)
                 room = max_size(a, quotient.partner[a], quotient)
+                if rules.has_nets:
+                    room += 2 * max_entries(a, quotient.partner[a], quotient)
         listed = kl.team_scan(first)
         end = kl.team_scan(room)
         if first > 0:
@@ -187,6 +213,12 @@ def list_pairs(quotient: QuotientGraph, level: FlowLevel):
 def max_size(a, b, quotient: QuotientGraph):
     """Most vertices of the corridor of two blocks."""
     return min((quotient.count[a] + quotient.count[b]) // 2, kl.int64(MAX_CORRIDOR))
+
+
+@kl.device
+def max_entries(a, b, quotient: QuotientGraph):
+    """Most arcs or pins from each of two blocks in their corridor."""
+    return min((quotient.arcs[a] + quotient.arcs[b]) // 4, kl.int64(MAX_CORRIDOR_ARCS // 2))
 
 
 @kl.kernel

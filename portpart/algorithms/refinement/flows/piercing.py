@@ -15,6 +15,7 @@ from portpart.algorithms.refinement.flows.network import (
     SOURCE,
 )
 from portpart.algorithms.refinement.flows.push_relabel import FAR, is_free
+from portpart.algorithms.refinement.flows.rules import ArcRules, FlowRules
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
     Corridors,
@@ -50,13 +51,13 @@ class PierceCandidates(Record):
 
 @kl.device
 def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, nodes: NodeLabels,
-           flows: Flows):
+           flows: Flows, rules: FlowRules):
     """Make a side of the cut its terminal, with about as many vertices next to it as wanted.
 
     Returns whether there are any.  All lanes of a team.
     """
     join_terminal(is_source, pair, nodes, flows.networks)
-    contract(is_source, pair, counts, flows.networks)
+    contract(is_source, pair, counts, flows.networks, rules.arcs)
     count_candidates(is_source, pair, candidates, nodes, flows)
     before = kl.int64(0)
     last = kl.int64(0)
@@ -77,7 +78,9 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, 
             key = key_of(u, flows.corridors, flows.level)
             if which < last or key == best or is_drawn(key >> HALF, chance):
                 flows.networks.state[u] |= terminal | FRESH
-    contract(is_source, pair, counts, flows.networks)
+    kl.team_sync()
+    rules.close(is_source, pair, flows.networks)
+    contract(is_source, pair, counts, flows.networks, rules.arcs)
     return before + there > 0
 
 
@@ -85,7 +88,7 @@ def pierce(is_source, wanted, pair: Pair, counts, candidates: PierceCandidates, 
 def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
     """Mark what is on the side of the source, or of the sink, as a part of the terminal."""
     terminal = kl.int64(SOURCE if is_source else SINK)
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         label = nodes.label[u - pair.shift]
         if is_free(u, networks) and (label > FAR if is_source else label < FAR):
             networks.state[u] |= terminal | FRESH
@@ -93,21 +96,22 @@ def join_terminal(is_source, pair: Pair, nodes: NodeLabels, networks: Networks):
 
 
 @kl.device
-def contract(is_source, pair: Pair, counts, networks: Networks):
-    """Take the vertices that have just joined a terminal out of the network.  All lanes of a team.
+def contract(is_source, pair: Pair, counts, networks: Networks, arcs: ArcRules):
+    """Take the nodes that have just joined a terminal out of the network.  All lanes of a team.
 
     What their neighbours can still get from the source becomes excess of these, what they can still
     send to the sink capacity to it.
     """
     kl.team_sync()
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         if is_free(u, networks):
-            for arc in range(networks.begin[u], networks.end[u]):
-                if (networks.state[networks.target[arc]] & FRESH) != 0:
-                    take_out(u, arc, is_source, networks)
+            end = arcs.last(u, pair, networks)
+            for arc in range(arcs.first(u, pair, networks), end):
+                if (networks.state[arcs.head(u, arc, pair, networks)] & FRESH) != 0:
+                    take_out(u, arc, is_source, pair, networks, arcs)
     kl.team_sync()
     arrived = kl.int64(0)
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         if (networks.state[u] & FRESH) != 0:
             arrived += kl.int64(networks.to_sink[u] if is_source else networks.excess[u])
             networks.to_sink[u] = 0
@@ -120,16 +124,14 @@ def contract(is_source, pair: Pair, counts, networks: Networks):
 
 
 @kl.device
-def take_out(u, arc, is_source, networks: Networks):
-    """Take the arc from u to a vertex of a terminal out of the network."""
+def take_out(u, arc, is_source, pair: Pair, networks: Networks, arcs: ArcRules):
+    """Take the arc from u to a node that has joined a terminal out of the network."""
     if is_source:
         networks.state[u] |= NEAR_SOURCE
-        networks.excess[u] += networks.capacity[arc] + networks.flow[arc]
+        networks.excess[u] += arcs.backward(u, arc, pair, networks)
     else:
         networks.state[u] |= NEAR_SINK
-        networks.to_sink[u] += networks.capacity[arc] - networks.flow[arc]
-    networks.capacity[arc] = 0
-    networks.flow[arc] = 0
+        networks.to_sink[u] += arcs.forward(u, arc, pair, networks)
     return u
 
 

@@ -1,7 +1,7 @@
-"""Maximum preflows by pushing and relabelling, all active vertices of a round at once.
+"""Maximum preflows by pushing and relabelling, all active nodes of a round at once.
 
 Goldberg, Tarjan (1988); in rounds after Baumstark, Blelloch, Shun (2015).  In a round each active
-vertex pushes excess over arcs to labels that are one lower; then those with excess left get new
+node pushes excess over arcs to labels that are one lower; then those with excess left get new
 labels.  After some rounds a search from the sink finds exact labels.  The preflow is a maximum one
 when a search finds no way from excess to the sink.
 
@@ -13,6 +13,7 @@ to which there is one from stuck excess (the largest and the smallest source sid
 from __future__ import annotations
 
 from portpart.algorithms.refinement.flows.network import SINK, SOURCE
+from portpart.algorithms.refinement.flows.rules import ArcRules
 from portpart.algorithms.refinement.flows.state import (
     FLOW,
     FOUND,
@@ -27,16 +28,16 @@ from portpart.algorithms.refinement.flows.state import (
 from portpart.backends import language as kl
 
 FAR = 2**30
-"""The label of a vertex without a way to the sink."""
+"""The label of a node without a way to the sink."""
 
-STUCK = FAR + 1
-"""The label of a vertex that stuck excess reaches."""
+STUCK, OUT = FAR + 1, FAR + 2
+"""The label of a node that stuck excess reaches, and of one that belongs to a terminal."""
 
 MIN_ROUNDS = 8
 """Least rounds between two searches; there are as many as the last search was deep."""
 
 LANES = 8
-"""Most lanes for the arcs of a vertex in a search."""
+"""Most lanes for the arcs of a node in a search."""
 
 
 @kl.device
@@ -46,19 +47,19 @@ def is_free(u, networks: Networks):
 
 
 @kl.device
-def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
     """Make the preflow a maximum one, unless it reaches `most`.  Returns the flow into the sink.
 
     Unless it does, labels are exact in the end.  All lanes of a team.
     """
-    depth = search(pair, counts, nodes, networks)
+    depth = search(pair, counts, nodes, networks, arcs)
     active = list_active(pair, counts, nodes, networks)
     flow = counts[FLOW] + 0
     while active > 0 and flow < most:
         flow = go_rounds(active, max(depth, kl.int64(MIN_ROUNDS)), most, pair, counts, nodes,
-                         networks)
+                         networks, arcs)
         if flow < most:
-            depth = search(pair, counts, nodes, networks)
+            depth = search(pair, counts, nodes, networks, arcs)
             active = list_active(pair, counts, nodes, networks)
     kl.team_sync()
     return flow
@@ -68,30 +69,32 @@ def maximise(most, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
 
 
 @kl.device
-def search(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
-    """Label each vertex with its distance to the sink.  Returns the largest.  All lanes."""
+def search(pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
+    """Label each node with its distance to the sink.  Returns the largest.  All lanes."""
     begin_queue(counts)
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
-        label = kl.int64(1 if is_free(u, networks) and networks.to_sink[u] > 0 else FAR)
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
+        label = kl.int64(OUT)
+        if is_free(u, networks):
+            label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
         nodes.label[u - pair.shift] = kl.int32(label)
         if label == 1:
             place = kl.team_atomic_add(counts, QUEUE, 1)
             networks.search_list[pair.base + place] = kl.int32(u)
     kl.team_sync()
-    return search_on(True, pair, counts, nodes, networks)
+    return search_on(True, pair, counts, nodes, networks, arcs)
 
 
 @kl.device
-def reach(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+def reach(pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
     """Label what stuck excess reaches, if the preflow is a maximum one.  All lanes."""
     begin_queue(counts)
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         if is_free(u, networks) and networks.excess[u] > 0:
             nodes.label[u - pair.shift] = kl.int32(STUCK)
             place = kl.team_atomic_add(counts, QUEUE, 1)
             networks.search_list[pair.base + place] = kl.int32(u)
     kl.team_sync()
-    return search_on(False, pair, counts, nodes, networks)
+    return search_on(False, pair, counts, nodes, networks, arcs)
 
 
 @kl.device
@@ -106,7 +109,8 @@ def begin_queue(counts):
 
 
 @kl.device
-def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networks,
+              arcs: ArcRules):
     """Continue a search from the search list over residual arcs, backwards from the sink or
     forwards from stuck excess.  Returns the number of layers.  All lanes of a team.
 
@@ -123,11 +127,16 @@ def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networ
         label = depth + 1 if backwards else kl.int64(STUCK)
         for i in range(first + kl.lane() // share, last, kl.team_size() // share):
             u = networks.search_list[i]
-            for arc in range(networks.begin[u] + kl.lane() % share, networks.end[u], share):
-                t = networks.target[arc] - pair.shift
+            end = arcs.last(u, pair, networks)
+            for arc in range(arcs.first(u, pair, networks) + kl.lane() % share, end, share):
+                t = arcs.head(u, arc, pair, networks) - pair.shift
                 if kl.atomic_load(nodes.label, t) == FAR:
-                    sign = kl.int64(1 if backwards else -1)
-                    if networks.capacity[arc] + sign * networks.flow[arc] > 0:
+                    residual = kl.int64(0)
+                    if backwards:
+                        residual = arcs.backward(u, arc, pair, networks)
+                    else:
+                        residual = arcs.forward(u, arc, pair, networks)
+                    if residual > 0:
                         before = kl.team_atomic_cas(nodes.label, t, kl.int32(FAR), kl.int32(label))
                         if before == FAR:
                             place = last + kl.team_atomic_add(counts, queue, 1)
@@ -145,13 +154,13 @@ def search_on(backwards, pair: Pair, counts, nodes: NodeLabels, networks: Networ
 
 @kl.device
 def list_active(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
-    """Put the vertices with excess and a way to the sink onto the even list.  Returns their number.
+    """Put the nodes with excess and a way to the sink onto the even list.  Returns their number.
     All lanes of a team.
     """
     if kl.lane() == 0:
         counts[FOUND] = 0
     kl.team_sync()
-    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+    for u in range(pair.base + kl.lane(), pair.top, kl.team_size()):
         if networks.excess[u] > 0 and nodes.label[u - pair.shift] < FAR:
             place = kl.team_atomic_add(counts, FOUND, 1)
             networks.even_list[pair.base + place] = kl.int32(u)
@@ -162,7 +171,8 @@ def list_active(pair: Pair, counts, nodes: NodeLabels, networks: Networks):
 
 
 @kl.device
-def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networks: Networks,
+              arcs: ArcRules):
     """Push and relabel for some rounds, or until nothing is active.  Returns the flow into the
     sink.  All lanes of a team.
 
@@ -178,7 +188,7 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
         turn = rounds & 1
         arrived = kl.int64(0)
         for i in range(pair.base + kl.lane(), pair.base + going, kl.team_size()):
-            arrived += push(listed(i, turn, networks), turn, pair, counts, nodes, networks)
+            arrived += push(listed(i, turn, networks), turn, pair, counts, nodes, networks, arcs)
         if arrived > 0:
             kl.team_atomic_add(counts, FLOW, arrived)
         kl.team_sync()
@@ -188,7 +198,7 @@ def go_rounds(active, limit, most, pair: Pair, counts, nodes: NodeLabels, networ
         if kl.lane() == 0:
             clear_counts(1 - turn, counts)
         for i in range(pair.base + kl.lane(), pair.base + stayed, kl.team_size()):
-            relabel(listed(i, 1 - turn, networks), pair, nodes, networks)
+            relabel(listed(i, 1 - turn, networks), pair, nodes, networks, arcs)
         for i in range(pair.base + kl.lane(), pair.base + reached, kl.team_size()):
             u = networks.search_list[i]
             take_in(u, turn, pair.base + stayed, pair, counts, nodes, networks)
@@ -225,7 +235,7 @@ def put_on_list(i, u, turn, networks: Networks):
 
 
 @kl.device
-def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
+def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
     """Push the excess of u to lower labels; returns how much of it arrives at the sink."""
     label = kl.int64(nodes.label[u - pair.shift])
     excess = kl.int64(networks.excess[u])
@@ -234,19 +244,18 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
         arrived = min(excess, kl.int64(networks.to_sink[u]))
         networks.to_sink[u] -= arrived
         excess -= arrived
-    arc = kl.int64(networks.begin[u])
-    end = kl.int64(networks.end[u] if label < FAR else 0)
+    arc = arcs.first(u, pair, networks)
+    end = arcs.last(u, pair, networks) if label < FAR else kl.int64(0)
     while arc < end and excess > 0:
-        t = networks.target[arc]
+        t = arcs.head(u, arc, pair, networks)
         if nodes.label[t - pair.shift] == label - 1:
-            pushed = min(excess, kl.int64(networks.capacity[arc]) - networks.flow[arc])
+            pushed = min(excess, arcs.forward(u, arc, pair, networks))
             if pushed > 0:
-                networks.flow[arc] += pushed
-                networks.flow[networks.reverse[arc]] -= pushed
+                arcs.send(u, arc, pushed, pair, networks)
                 excess -= pushed
                 if kl.team_atomic_add(nodes.incoming, t - pair.shift, pushed) == 0:
                     place = kl.team_atomic_add(counts, REACHED + turn, 1)
-                    networks.search_list[pair.base + place] = t
+                    networks.search_list[pair.base + place] = kl.int32(t)
         arc += 1
     networks.excess[u] = excess
     if excess > 0 and label < FAR:
@@ -256,15 +265,16 @@ def push(u, turn, pair: Pair, counts, nodes: NodeLabels, networks: Networks):
 
 
 @kl.device
-def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks):
+def relabel(u, pair: Pair, nodes: NodeLabels, networks: Networks, arcs: ArcRules):
     """Lift u one above the lowest label that it can push to.
 
     Other lanes may lift that one at the same time, never lower it, so any value read is valid.
     """
     label = kl.int64(1 if networks.to_sink[u] > 0 else FAR)
-    for arc in range(networks.begin[u], networks.end[u]):
-        if networks.capacity[arc] > networks.flow[arc]:
-            other = kl.int64(networks.target[arc] - pair.shift)
+    end = arcs.last(u, pair, networks)
+    for arc in range(arcs.first(u, pair, networks), end):
+        if arcs.forward(u, arc, pair, networks) > 0:
+            other = arcs.head(u, arc, pair, networks) - pair.shift
             label = min(label, kl.int64(kl.atomic_load(nodes.label, other)) + 1)
     kl.atomic_max(nodes.label, u - pair.shift, kl.int32(label))
     return label

@@ -14,12 +14,13 @@ from portpart.backends.language.records import Record, Scope, Words
 from portpart.backends.language.statics import Static
 from portpart.backends.language.words import Word, int32, int64
 from portpart.backends.programs import Array, WorkRecord, work
+from portpart.graphs import Csr, Nets
 
 MAX_CORRIDOR = 2**16
 """Most vertices of a corridor."""
 
 MAX_CORRIDOR_ARCS = 2**20
-"""Most arcs that leave the vertices of a corridor."""
+"""Most arcs that leave the vertices of a corridor, or most pins there."""
 
 TEAM_BYTES = 43_008
 """Memory of a team for the vertices of a network."""
@@ -27,43 +28,65 @@ TEAM_BYTES = 43_008
 
 @dataclass(frozen=True)
 class FlowSizes:
-    """Sizes of the largest graph that is refined, and of its corridors.
+    """Sizes of the largest graph or hypergraph that is refined, and of its corridors.
 
-    A corridor has half of the vertices and of the arcs of its blocks at most.
+    A corridor has half of the vertices and of the arcs or pins of its blocks at most.
 
     Attributes
     ----------
-    vertices, arcs, blocks : int
+    vertices, entries, blocks : int
+        `entries` are arcs or pins.
     counter : numpy.dtype
-        Type that holds sums of edge weights.
+        Type that holds sums of edge weights, and twice those of nets.
+    nets : int, optional
+        None for a graph.
     """
 
     vertices: int
-    arcs: int
+    entries: int
     blocks: int
     counter: np.dtype[np.generic]
+    nets: int | None = None
 
     @property
-    def corridor_vertices(self) -> int:
-        """Most vertices of the corridors that exist at a time."""
-        return min(self.vertices // 2, max(1, self.blocks // 2) * MAX_CORRIDOR)
+    def corridor_entries(self) -> int:
+        """Most arcs or pins of the corridors that exist at a time."""
+        return min(self.entries // 2, max(1, self.blocks // 2) * MAX_CORRIDOR_ARCS)
 
     @property
-    def corridor_arcs(self) -> int:
-        """Most arcs of these."""
-        return min(self.arcs // 2, max(1, self.blocks // 2) * MAX_CORRIDOR_ARCS)
+    def nodes(self) -> int:
+        """Most nodes of their networks: vertices, and two for each net with two pins there."""
+        vertices = min(self.vertices // 2, max(1, self.blocks // 2) * MAX_CORRIDOR)
+        return vertices + (0 if self.nets is None else self.corridor_entries)
+
+    @property
+    def arcs(self) -> int:
+        """Most arcs of their networks."""
+        return self.corridor_entries * (1 if self.nets is None else 2)
 
 
 def _of_vertices(sizes: FlowSizes) -> int:
     return sizes.vertices
 
 
-def _of_corridors(sizes: FlowSizes) -> int:
-    return sizes.corridor_vertices
+def _of_nodes(sizes: FlowSizes) -> int:
+    return sizes.nodes
 
 
 def _of_arcs(sizes: FlowSizes) -> int:
-    return sizes.corridor_arcs
+    return sizes.arcs
+
+
+def _of_capacities(sizes: FlowSizes) -> int:
+    return sizes.arcs if sizes.nets is None else sizes.nodes
+
+
+def _of_pins(sizes: FlowSizes) -> int:
+    return sizes.entries
+
+
+def _of_nets(sizes: FlowSizes) -> int:
+    return sizes.nets or 0
 
 
 def _of_blocks(sizes: FlowSizes) -> int:
@@ -121,14 +144,14 @@ class QuotientGraph(WorkRecord):
         The block that a block proposes to, and the one that it is paired with; or -1.
     pair : array of int32, shape (k,)
         The smaller blocks of the pairs of a matching.
-    begin, size : array of int32, shape (k,)
-        Where the corridor of a pair begins, and its vertices.
+    begin, size, nodes : array of int32, shape (k,)
+        Where the corridor of a pair begins, its vertices, and the nodes of its network.
     boundary : array of int32, shape (k,)
         Vertices between the two blocks.
     across : array of int64, shape (k,)
-        Weight of the edges between the two sides of the corridor.
+        Weight of the edges or nets between the two sides of the corridor.
     cut, won : array of int64, shape (k * k,)
-        Weight of the edges between two blocks; what refining the pair has gained.
+        Weight of the edges or nets between two blocks; what refining the pair has gained.
     done : array of int32, shape (k * k,)
         The last round in which the pair was refined.
     """
@@ -146,6 +169,7 @@ class QuotientGraph(WorkRecord):
     pair: Array = work(np.int32, _of_blocks)
     begin: Array = work(np.int32, _of_blocks)
     size: Array = work(np.int32, _of_blocks)
+    nodes: Array = work(np.int32, _of_blocks)
     boundary: Array = work(np.int32, _of_blocks)
     across: Array = work(np.int64, _of_blocks)
     cut: Array = work(np.int64, _of_pairs)
@@ -180,49 +204,92 @@ class Corridors(WorkRecord):
     place: Array = work(np.int32, _of_vertices)
     boundary: Array = work(np.int32, _of_vertices)
     is_listed: Array = work(np.int32, _of_vertices)
-    vertex: Array = work(np.int32, _of_corridors)
-    depth: Array = work(np.int8, _of_corridors)
+    vertex: Array = work(np.int32, _of_nodes)
+    depth: Array = work(np.int8, _of_nodes)
 
 
 class Networks(WorkRecord):
-    """Flow networks of corridors.  Vertices are named by their places, and arcs lead to places.
+    """Flow networks of corridors.  Their nodes are vertices, named by their places, and behind
+    those of a corridor two for each net (`net_network.py`).
 
-    Terminals are no vertices: what their neighbours could get from the source is excess of these
+    Terminals are no nodes: what their neighbours could get from the source is excess of these
     from the beginning, and what they can send to the sink is `to_sink`.
 
     Attributes
     ----------
     begin, end : array of int32
-        The arcs of a vertex.
+        The row of a node.
     to_sink, excess : array
         Residual capacity to the sink, and what has flowed in and not out.
     state : array of int8
-        Marks of a vertex (`network.py`).
+        Marks of a node (`network.py`).
     even_list, odd_list, search_list : array of int32
-        Lists of vertices: active ones, those of the next round, and those of a search.
+        Lists of nodes: active ones, those of the next round, and those of a search.
     label : array of int32
     incoming : array
         `NodeLabels` of large networks.
     target, reverse : array of int32
         The head of an arc, and the arc the other way round.
-    capacity, flow : array
-        Capacity in either direction, and the flow less that of the reverse arc.
+    flow : array
+        Of an edge the flow less that of the reverse arc, of a pin that in this direction.
+    capacity : array
+        Of an arc in either direction; or of a net, followed by the flow through it, at its nodes.
     """
 
-    begin: Array = work(np.int32, _of_corridors)
-    end: Array = work(np.int32, _of_corridors)
-    to_sink: Array = work(_counter, _of_corridors)
-    excess: Array = work(_counter, _of_corridors)
-    state: Array = work(np.int8, _of_corridors)
-    even_list: Array = work(np.int32, _of_corridors)
-    odd_list: Array = work(np.int32, _of_corridors)
-    search_list: Array = work(np.int32, _of_corridors)
-    label: Array = work(np.int32, _of_corridors)
-    incoming: Array = work(_counter, _of_corridors)
+    begin: Array = work(np.int32, _of_nodes)
+    end: Array = work(np.int32, _of_nodes)
+    to_sink: Array = work(_counter, _of_nodes)
+    excess: Array = work(_counter, _of_nodes)
+    state: Array = work(np.int8, _of_nodes)
+    even_list: Array = work(np.int32, _of_nodes)
+    odd_list: Array = work(np.int32, _of_nodes)
+    search_list: Array = work(np.int32, _of_nodes)
+    label: Array = work(np.int32, _of_nodes)
+    incoming: Array = work(_counter, _of_nodes)
     target: Array = work(np.int32, _of_arcs)
     reverse: Array = work(np.int32, _of_arcs)
-    capacity: Array = work(_counter, _of_arcs)
     flow: Array = work(_counter, _of_arcs)
+    capacity: Array = work(_counter, _of_capacities)
+
+
+class NetBlocks(WorkRecord):
+    """The blocks of the pins of each net: hash rows in the places of the pins.
+
+    Attributes
+    ----------
+    block, count : array of int32, shape (num_pins,)
+        A block, or -1, and how many pins it has.
+    inside : array of int32, shape (num_pins,)
+        How many of these are in a corridor, while its network is built.
+    mark : array of int32, shape (num_pins,)
+        The number of the net in that network, or a negative number: whether a matching has spread a
+        corridor over these pins.
+    is_changed, changed : array of int32, shape (m,)
+        A list of the nets with pins that have moved, and whether a net is there.
+    """
+
+    block: Array = work(np.int32, _of_pins)
+    count: Array = work(np.int32, _of_pins)
+    inside: Array = work(np.int32, _of_pins)
+    mark: Array = work(np.int32, _of_pins)
+    is_changed: Array = work(np.int32, _of_nets)
+    changed: Array = work(np.int32, _of_nets)
+
+
+class NetCounts(Words):
+    """Numbers of nets, and of matchings until now."""
+
+    nets: int
+    changed: int  # on the list of nets with pins that have moved
+    matching: int
+
+
+class FlowNets(Csr):
+    """Rows of the nets of each vertex, with the pins of each net and their blocks."""
+
+    nets: Nets
+    blocks: NetBlocks
+    counts: NetCounts
 
 
 class Flows(Scope):
@@ -235,14 +302,14 @@ class Flows(Scope):
 
 
 class NodeLabels(Record):
-    """What lanes of a team change by atomics at the vertices of a network: in memory of the team,
+    """What lanes of a team change by atomics at the nodes of a network: in memory of the team,
     where that is several times faster, if the network is small.
 
     Attributes
     ----------
     label : array of int32
-        At most the distance to the sink in the residual network, `FAR` where there is no way, and
-        more where excess arrives that is stuck.
+        At most the distance to the sink in the residual network, `FAR` where there is no way,
+        `STUCK` where excess arrives that is stuck, and `OUT` in terminals.
     incoming : array
         What flows in during a round.
     """
@@ -260,7 +327,7 @@ class NodeMemory(Static):
     counter : Word
         Type of flows.
     room : int
-        Most vertices.
+        Most nodes.
     """
 
     counter: Word
@@ -279,8 +346,8 @@ class Pair(Record):
     ----------
     source, sink : int
         The smaller block and the larger one.
-    base, end : int
-        The range of its corridor.
+    base, end, top : int
+        The range of its corridor, and the end of that of its network.
     shift : int
         What the elements of `NodeLabels` are smaller by than places.
     """
@@ -289,6 +356,7 @@ class Pair(Record):
     sink: int
     base: int
     end: int
+    top: int
     shift: int
 
 

@@ -1,0 +1,237 @@
+"""What flow refinement knows of nets: the blocks of their pins, and with that cuts and corridors.
+
+Blocks of a net are hashed into the places of its pins, so there is always a place.  They are
+counted anew for nets with pins that have moved, after each matching.  Large nets spread no
+corridor, as all vertices would be near each other.
+
+What a net costs if its pins are in both blocks of a pair depends on the blocks of its other pins:
+`km1` counts each block, and for `cut` nets of third blocks count no more.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.corridor import claim, let_go
+from portpart.algorithms.refinement.flows.pairs import list_vertex
+from portpart.algorithms.refinement.flows.state import (
+    Corridors,
+    FlowLevel,
+    FlowNets,
+    Flows,
+    NetCounts,
+    Pair,
+    QuotientGraph,
+)
+from portpart.backends import language as kl
+from portpart.backends.language.statics import StaticValue
+from portpart.graphs import Csr
+
+MAX_SPREAD = 1000
+"""Most pins of a net that makes its pins neighbours."""
+
+EMPTY = -1
+"""No block, and no mark."""
+
+FIRST_STAMP = -2
+"""The mark of the first matching; the next ones are lower."""
+
+
+@kl.device
+def size_of(net, graph: FlowNets):
+    """Number of pins."""
+    return kl.int64(graph.nets.end[net]) - kl.int64(graph.nets.begin[net])
+
+
+@kl.device
+def place_after(place, net, graph: FlowNets):
+    """The next place of a row, in a ring."""
+    after = place + 1
+    if after == kl.int64(graph.nets.end[net]):
+        after = kl.int64(graph.nets.begin[net])
+    return after
+
+
+@kl.device
+def place_of(block, net, graph: FlowNets):
+    """The place of a block in the row of a net, or -1."""
+    left = size_of(net, graph)
+    place = kl.int64(graph.nets.begin[net])
+    result = kl.int64(-1)
+    if left > 0:
+        place += kl.int64(block) % left
+    while left > 0:
+        found = graph.blocks.block[place]
+        left -= 1
+        if found == block:
+            result = place
+        if found == block or found == EMPTY:
+            left = kl.int64(0)
+        place = place_after(place, net, graph)
+    return result
+
+
+@kl.device
+def pins_at(place, graph: FlowNets):
+    """Pins of the block at a place, 0 if there is none."""
+    count = kl.int64(0)
+    if place >= 0:
+        count = kl.int64(graph.blocks.count[place])
+    return count
+
+
+@kl.device
+def weight_between(one, other, net, graph: FlowNets, net_cost: StaticValue):
+    """What a net costs less if its pins in the blocks at two places are in one of these."""
+    alone = pins_at(one, graph) + pins_at(other, graph) == size_of(net, graph)
+    factor = net_cost(kl.int64(2)) - net_cost(kl.int64(1))
+    if not alone:
+        factor = net_cost(kl.int64(3)) - net_cost(kl.int64(2))
+    return factor * kl.value_or(graph.nets.weights, net, 1)
+
+
+# Counting --------------------------------------------------------------------------------------
+
+
+@kl.kernel
+def count_net(net, graph: FlowNets, corridors: Corridors, level: FlowLevel):
+    """Count the pins of a net in each block, for the first time."""
+    if kl.lane() == 0:
+        graph.blocks.is_changed[net] = kl.int32(0)
+    count_pins(kl.int64(net), graph, corridors, level)
+
+
+@kl.kernel
+def count_changed_net(i, graph: FlowNets, corridors: Corridors, level: FlowLevel):
+    """Count those of net i of the list."""
+    net = kl.int64(graph.blocks.changed[i])
+    if kl.lane() == 0:
+        graph.blocks.is_changed[net] = kl.int32(0)
+    count_pins(net, graph, corridors, level)
+
+
+@kl.device
+def count_pins(net, graph: FlowNets, corridors: Corridors, level: FlowLevel):
+    """Count the pins of a net in each block; list them if there are several.  All lanes."""
+    begin = kl.int64(graph.nets.begin[net])
+    end = kl.int64(graph.nets.end[net])
+    for place in range(begin + kl.lane(), end, kl.team_size()):
+        graph.blocks.block[place] = kl.int32(EMPTY)
+        graph.blocks.count[place] = kl.int32(0)
+        graph.blocks.inside[place] = kl.int32(0)
+        graph.blocks.mark[place] = kl.int32(EMPTY)
+    kl.team_sync()
+    for place in range(begin + kl.lane(), end, kl.team_size()):
+        count_pin(corridors.part[graph.nets.pins[place]], net, graph)
+    kl.team_sync()
+    if end - begin <= MAX_SPREAD and end > begin:
+        block = corridors.part[graph.nets.pins[begin]]
+        if pins_at(place_of(block, net, graph), graph) < end - begin:
+            for place in range(begin + kl.lane(), end, kl.team_size()):
+                list_vertex(kl.int64(graph.nets.pins[place]), corridors, level)
+    return net
+
+
+@kl.device
+def count_pin(block, net, graph: FlowNets):
+    """Count a pin in a block."""
+    place = kl.int64(graph.nets.begin[net]) + kl.int64(block) % size_of(net, graph)
+    found = kl.int32(EMPTY)
+    while found != block:
+        found = kl.atomic_load(graph.blocks.block, place)
+        if found == EMPTY:
+            found = kl.team_atomic_cas(graph.blocks.block, place, kl.int32(EMPTY),
+                                       kl.int32(block))
+            if found == EMPTY:
+                found = kl.int32(block)
+        if found != block:
+            place = place_after(place, net, graph)
+    kl.team_atomic_add(graph.blocks.count, place, kl.int32(1))
+    return place
+
+
+@kl.kernel
+def add_net_cuts(net, graph: FlowNets, quotient: QuotientGraph, level: FlowLevel,
+                 net_cost: StaticValue):
+    """Add a net to the cuts of all pairs of its blocks.  Atomic, independent of order."""
+    begin = kl.int64(graph.nets.begin[net])
+    end = kl.int64(graph.nets.end[net])
+    if end - begin <= MAX_SPREAD:
+        for place in range(begin + kl.lane(), end, kl.team_size()):
+            a = kl.int64(graph.blocks.block[place])
+            if a >= 0 and kl.int64(graph.blocks.count[place]) < end - begin:
+                for other in range(begin, end):
+                    b = kl.int64(graph.blocks.block[other])
+                    if a < b:
+                        kl.atomic_add(quotient.cut, a * level.blocks + b,
+                                      weight_between(place, other, net, graph, net_cost))
+
+
+@kl.device
+def add_no_cuts(v, graph: Csr, quotient: QuotientGraph, corridors: Corridors, level: FlowLevel):
+    """Nets add themselves to cuts, and their pins to the list."""
+    return False
+
+
+@kl.device
+def note_nets(v, graph: FlowNets, flows: Flows):
+    """Put the nets of v, which has moved, onto the list of changed ones."""
+    for place in range(graph.begin[v], graph.end[v]):
+        net = graph.targets[place]
+        if kl.atomic_load(graph.blocks.is_changed, net) == 0:
+            before = kl.atomic_cas(graph.blocks.is_changed, net, kl.int32(0), kl.int32(1))
+            if before == 0:
+                number = kl.atomic_next(graph.counts, NetCounts.changed)
+                graph.blocks.changed[number] = kl.int32(net)
+    return v
+
+
+# Corridors -------------------------------------------------------------------------------------
+
+
+@kl.device
+def is_beside_by_nets(v, a, b, graph: FlowNets, corridors: Corridors, net_cost: StaticValue):
+    """Whether v, of block a, has neighbours in block b, by nets that count there."""
+    found = False
+    for place in range(graph.begin[v], graph.end[v]):
+        net = kl.int64(graph.targets[place])
+        if size_of(net, graph) <= MAX_SPREAD:
+            other = place_of(b, net, graph)
+            if other >= 0:
+                here = place_of(a, net, graph)
+                if weight_between(here, other, net, graph, net_cost) > 0:
+                    found = True
+    return found
+
+
+@kl.device
+def claim_pins(v, begin, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
+    """Claim the pins of v's nets in its block, by nets that no vertex has spread the corridor over,
+    for the layer that begins there.
+    """
+    block = flows.corridors.part[v]
+    across = kl.int64(pair.sink if block == pair.source else pair.source)
+    stamp = kl.int32(FIRST_STAMP - graph.counts.matching)
+    for place in range(graph.begin[v], graph.end[v]):
+        net = kl.int64(graph.targets[place])
+        if size_of(net, graph) <= MAX_SPREAD:
+            here = place_of(block, net, graph)
+            mark = kl.atomic_load(graph.blocks.mark, here)
+            other = place_of(across, net, graph)
+            if mark != stamp and weight_between(here, other, net, graph, net_cost) > 0:
+                before = kl.team_atomic_cas(graph.blocks.mark, here, mark, stamp)
+                if before == mark:
+                    for pin in range(graph.nets.begin[net], graph.nets.end[net]):
+                        claim(kl.int64(graph.nets.pins[pin]), block, begin, pair, counts, graph,
+                              flows)
+    return v
+
+
+@kl.device
+def let_go_pins(v, graph: FlowNets, flows: Flows):
+    """Let go of the pins of v's nets that have been claimed."""
+    block = flows.corridors.part[v]
+    for place in range(graph.begin[v], graph.end[v]):
+        net = kl.int64(graph.targets[place])
+        if size_of(net, graph) <= MAX_SPREAD:
+            for pin in range(graph.nets.begin[net], graph.nets.end[net]):
+                let_go(graph.nets.pins[pin], block, flows.corridors)
+    return v

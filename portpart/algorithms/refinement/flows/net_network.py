@@ -1,0 +1,287 @@
+"""The flow network of a corridor in a hypergraph, after Lawler (1973).
+
+A net is two nodes, one that its pins lead to and one that leads to its pins, joined by an arc of
+its weight; all other capacities are unlimited.  So a net has one row, the pins in the corridor,
+which both of its nodes share.  Of a pin two flows are kept, each where it leaves: in the row of the
+vertex that to the first node, in the row of the net that from the second one.
+
+With pins that stay in the block of the source, the first node belongs to the source; with pins that
+stay in the other one, the second node to the sink.  With both the net is always cut and left out.
+A net with a single pin in the corridor is an edge to a terminal.
+"""
+
+from __future__ import annotations
+
+from portpart.algorithms.refinement.flows.net_blocks import (
+    EMPTY,
+    pins_at,
+    place_of,
+    weight_between,
+)
+from portpart.algorithms.refinement.flows.network import (
+    FRESH,
+    NEAR_SINK,
+    NEAR_SOURCE,
+    SINK,
+    SOURCE,
+    lay_rows,
+)
+from portpart.algorithms.refinement.flows.push_relabel import is_free
+from portpart.algorithms.refinement.flows.rules import ArcRules
+from portpart.algorithms.refinement.flows.state import FOUND, FlowNets, Flows, Networks, Pair
+from portpart.backends import language as kl
+from portpart.backends.language.statics import StaticValue
+from portpart.graphs import degree_of
+
+PENDING = 2**30
+"""The mark of a net that is about to get nodes."""
+
+UNLIMITED = 2**61
+"""More than any excess."""
+
+
+@kl.device
+def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
+    """Build the network of a corridor, and store the weight of the nets between its two sides.
+    Returns the end of the nodes.  All lanes of a team.
+    """
+    if kl.lane() == 0:
+        counts[FOUND] = 0
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        flows.networks.end[u] = kl.int32(degree_of(flows.corridors.vertex[u], graph))
+        count_inside(u, 1, graph, flows)
+    lay_rows(pair.base, pair.end - pair.base, 1, flows)
+    across = kl.int64(0)
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        across += list_nets(u, pair, counts, graph, flows, net_cost)
+    across = kl.team_sum(across)
+    kl.team_sync()
+    nets = counts[FOUND] + 0
+    lay_rows(pair.end, nets, 2, flows)
+    for i in range(kl.lane(), nets, kl.team_size()):
+        x = pair.end + 2 * i
+        flows.networks.begin[x + 1] = flows.networks.begin[x]
+        flows.networks.end[x + 1] = flows.networks.end[x]
+        flows.networks.label[x] = flows.networks.begin[x]
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        link_pins(u, graph, flows.networks)
+        count_inside(u, -1, graph, flows)
+    if kl.lane() == 0:
+        flows.quotient.across[pair.source] = across
+    return pair.end + 2 * nets
+
+
+@kl.device
+def count_inside(u, change, graph: FlowNets, flows: Flows):
+    """Add to the pins in the corridor of u's block and nets."""
+    v = flows.corridors.vertex[u]
+    for entry in range(graph.begin[v], graph.end[v]):
+        place = place_of(flows.corridors.part[v], graph.targets[entry], graph)
+        kl.team_atomic_add(graph.blocks.inside, place, kl.int32(change))
+    return u
+
+
+@kl.device
+def inside_at(place, graph: FlowNets):
+    """How many pins of the block at a place are in the corridor."""
+    count = kl.int64(0)
+    if place >= 0:
+        count = kl.int64(graph.blocks.inside[place])
+    return count
+
+
+@kl.device
+def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
+    """Fill the row of u with places of nets, which get nodes; find what is between u and terminals.
+
+    Returns the weight between the two sides of the nets that it is the first to list.
+    """
+    v = flows.corridors.vertex[u]
+    end = kl.int64(flows.networks.begin[u])
+    from_source = kl.int64(0)
+    to_sink = kl.int64(0)
+    near = kl.int64(0)
+    across = kl.int64(0)
+    for entry in range(graph.begin[v], graph.end[v]):
+        net = kl.int64(graph.targets[entry])
+        one = place_of(pair.source, net, graph)
+        other = place_of(pair.sink, net, graph)
+        weight = weight_between(one, other, net, graph, net_cost)
+        of_source = pins_at(one, graph) - inside_at(one, graph) > 0
+        of_sink = pins_at(other, graph) - inside_at(other, graph) > 0
+        if weight > 0 and not (of_source and of_sink):
+            near |= (NEAR_SOURCE if of_source else 0) | (NEAR_SINK if of_sink else 0)
+            inside = inside_at(one, graph) + inside_at(other, graph)
+            is_first = True
+            if inside == 1:
+                from_source += weight if of_source else 0
+                to_sink += weight if of_sink else 0
+            else:
+                place = one if one >= 0 else other
+                flows.networks.reverse[end] = kl.int32(place)
+                end += 1
+                is_first = is_unmarked(place, graph)
+                if is_first:
+                    x = pair.end + 2 * kl.team_atomic_add(counts, FOUND, 1)
+                    kl.atomic_min(graph.blocks.mark, place, kl.int32(x))
+                    flows.networks.end[x] = kl.int32(inside)
+                    begin_net(x, weight, of_source, of_sink, flows.networks)
+            if is_first and one >= 0 and other >= 0:
+                across += weight
+    flows.networks.end[u] = kl.int32(end)
+    flows.networks.excess[u] = from_source
+    flows.networks.to_sink[u] = to_sink
+    flows.networks.state[u] = kl.int8(near)
+    return across
+
+
+@kl.device
+def is_unmarked(place, graph: FlowNets):
+    """Whether the net of a place gets its nodes from this lane, the first one that asks."""
+    result = False
+    mark = kl.atomic_load(graph.blocks.mark, place)
+    if mark < 0:
+        result = kl.team_atomic_cas(graph.blocks.mark, place, mark, kl.int32(PENDING)) == mark
+    return result
+
+
+@kl.device
+def begin_net(x, weight, of_source, of_sink, networks: Networks):
+    """Begin with nothing flowing through the net of nodes x and x + 1."""
+    networks.capacity[x] = weight
+    networks.capacity[x + 1] = 0
+    networks.state[x] = kl.int8(SOURCE if of_source else 0)
+    networks.state[x + 1] = kl.int8(SINK if of_sink else 0)
+    networks.excess[x] = 0
+    networks.excess[x + 1] = weight if of_source else 0
+    networks.to_sink[x] = weight if of_sink else 0
+    networks.to_sink[x + 1] = 0
+    return x
+
+
+@kl.device
+def link_pins(u, graph: FlowNets, networks: Networks):
+    """Put u into the rows of its nets; the last pin of a net forgets its mark."""
+    for entry in range(networks.begin[u], networks.end[u]):
+        place = kl.int64(networks.reverse[entry])
+        x = kl.int64(kl.atomic_load(graph.blocks.mark, place))
+        back = kl.int64(kl.team_atomic_add(networks.label, x, kl.int32(1)))
+        if back + 1 == networks.end[x]:
+            kl.atomic_min(graph.blocks.mark, place, kl.int32(EMPTY))
+        networks.target[entry] = kl.int32(x)
+        networks.reverse[entry] = kl.int32(back)
+        networks.flow[entry] = 0
+        networks.target[back] = kl.int32(u)
+        networks.reverse[back] = kl.int32(entry)
+        networks.flow[back] = 0
+    return u
+
+
+# Arcs: two for each net of a vertex, one for each pin of a net's node and one to its other node --
+
+
+@kl.device
+def is_first_node(u, pair: Pair):
+    """Whether u, of a net, is the node that pins lead to."""
+    return ((u - pair.end) & 1) == 0
+
+
+@kl.device
+def first_arc(u, pair: Pair, networks: Networks):
+    """The first arc of u."""
+    begin = kl.int64(networks.begin[u])
+    return 2 * begin if u < pair.end else begin
+
+
+@kl.device
+def last_arc(u, pair: Pair, networks: Networks):
+    """The end of u's arcs."""
+    end = kl.int64(networks.end[u])
+    return 2 * end if u < pair.end else end + 1
+
+
+@kl.device
+def head(u, arc, pair: Pair, networks: Networks):
+    """Where an arc leads to."""
+    result = kl.int64(0)
+    if u < pair.end:
+        result = kl.int64(networks.target[arc >> 1]) + (arc & 1)
+    elif arc < networks.end[u]:
+        result = kl.int64(networks.target[arc])
+    else:
+        result = u + 1 if is_first_node(u, pair) else u - 1
+    return result
+
+
+@kl.device
+def forward(u, arc, pair: Pair, networks: Networks):
+    """Residual capacity of an arc."""
+    result = kl.int64(UNLIMITED)
+    if u < pair.end:
+        if arc & 1 == 1:
+            result = kl.int64(networks.flow[networks.reverse[arc >> 1]])
+    elif arc < networks.end[u]:
+        if is_first_node(u, pair):
+            result = kl.int64(networks.flow[networks.reverse[arc]])
+    elif is_first_node(u, pair):
+        result = kl.int64(networks.capacity[u]) - networks.capacity[u + 1]
+    else:
+        result = kl.int64(networks.capacity[u])
+    return result
+
+
+@kl.device
+def backward(u, arc, pair: Pair, networks: Networks):
+    """Residual capacity of the arc the other way round."""
+    result = kl.int64(UNLIMITED)
+    if u < pair.end:
+        if arc & 1 == 0:
+            result = kl.int64(networks.flow[arc >> 1])
+    elif arc < networks.end[u]:
+        if not is_first_node(u, pair):
+            result = kl.int64(networks.flow[arc])
+    elif is_first_node(u, pair):
+        result = kl.int64(networks.capacity[u + 1])
+    else:
+        result = kl.int64(networks.capacity[u - 1]) - networks.capacity[u]
+    return result
+
+
+@kl.device
+def send(u, arc, amount, pair: Pair, networks: Networks):
+    """Send more over an arc."""
+    if u < pair.end:
+        if arc & 1 == 0:
+            networks.flow[arc >> 1] += amount
+        else:
+            networks.flow[networks.reverse[arc >> 1]] -= amount
+    elif arc < networks.end[u]:
+        if is_first_node(u, pair):
+            networks.flow[networks.reverse[arc]] -= amount
+        else:
+            networks.flow[arc] += amount
+    elif is_first_node(u, pair):
+        networks.capacity[u + 1] += amount
+    else:
+        networks.capacity[u] -= amount
+    return amount
+
+
+@kl.device
+def close(is_source, pair: Pair, networks: Networks):
+    """Let nets join the source by their first node, or the sink by the second one, if a pin has
+    just done so.  All lanes of a team.
+    """
+    terminal = kl.int64(SOURCE if is_source else SINK)
+    first = pair.end + kl.int64(0 if is_source else 1)
+    for x in range(first + 2 * kl.lane(), pair.top, 2 * kl.team_size()):
+        if is_free(x, networks):
+            for entry in range(networks.begin[x], networks.end[x]):
+                if (networks.state[networks.target[entry]] & FRESH) != 0:
+                    networks.state[x] |= terminal | FRESH
+    return terminal
+
+
+ARCS = ArcRules(first_arc, last_arc, head, forward, backward, send)
+"""The arcs of a hypergraph's network."""
