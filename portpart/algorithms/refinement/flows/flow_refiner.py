@@ -48,7 +48,7 @@ from portpart.algorithms.refinement.flows.state import (
 )
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
-from portpart.graphs import Csr, EitherGraph, Hypergraph, Structure
+from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
 
 MAX_VERTICES, MAX_BLOCKS = 2**22, 1024
 """Graphs of more vertices are not refined, nor partitions into more blocks."""
@@ -159,9 +159,12 @@ class FlowRefiner:
 
 def flow_sizes(graph: Structure, num_blocks: int) -> FlowSizes:
     """The sizes of a graph, one of several ranks as a whole, or of a hypergraph."""
+    if isinstance(graph, Hypergraph):  # residual capacities are twice a net's cost at most
+        narrow = 4 * graph.total_net_weight <= MAX_INT32
+        return FlowSizes(graph.num_vertices, graph.num_pins, num_blocks,
+                         np.dtype(np.int32 if narrow else np.int64), graph.num_nets)
     whole = graph.whole
-    return FlowSizes(whole.num_vertices, whole.num_entries, num_blocks, whole.weight_sum_dtype,
-                     graph.num_nets if isinstance(graph, Hypergraph) else None)
+    return FlowSizes(whole.num_vertices, whole.num_entries, num_blocks, whole.weight_sum_dtype)
 
 
 def flow_bytes(sizes: FlowSizes) -> int:

@@ -7,7 +7,8 @@ vertex that to the first node, in the row of the net that from the second one.
 
 With pins that stay in the block of the source, the first node belongs to the source; with pins that
 stay in the other one, the second node to the sink.  With both the net is always cut and left out.
-A net with a single pin in the corridor is an edge to a terminal.
+A net with a single pin in the corridor is an edge to a terminal.  One with two pins there and no
+others is an edge between them, of which `flow` has the residual capacities, and has no nodes.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ PENDING = 2**30
 UNLIMITED = 2**61
 """More than any excess."""
 
+EDGE, NET = -1, -2
+"""Targets of entries until they are linked."""
+
 
 @kl.device
 def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: StaticValue):
@@ -67,6 +71,9 @@ def build_of_nets(pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: S
     for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
         link_pins(u, graph, flows.networks)
         count_inside(u, -1, graph, flows)
+    kl.team_sync()
+    for u in range(pair.base + kl.lane(), pair.end, kl.team_size()):
+        link_edges(u, flows.networks)
     if kl.lane() == 0:
         flows.quotient.across[pair.source] = across
     return pair.end + 2 * nets
@@ -119,10 +126,13 @@ def list_nets(u, pair: Pair, counts, graph: FlowNets, flows: Flows, net_cost: St
                 to_sink += weight if of_sink else 0
             else:
                 place = one if one >= 0 else other
+                is_edge = inside == 2 and not (of_source or of_sink)
                 flows.networks.reverse[end] = kl.int32(place)
+                flows.networks.target[end] = kl.int32(EDGE if is_edge else NET)
+                flows.networks.flow[end] = weight if is_edge else 0
                 end += 1
                 is_first = is_unmarked(place, graph)
-                if is_first:
+                if is_first and not is_edge:
                     x = pair.end + 2 * kl.team_atomic_add(counts, FOUND, 1)
                     kl.atomic_min(graph.blocks.mark, place, kl.int32(x))
                     flows.networks.end[x] = kl.int32(inside)
@@ -162,23 +172,52 @@ def begin_net(x, weight, of_source, of_sink, networks: Networks):
 
 @kl.device
 def link_pins(u, graph: FlowNets, networks: Networks):
-    """Put u into the rows of its nets; the last pin of a net forgets its mark."""
+    """Put u into the rows of its nets; the last pin of a net forgets its mark.
+
+    Of an edge, the first end leaves its entry in place of the mark, and the other one takes it.
+    """
     for entry in range(networks.begin[u], networks.end[u]):
         place = kl.int64(networks.reverse[entry])
-        x = kl.int64(kl.atomic_load(graph.blocks.mark, place))
-        back = kl.int64(kl.team_atomic_add(networks.label, x, kl.int32(1)))
-        if back + 1 == networks.end[x]:
+        if networks.target[entry] == EDGE:
+            back = kl.team_atomic_cas(graph.blocks.mark, place, kl.int32(PENDING),
+                                      kl.int32(entry))
+            is_last = back != PENDING
+            networks.target[entry] = kl.int32(u)
+            networks.reverse[entry] = back if is_last else kl.int32(EDGE)
+        else:
+            x = kl.int64(kl.atomic_load(graph.blocks.mark, place))
+            back = kl.team_atomic_add(networks.label, x, kl.int32(1))
+            is_last = back + 1 == networks.end[x]
+            networks.target[entry] = kl.int32(x)
+            networks.reverse[entry] = back
+            networks.target[back] = kl.int32(u)
+            networks.reverse[back] = kl.int32(entry)
+            networks.flow[back] = 0
+        if is_last:
             kl.atomic_min(graph.blocks.mark, place, kl.int32(EMPTY))
-        networks.target[entry] = kl.int32(x)
-        networks.reverse[entry] = kl.int32(back)
-        networks.flow[entry] = 0
-        networks.target[back] = kl.int32(u)
-        networks.reverse[back] = kl.int32(entry)
-        networks.flow[back] = 0
     return u
 
 
-# Arcs: two for each net of a vertex, one for each pin of a net's node and one to its other node --
+@kl.device
+def link_edges(u, networks: Networks):
+    """Link the ends of edges of which u has taken the entry of the other end."""
+    for entry in range(networks.begin[u], networks.end[u]):
+        back = kl.int64(networks.reverse[entry])
+        if networks.target[entry] == u and back >= 0:
+            networks.target[entry] = networks.target[back]
+            networks.target[back] = kl.int32(u)
+            networks.reverse[back] = kl.int32(entry)
+    return u
+
+
+# Arcs: two for each net of a vertex, of edges the second without capacity; one for each pin of a
+# net's node, and one to its other node ----------------------------------------------------------
+
+
+@kl.device
+def is_edge_at(entry, pair: Pair, networks: Networks):
+    """Whether an entry of a vertex leads to another vertex."""
+    return networks.target[entry] < pair.end
 
 
 @kl.device
@@ -206,7 +245,9 @@ def head(u, arc, pair: Pair, networks: Networks):
     """Where an arc leads to."""
     result = kl.int64(0)
     if u < pair.end:
-        result = kl.int64(networks.target[arc >> 1]) + (arc & 1)
+        result = kl.int64(networks.target[arc >> 1])
+        if result >= pair.end:
+            result += arc & 1
     elif arc < networks.end[u]:
         result = kl.int64(networks.target[arc])
     else:
@@ -219,7 +260,9 @@ def forward(u, arc, pair: Pair, networks: Networks):
     """Residual capacity of an arc."""
     result = kl.int64(UNLIMITED)
     if u < pair.end:
-        if arc & 1 == 1:
+        if is_edge_at(arc >> 1, pair, networks):
+            result = kl.int64(networks.flow[arc >> 1]) if arc & 1 == 0 else kl.int64(0)
+        elif arc & 1 == 1:
             result = kl.int64(networks.flow[networks.reverse[arc >> 1]])
     elif arc < networks.end[u]:
         if is_first_node(u, pair):
@@ -236,7 +279,10 @@ def backward(u, arc, pair: Pair, networks: Networks):
     """Residual capacity of the arc the other way round."""
     result = kl.int64(UNLIMITED)
     if u < pair.end:
-        if arc & 1 == 0:
+        if is_edge_at(arc >> 1, pair, networks):
+            back = networks.reverse[arc >> 1]
+            result = kl.int64(networks.flow[back]) if arc & 1 == 0 else kl.int64(0)
+        elif arc & 1 == 0:
             result = kl.int64(networks.flow[arc >> 1])
     elif arc < networks.end[u]:
         if not is_first_node(u, pair):
@@ -252,7 +298,10 @@ def backward(u, arc, pair: Pair, networks: Networks):
 def send(u, arc, amount, pair: Pair, networks: Networks):
     """Send more over an arc."""
     if u < pair.end:
-        if arc & 1 == 0:
+        if is_edge_at(arc >> 1, pair, networks):
+            networks.flow[arc >> 1] -= amount
+            networks.flow[networks.reverse[arc >> 1]] += amount
+        elif arc & 1 == 0:
             networks.flow[arc >> 1] += amount
         else:
             networks.flow[networks.reverse[arc >> 1]] -= amount

@@ -37,7 +37,7 @@ class FlowSizes:
     vertices, entries, blocks : int
         `entries` are arcs or pins.
     counter : numpy.dtype
-        Type that holds sums of edge weights, and twice those of nets.
+        Type that holds sums of edge weights, and four times those of nets.
     nets : int, optional
         None for a graph.
     """
