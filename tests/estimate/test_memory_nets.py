@@ -14,6 +14,7 @@ from portpart import generators
 from portpart.errors import InputError, OutOfMemory
 from portpart.graphs.graph_models import num_pairs
 from portpart.graphs.hypergraph import Hypergraph
+from portpart.options import changed
 from tests.golden.hypergraphs import of_matrix, with_macros
 from tests.helpers import data_folder
 
@@ -52,6 +53,18 @@ def test_estimates_of_real_hypergraphs_are_close(name: str, k: int) -> None:
     """A circuit, a matrix of large nets, and a network whose levels hardly shrink."""
     hypergraph = portpart.io.read_hypergraph(data_folder.hypergraph_path(name))
     assert_close(hypergraph, "default", k, hypergraph)
+
+
+def test_flows_are_in_the_estimate() -> None:
+    """Where nothing else takes much memory."""
+    def refinement(levels: int) -> int:
+        preset = changed(portpart.HypergraphConfig(), {
+            "flows.levels": levels, "communities": None, "initial.growing.candidates": 1,
+            "initial.growing.hierarchies": 1})
+        return portpart.memory_estimate(10**6, None, 8, num_nets=10**6, num_pins=4 * 10**6,
+                                        preset=preset).refinement
+
+    assert refinement(0) + 51 * 4 * 10**6 <= refinement(100) <= 2 * refinement(0)
 
 
 def test_a_smaller_hypergraph_of_the_kind_tells_how_levels_shrink() -> None:

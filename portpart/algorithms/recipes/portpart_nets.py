@@ -71,7 +71,7 @@ class HypergraphConfig:
         "id", 'Order in which the afterburner assumes that the pins of a net move: by "id", or '
         'largest "gain" first.', choices=ORDERS)
     flows: FlowOptions = option(
-        FlowOptions(), "Refinement by flows after the passes over a level.")
+        FlowOptions(alpha=16.0), "Refinement by flows after the passes over a level.")
     search: SearchOptions = option(SearchOptions(), "A search by several cycles through the "
         "levels.")
 
@@ -88,7 +88,7 @@ STRONG = changed(HypergraphConfig(), {
     "refinement.coarse.weak_limit": 8,
     "refinement.temperatures": (0.9, 0.6, 0.3), "refinement.temperatures_for_many": None,
     "refinement.finest_temperatures": (0.9, 0.6, 0.3),
-    "search.cycles": 1})
+    "flows.levels": 100, "search.cycles": 1})
 
 PRESETS = {
     "fast": changed(HypergraphConfig(), {

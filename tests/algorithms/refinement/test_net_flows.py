@@ -30,7 +30,7 @@ from portpart.backends.programs.interface import ExecutionSpace
 from portpart.graphs.hypergraph import Hypergraph
 from portpart.options import changed
 from tests import oracles
-from tests.algorithms.refinement.test_flows import NAMES, ROOMY, SPACES, USUAL
+from tests.algorithms.refinement.test_flows import NAMES, ROOMY, SPACES, USUAL, watched
 from tests.helpers.data_folder import hypergraph_path
 from tests.helpers.nets import circuit, hypergraph_of
 from tests.helpers.refining import balance_of
@@ -350,24 +350,25 @@ def test_a_refiner_takes_levels_of_any_size() -> None:
 @pytest.mark.parametrize("name", ["ibm01", "dynamic_node", "bayer10_rownet"])
 def test_flows_improve_real_hypergraphs(name: str, objective: str) -> None:
     graph = portpart.io.read_hypergraph(hypergraph_path(name))
-    without, wide = (changed(PRESETS["default"], {"flows.levels": levels, "flows.alpha": 16.0})
-                     for levels in (0, 100))
+    without, flows = (changed(PRESETS["default"], {"flows.levels": levels}) for levels in (0, 100))
     sums = {preset: sum(values(graph, portpart.partition(graph, k, preset=preset, seed=seed,
                                                          objective=objective).part)[objective]
-                        for seed in range(2) for k in (2, 8, 64)) for preset in (without, wide)}
-    assert sums[wide] < sums[without]
+                        for seed in range(2) for k in (2, 8, 64)) for preset in (without, flows)}
+    assert sums[flows] < sums[without]
+
+
+def test_presets_use_flows_on_all_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, graph = watched(monkeypatch), generators.netlist(6000)
+    for preset in ("fast", "default"):
+        portpart.partition(graph, 4, preset=preset)
+    assert sizes == []
+    result = portpart.partition(graph, 4, preset="strong")
+    levels = [level["vertices"] for level in result.stats["levels"]]
+    assert sizes[: len(levels)] == levels[::-1]
 
 
 def test_levels_are_counted_from_the_finest_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    refine = FlowRefiner.refine
-
-    def noted(self: FlowRefiner, graph: Any, *rest: Any) -> int:
-        sizes.append(graph.num_vertices)
-        return refine(self, graph, *rest)
-
-    monkeypatch.setattr(FlowRefiner, "refine", noted)
-    graph = generators.netlist(6000)
+    sizes, graph = watched(monkeypatch), generators.netlist(6000)
     portpart.partition(graph, 4, preset=changed(PRESETS["default"], {"flows.levels": 1}))
     assert sizes == [6000]
 
