@@ -26,9 +26,10 @@ from portpart.algorithms.refinement.moves import (
     add_weight,
     join_block,
     note_propagation,
-    sum_copies,
+    share_of_cost,
+    sum_many_copies,
+    sum_of_copies,
     thin_out,
-    twice_the_cost,
 )
 from portpart.algorithms.refinement.options import Figures
 from portpart.algorithms.refinement.rebalancing import (
@@ -133,6 +134,14 @@ def is_heavily_overloaded(b, weight, blocks: Blocks, figures: Figures, rule: Reb
     return too_heavy and weight - blocks.means[b] > blocks.limits[b] // rule.slight_share
 
 
+@kl.device
+def copy_words(words: LevelWords, copy: LevelWords):
+    """Copy all words.  All lanes of a team together."""
+    for word in range(kl.lane(), SIZE, kl.team_size()):
+        copy[word] = words[word]
+    return SIZE
+
+
 @kl.kernel
 def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Incumbent,
              level: LevelWords, rule: RebalancingRule):
@@ -143,22 +152,24 @@ def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Inc
     as a whole: one word after the other would wait for memory each time.
     """
     now = LevelWords(kl.team_array(kl.int64, SIZE))
-    for word in range(kl.lane(), SIZE, kl.team_size()):
-        now[word] = level[word]
-    sum_copies(moves.weight_sums, blocks.weight, level, level)
-    twice = twice_the_cost(moves)
+    copy_words(level, now)
+    twice = share_of_cost(moves)
+    kl.team_sync()
+    sum_many_copies(moves.weight_sums, blocks.weight, now, now)
     overload = kl.int64(LOWEST)
     heavily = kl.int64(0)
     surplus = kl.int64(0)
     total = kl.int64(0)
-    for b in range(kl.lane(), level.blocks, kl.team_size()):
-        weight = blocks.weight[b]
-        rule.target_capacity.note_weight(b, weight, blocks, level)
-        overload = max(overload, weight - blocks.limits[b] - level.slack)
+    for b in range(kl.lane(), now.blocks, kl.team_size()):
+        limit = blocks.limits[b] + now.slack
+        weight = sum_of_copies(b, moves.weight_sums, blocks.weight, now, now)
+        rule.target_capacity.note_weight(b, weight, blocks, now)
+        overload = max(overload, weight - limit)
         total += weight
-        surplus += max(kl.int64(0), weight - blocks.limits[b] - level.slack)
-        if is_heavily_overloaded(b, weight, blocks, level, rule):
+        surplus += max(kl.int64(0), weight - limit)
+        if is_heavily_overloaded(b, weight, blocks, now, rule):
             heavily = kl.int64(1)
+    twice = kl.team_sum(twice)
     overload = kl.team_max(overload)
     heavily = kl.team_max(heavily)
     if rule.until_balanced:
@@ -178,8 +189,7 @@ def evaluate(_, moves: Moves, active: ActiveSets, blocks: Blocks, incumbent: Inc
         plan_next(improvement, balanced, idle and balanced, now, now, rule)
         plan_work(heavily, active.lengths, now, now, now, now, now, now)
     kl.team_sync()
-    for word in range(kl.lane(), SIZE, kl.team_size()):
-        level[word] = now[word]
+    copy_words(now, level)
 
 
 class Coarser(Record):

@@ -24,12 +24,16 @@ from portpart.algorithms.refinement.options import (
 )
 from portpart.algorithms.refinement.piece import Piece, Recording, Widths
 from portpart.algorithms.refinement.program import JET, record_refinement
-from portpart.algorithms.refinement.rebalancing import RebalancingRule, rebalancing_rule
+from portpart.algorithms.refinement.rebalancing import (
+    RebalancingRule,
+    rebalancing_rule,
+    tile_of,
+)
 from portpart.algorithms.refinement.work_arrays import Lanes
 from portpart.backends.language.words import int32, int64
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
 from portpart.graphs import Structure
-from portpart.primitives import STRIPES, sum_of, tiles_of
+from portpart.primitives import STRIPES, sum_of
 
 ARCS_OF_AN_ITEM = 4
 """This many arcs are as much work as a vertex."""
@@ -364,7 +368,8 @@ class Refiner:
         n, whole = graph.num_vertices, graph.whole
         self._one_lane = self.lanes.one_lane_degree(graph)
         return {
-            "vertices": n, "blocks": self.balance.num_blocks, "tiles": tiles_of(n) + 1, "wide": 1,
+            "vertices": n, "blocks": self.balance.num_blocks, "wide": 1,
+            "tile": tile_of(n), "tiles": -(-n // tile_of(n)) + 1,
             "iteration": -1, "last_propagation": -1,
             "slack": self.slack_on(graph),
             "stall_limit": options.stall_limit, "iteration_limit": options.iteration_limit,

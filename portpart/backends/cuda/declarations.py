@@ -118,7 +118,7 @@ _RESERVED = frozenset(
     switch template this thread_local throw true try typedef typeid typename typeof union unsigned
     using virtual void volatile wchar_t while xor xor_eq
     int8 int32 int64 uint8 uint32 uint64 float32 float64 pp std main TEAM body item row count
-    threadIdx blockIdx blockDim gridDim warpSize NULL
+    threadIdx blockIdx blockDim gridDim warpSize NULL own_block
     """.split()
 )
 

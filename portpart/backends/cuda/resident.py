@@ -91,7 +91,9 @@ class ResidentWriter:
         for place, step in enumerate(steps, 1):
             if isinstance(step, Launch):
                 called = self.translations[id(step)].step_symbol
-                lines.append(f"{margin}{called}(table + {self.rows[id(step)]});")
+                number, count = _among_neighbours(steps, place - 1)
+                lines.append(f"{margin}{called}(table + {self.rows[id(step)]}, "
+                             f"pp::block_for({number}, {count}));")
                 lines += [f"{margin}grid.wait();"] if step.has_barrier else []
                 if self.laps is not None:
                     lines.append(f"{margin}watch.lap({self._numbers[id(step)]});")
@@ -114,6 +116,19 @@ class ResidentWriter:
 def with_calls(text: str) -> str:
     """The same text with no launch inlined; a compiler in a hurry takes a tenth to a third less."""
     return INLINED_STEP.sub(r"__device__ __noinline__ void \1", text)
+
+
+def _among_neighbours(steps: Sequence[Step], place: int) -> tuple[int, int]:
+    """The number of a launch among those side by side with it, and how many they are."""
+    def before_barrier(step: Step) -> bool:
+        return isinstance(step, Launch) and not step.has_barrier
+
+    first, last = place, place
+    while first > 0 and before_barrier(steps[first - 1]):
+        first -= 1
+    while before_barrier(steps[last]):
+        last += 1
+    return place - first, last - first + 1
 
 
 def _sides(step: While | Branch, rest: Steps) -> tuple[list[Steps], Steps]:

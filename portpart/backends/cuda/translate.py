@@ -75,7 +75,8 @@ def translate(
         head = f'extern "C" __global__ void __launch_bounds__(256) {packed_name(_SYMBOL)}'
         parts.append(_from_row(typed, team, head))
     if STEP in entries:
-        parts.append(_from_row(typed, team, f"__device__ __forceinline__ void {_SYMBOL}_step"))
+        head = f"__device__ __forceinline__ void {_SYMBOL}_step"
+        parts.append(_from_row(typed, team, head, "own_block"))
     text = "\n\n".join(parts) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     symbol = f"{NameTable()(kernel.name)}_{digest}"
@@ -123,8 +124,11 @@ def _direct_entry(typed: TypedFunction, team: int) -> str:
     return f"{head}({given})\n{{\n{_items(typed, names, team)}\n}}"
 
 
-def _from_row(typed: TypedFunction, team: int, head: str) -> str:
-    """An entry point that reads the work size and the arguments from a row."""
+def _from_row(typed: TypedFunction, team: int, head: str, block: str = "") -> str:
+    """An entry point that reads the work size and the arguments from a row.
+
+    A step is also given the number that its block has among those that work on it.
+    """
     names = NameTable()
     lines = ["    const int64 count = *pp::argument<int64*>(row, 0);"]
     for position, (name, kind) in enumerate(typed.arguments.items()):
@@ -133,10 +137,12 @@ def _from_row(typed: TypedFunction, team: int, head: str) -> str:
             lines.append(f"    const {_declared(kind)} {names(name)} = {value};"
                          if not isinstance(kind, ArrayType) else
                          f"    {_declared(kind)} const {names(name)} = {value};")
-    return "\n".join([f"{head}(const int64* row)", "{", *lines, _items(typed, names, team), "}"])
+    given = f", uint32 {block}" if block else ""
+    return "\n".join([f"{head}(const int64* row{given})", "{", *lines,
+                      _items(typed, names, team, block), "}"])
 
 
-def _items(typed: TypedFunction, names: NameTable, own: int) -> str:
+def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") -> str:
     """The loop of a team of `own` lanes over its work items.
 
     A barrier keeps the lanes that are done with an item from the arrays that others still read.
@@ -147,7 +153,7 @@ def _items(typed: TypedFunction, names: NameTable, own: int) -> str:
     reuses = own > 1 and shared_arrays(typed.function.team_arrays)
     barrier = f"        pp::team_sync<{team}>();\n" if reuses else ""
     return (
-        f"    for (int64 item = pp::first_item<{team}>(); item < count;"
+        f"    for (int64 item = pp::first_item<{team}>({block}); item < count;"
         f" item += pp::item_stride<{team}>()) {{\n"
         f"        {_SYMBOL}_::body({passed});\n{barrier}"
         "    }"

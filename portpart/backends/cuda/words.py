@@ -100,6 +100,12 @@ template <int TEAM> __device__ __forceinline__ int64 first_item()
 {
     return (int64(blockIdx.x) * BLOCK + threadIdx.x) / TEAM;
 }
+// The same where warps are dealt to blocks in turn: short lists are work for all multiprocessors.
+template <int TEAM> __device__ __forceinline__ int64 first_item(uint32 block)
+{
+    if (TEAM > WARP) return block;
+    return ((threadIdx.x / WARP * gridDim.x + block) * WARP + threadIdx.x % WARP) / TEAM;
+}
 template <int TEAM> __device__ __forceinline__ int64 item_stride()
 {
     return int64(gridDim.x) * (BLOCK / TEAM);
@@ -256,6 +262,14 @@ struct Grid {
         return value;
     }
 };
+// This block's number for launch `number` of `count` that stand side by side.  Each begins at
+// another block: those over short lists run at the same time, not one after the other.
+__device__ __forceinline__ uint32 block_for(uint32 number, uint32 count)
+{
+    if (number == 0) return blockIdx.x;
+    const uint32 shifted = blockIdx.x + gridDim.x * (count - number) / count;
+    return shifted < gridDim.x ? shifted : shifted - gridDim.x;
+}
 // Adds up the cycles between laps, as the first thread of the grid sees them.
 struct Stopwatch {
     int64* const laps;

@@ -36,7 +36,8 @@ inline int64 clz(uint64 x) { return x == 0 ? 64 : __builtin_clzll(x); }
 _HOST_TEAM = """
 namespace pp {
 
-template <int TEAM> inline int64 first_item() { return 0; }
+template <int TEAM> inline int64 first_item(uint32 = 0) { return 0; }
+inline uint32 block_for(uint32, uint32) { return 0; }
 template <int TEAM> inline int64 item_stride() { return 1; }
 template <int TEAM> inline int64 lane() { return 0; }
 template <int TEAM> inline int64 team_size() { return 1; }

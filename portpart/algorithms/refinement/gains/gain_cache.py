@@ -19,9 +19,9 @@ from portpart.algorithms.refinement.gains.state import (
     ActiveSets,
     GainCache,
     has_low_degree,
-    is_movable,
     list_movable,
     list_on_boundary,
+    may_move,
     reset_flags,
     reset_gain,
 )
@@ -105,11 +105,12 @@ def keep_best_target(v, moves: Moves, cache: GainCache, active: ActiveSets, bloc
     gain = value - found.here
     passes = gain >= 0 or -gain < kl.int64(cache.filter_ratio * kl.float64(kept))
     passes = passes and kl.value_or(blocks.fixed, v, NONE) == NONE
-    cache.best_target[v] = block if passes else failed(block)
+    target = block if passes else failed(block)
+    cache.best_target[v] = target
     cache.gain[v] = gain
     cache.is_dirty[v] = kl.int32(0)
     list_on_boundary(v, active)
-    if is_movable(v, cache):
+    if may_move(target, gain):
         list_movable(v, active)
     return gain
 

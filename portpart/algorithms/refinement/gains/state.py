@@ -171,9 +171,15 @@ def has_low_degree(v, graph: Csr, figures: Figures):
 
 
 @kl.device
+def may_move(target, gain):
+    """Whether a vertex of the first list belongs on the second, by what the cache holds of it."""
+    return target >= 0 or gain >= 0
+
+
+@kl.device
 def is_movable(v, cache: GainCache):
     """Whether v, which is on the first list, belongs on the second."""
-    return cache.best_target[v] >= 0 or cache.gain[v] >= 0
+    return may_move(cache.best_target[v], cache.gain[v])
 
 
 @kl.device

@@ -22,8 +22,11 @@ from .state import (
     set_cost as set_cost,
     set_target as set_target,
     set_weight as set_weight,
+    share_of_cost as share_of_cost,
     shift_weight as shift_weight,
     sum_copies as sum_copies,
+    sum_many_copies as sum_many_copies,
+    sum_of_copies as sum_of_copies,
     thin_out as thin_out,
     twice_the_cost as twice_the_cost,
 )

@@ -75,8 +75,11 @@ def sum_at_once(b, first, sums, moves: Moves, figures: Figures):
 
 
 @kl.device
-def sum_copies(sums, weights, moves: Moves, figures: Figures):
-    """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
+def sum_many_copies(sums, weights, moves: Moves, figures: Figures):
+    """Write the sum of the copies of each block b to weights[b], if these are many.
+
+    All lanes of a team together.
+    """
     if moves.weight_stripes >= MANY_COPIES:
         for b in range(figures.blocks):
             total = kl.int64(0)
@@ -85,23 +88,49 @@ def sum_copies(sums, weights, moves: Moves, figures: Figures):
             total = kl.team_sum(total)
             if kl.lane() == 0:
                 weights[b] = total
+        kl.team_sync()
+    return moves.weight_stripes
+
+
+@kl.device
+def sum_of_copies(b, sums, weights, moves: Moves, figures: Figures):
+    """The sum of the copies of block b, which is written to weights[b].
+
+    Called by one lane, after `sum_many_copies`.
+    """
+    total = kl.int64(0)
+    if moves.weight_stripes >= MANY_COPIES:
+        total = weights[b]
     else:
-        for b in range(kl.lane(), figures.blocks, kl.team_size()):
-            total = kl.int64(0)
-            for first in range(0, moves.weight_stripes, AT_ONCE):
-                total += sum_at_once(b, first, sums, moves, figures)
-            weights[b] = total
+        for first in range(0, moves.weight_stripes, AT_ONCE):
+            total += sum_at_once(b, first, sums, moves, figures)
+        weights[b] = total
+    return total
+
+
+@kl.device
+def sum_copies(sums, weights, moves: Moves, figures: Figures):
+    """Write the sum of the copies of each block b to weights[b].  All lanes of a team together."""
+    sum_many_copies(sums, weights, moves, figures)
+    for b in range(kl.lane(), figures.blocks, kl.team_size()):
+        sum_of_copies(b, sums, weights, moves, figures)
     kl.team_sync()
     return figures.blocks
 
 
 @kl.device
-def twice_the_cost(moves: Moves):
-    """The sum of the words that add up to twice the cost.  All lanes of a team together."""
+def share_of_cost(moves: Moves):
+    """The share of a lane in twice the cost."""
     twice = kl.int64(0)
     for stripe in range(kl.lane(), STRIPES, kl.team_size()):
         twice += moves.cost_sums[stripe]
-    return kl.team_sum(twice)
+    return twice
+
+
+@kl.device
+def twice_the_cost(moves: Moves):
+    """The sum of the words that add up to twice the cost.  All lanes of a team together."""
+    return kl.team_sum(share_of_cost(moves))
 
 
 # The one way to move vertices: into blocks, onto the list of moves, and into the accounts ------

@@ -14,7 +14,7 @@ from .rule import (
     plan_strength as plan_strength,
     rebalancing_rule as rebalancing_rule,
 )
-from .state import STAYS as STAYS, Rebalancing as Rebalancing
+from .state import STAYS as STAYS, Rebalancing as Rebalancing, tile_of as tile_of
 from .steps import THRESHOLD_TEAM as THRESHOLD_TEAM, RebalancingSteps as RebalancingSteps
 from .strong import (
     evict_strongly as evict_strongly,

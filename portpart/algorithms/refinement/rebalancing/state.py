@@ -7,10 +7,25 @@ import numpy as np
 from portpart.algorithms.refinement import BUCKETS, of_blocks, of_vertices
 from portpart.backends import language as kl
 from portpart.backends.programs import Array, WorkRecord, work
-from portpart.primitives import tiles_of
 
 STAYS = -1
 """In place of the slot of a vertex that does not leave."""
+
+SHORT_TILE, MAX_TILES = 128, 8192
+"""Vertices of a tile, and the number of tiles from which there are more to a tile."""
+
+
+def tile_of(num_vertices: int) -> int:
+    """Vertices of a tile of this many."""
+    tile = SHORT_TILE
+    while num_vertices > MAX_TILES * tile:
+        tile *= 2
+    return tile
+
+
+def max_tiles(num_vertices: int) -> int:
+    """Tiles of this many vertices, or fewer, at most."""
+    return min(-(-num_vertices // SHORT_TILE), MAX_TILES)
 
 
 class Rebalancing(WorkRecord):
@@ -42,7 +57,7 @@ class Rebalancing(WorkRecord):
         np.int64, lambda size: size.blocks * BUCKETS * size.sub_buckets, zeros=True)
     threshold: Array = work(np.int64, of_blocks)
     scope: Array = work(np.int32, of_blocks, zeros=True)
-    tile_sums: Array = work(np.int64, lambda size: tiles_of(size.vertices) + 1)
+    tile_sums: Array = work(np.int64, lambda size: max_tiles(size.vertices) + 1)
     sub_buckets: int = 1
 
     candidates: int = kl.word()  # vertices that may leave a block that is too heavy
@@ -59,4 +74,5 @@ class Rebalancing(WorkRecord):
     weak_limit: int = kl.word()
     loss_unit: int = kl.word()  # losses are sorted into buckets in multiples of this
     mean_vertex_weight: int = kl.word()
+    tile: int = kl.word()  # vertices of a tile
     tiles: int = kl.word()  # tiles of the vertices, and an empty one behind them

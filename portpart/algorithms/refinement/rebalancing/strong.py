@@ -17,7 +17,7 @@ from portpart.backends import language as kl
 from portpart.backends.language.records import StaticArray
 from portpart.backends.language.statics import StaticValue
 from portpart.graphs import Csr
-from portpart.primitives import SCAN_TILE, TEAM, row_at, scan_tile_sums
+from portpart.primitives import TEAM, row_at, scan_tile_sums
 
 NONE = -1
 
@@ -89,9 +89,9 @@ def leaving_weight(v, end, graph: Csr, rebalancing: Rebalancing):
 def weigh_tile(tile, graph: Csr, rebalancing: Rebalancing, figures: Figures):
     """Sum up the weight of the vertices of a tile that leave."""
     total = kl.int64(0)
-    end = min((tile + 1) * SCAN_TILE, figures.vertices)
+    end = min((tile + 1) * rebalancing.tile, figures.vertices)
     width = kl.int64(kl.team_size())
-    for base in range(tile * SCAN_TILE, end, ROWS * width):
+    for base in range(tile * rebalancing.tile, end, ROWS * width):
         v = base + kl.lane()
         for j in kl.static_range(ROWS):
             total += leaving_weight(v + j * width, end, graph, rebalancing)
@@ -188,9 +188,9 @@ def leave_tile(tile, graph: Csr, state: Evicting, rule: RebalancingRule, leave: 
     behind = before
     if tile + 1 < state.rebalancing.tiles:
         behind = min(state.rebalancing.tile_sums[tile + 1], end_of_row(state.blocks))
-    end = min((tile + 1) * SCAN_TILE, state.figures.vertices)
+    end = min((tile + 1) * state.rebalancing.tile, state.figures.vertices)
     width = kl.int64(kl.team_size())
-    base = kl.int64(tile) * SCAN_TILE
+    base = tile * state.rebalancing.tile
     weights = Weights()
     while before < behind:
         v = base + kl.lane()
