@@ -17,6 +17,9 @@ from portpart.primitives import tiles_of
 
 CONTRACTIONS = ("auto", "hash", "sort")
 
+MAX_FOR_MANY = 3 * 2**15
+"""Where blocks are many, coarsening ends at this many vertices at the latest, or two per block."""
+
 MAX_SCORE = 2**62
 """Scores stay below it: edges that weigh more than this over c count as equally heavy."""
 
@@ -30,7 +33,11 @@ class CoarseningOptions:
         32, "Coarsening ends at a graph with this number of vertices per block.", min=0)
     min_coarsest: int = option(512, "Minimum number of vertices at which coarsening ends.", min=0)
     max_coarsest: int = option(
-        8192, "Maximum number of vertices at which coarsening ends; at least two per block.", min=0)
+        8192, "Maximum number of vertices at which coarsening ends, unless that is less than "
+        "`min_per_block`.", min=0)
+    min_per_block: int = option(
+        2, "Minimum number of vertices per block at which coarsening ends, for at most 98,304 "
+        "vertices; always at least two.", min=0)
     dense_per_block: int | None = option(
         None, "A dense graph is coarsened further, to this number of vertices per block.", min=0)
     max_kept: float = option(
@@ -50,7 +57,10 @@ class CoarseningOptions:
     def coarsest_vertices(self, num_blocks: int) -> int:
         """Number of vertices at which coarsening ends."""
         wanted = max(self.coarsest_per_block * num_blocks, self.min_coarsest)
-        return wanted if wanted <= self.max_coarsest else max(self.max_coarsest, 2 * num_blocks)
+        if wanted <= self.max_coarsest:
+            return wanted
+        least = min(self.min_per_block * num_blocks, MAX_FOR_MANY)
+        return max(self.max_coarsest, least, 2 * num_blocks)
 
     def coarsest_dense_vertices(self, num_blocks: int) -> int | None:
         """The same for a dense graph."""

@@ -54,6 +54,10 @@ class ScheduleOptions:
         None, "A pass over the finest level, if different.")
     finest_once: RefinementOptions | None = option(
         None, "The pass over a finest level that gets one only, if different.")
+    finest_small: RefinementOptions | None = option(
+        None, "A pass over a finest level with fewer than `small_blocks` vertices per block, if "
+        "different.")
+    small_blocks: int = option(200, "Blocks with fewer vertices are small.", min=0)
     temperatures_for_many: tuple[float, ...] | None = option(
         None, "The temperatures of all levels for more than 32 blocks, if different.", min=0,
         max=1)
@@ -81,7 +85,8 @@ class ScheduleOptions:
         above = self.finest_once_above
         return above is not None and (finest.whole.num_vertices > above or is_skewed(finest))
 
-    def of_finest(self, finest: EitherGraph) -> RefinementOptions:
+    def of_finest(self, finest: EitherGraph, num_blocks: int) -> RefinementOptions:
         """What holds for the finest level."""
+        is_small = finest.whole.num_vertices < self.small_blocks * num_blocks
         of_one = self.finest_once if self._once(finest) else None
-        return of_one or self.finest or self.coarse
+        return (self.finest_small if is_small else None) or of_one or self.finest or self.coarse

@@ -71,7 +71,8 @@ class OverRanks:
         """One that refines levels over ranks, too, if there are any."""
         graphs: list[Any] = [level.graph for level in levels]
         finest: Any = self.graph
-        options = self.balance, self.passes.coarse, seed, self.passes.of_finest(finest)
+        of_finest = self.passes.of_finest(finest, self.balance.num_blocks)
+        options = self.balance, self.passes.coarse, seed, of_finest
 
         def made() -> LevelRefiner:
             if isinstance(graphs[0], Graph):

@@ -48,7 +48,7 @@ def jet_refiner(problem: Problem, options: ScheduleOptions,
     """Makes, for a seed, what refines as Jet does; nets think of moves in an order."""
     return lambda seed: refiner.Refiner(
         problem.space, problem.graph, problem.balance, options.coarse, seed,
-        options.of_finest(problem.graph), objective=problem.objective,
+        options.of_finest(problem.graph, problem.num_blocks), objective=problem.objective,
         pieces=pieces_for(problem.objective, order))
 
 

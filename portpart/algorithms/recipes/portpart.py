@@ -42,7 +42,8 @@ class PortpartConfig:
 
     coarsening: CoarseningOptions = option(
         CoarseningOptions(coarsest_per_block=48, min_coarsest=768, max_coarsest=12288,
-                          dense_per_block=8, max_kept=0.9), "Where coarsening ends.")
+                          min_per_block=24, dense_per_block=8, max_kept=0.9),
+        "Where coarsening ends.")
     clustering: ClusteringOptions = option(
         ClusteringOptions(skewed_growth_for_few=8), "Merging by clusters.")
     initial: InitialOptions = option(
@@ -54,7 +55,9 @@ class PortpartConfig:
             coarse_once_above=2**18, finest_once_above=2**22,
             coarse=RefinementOptions(tolerance=0.998, stall_limit=8),
             finest=RefinementOptions(tolerance=0.9997, stall_limit=20),
-            finest_once=RefinementOptions(tolerance=0.9995, stall_limit=16)),
+            finest_once=RefinementOptions(tolerance=0.9995, stall_limit=16),
+            finest_small=RefinementOptions(tolerance=0.9997, stall_limit=20, iteration_limit=60,
+                                           weak_limit=4)),
         "Passes over the levels.")
     flows: FlowOptions = option(
         FlowOptions(), "Refinement by flows after the passes over a level.")
@@ -72,6 +75,7 @@ STRONG = changed(PortpartConfig(), {
     "refinement.coarse": RefinementOptions(stall_limit=20),
     "refinement.finest": RefinementOptions(tolerance=0.9998, stall_limit=40),
     "refinement.finest_once": None,
+    "refinement.finest_small": RefinementOptions(tolerance=0.9998, stall_limit=40, weak_limit=4),
     "flows.levels": 100,
     "search.cycles": 1,
 })
@@ -86,6 +90,7 @@ PRESETS = {
         "refinement.coarse": RefinementOptions(tolerance=0.99),
         "refinement.finest": None,
         "refinement.finest_once": None,
+        "refinement.finest_small": None,
     }),
     "default": PortpartConfig(),
     "strong": STRONG,

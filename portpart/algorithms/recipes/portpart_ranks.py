@@ -132,7 +132,8 @@ def require_possible(config: PortpartConfig) -> None:
         With what is possible instead.
     """
     refinement = config.refinement
-    for each in (refinement.coarse, refinement.finest, refinement.finest_once):
+    for each in (refinement.coarse, refinement.finest, refinement.finest_once,
+                 refinement.finest_small):
         if each is not None and (each.until_balanced or each.leave_by == "code"):
             raise InputError(f"refinement with until_balanced={each.until_balanced} and leave_by="
                              f"{each.leave_by!r} is not possible over several ranks; leave both "

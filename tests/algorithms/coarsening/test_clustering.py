@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from portpart import generators
+from portpart import as_graph, generators
 from portpart.algorithms.coarsening import clustering
 from portpart.algorithms.coarsening.cluster_ratings import (
     HEAVY_EDGE,
@@ -279,3 +279,17 @@ def test_a_vertex_heavier_than_the_limit_stays_alone() -> None:
     found = clustered(reference(), graph, 5)
     assert (found == found[0]).sum() == 1
     assert len(np.unique(found)) < 6
+
+
+def test_skew_is_that_of_all_degrees_and_one_hub_makes_none() -> None:
+    """Against NumPy: the mean square of the degrees over the square of their mean."""
+    mesh = generators.grid_2d(60).to_scipy().tolil()
+    mesh[0, 2000:2200] = mesh[2000:2200, 0] = 1
+    graphs_of = {"hub": as_graph(mesh.tocsr()), "mesh": generators.grid_2d(9),
+                 "network": generators.rmat(12), "empty": generators.grid_2d(0)}
+    for name, graph in graphs_of.items():
+        degrees = np.diff(graph.offsets).astype(float)
+        skew = (degrees**2).mean() / degrees.mean() ** 2 if len(degrees) else 0
+        assert clustering.is_skewed(graph, 2) == (skew > 2) == (name == "network")
+        assert clustering.is_skewed(graph, 16) == (skew > 16)
+    assert graphs_of["hub"].max_degree > 32 * graphs_of["hub"].mean_degree

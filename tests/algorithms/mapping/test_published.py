@@ -103,7 +103,7 @@ def test_integrated_mapping_as_published_has_no_step_that_the_paper_lacks() -> N
     assert "search" not in result.stats["phases"]
     refinement = integrated_mapping.PRESETS["paper"].refinement
     assert refinement.passes(0, MESH) == refinement.passes(1, MESH) == (0.0,)
-    for options in (refinement.coarse, refinement.of_finest(MESH)):
+    for options in (refinement.coarse, refinement.of_finest(MESH, 2)):
         assert (options.leave_by, options.slack) == ("loss", 0)
         assert (options.stall_limit, options.tolerance, options.weak_limit) == (12, 0.999, 2)
         assert options.weak_again

@@ -20,6 +20,7 @@ from portpart.algorithms.initial.options import GrowingOptions, InitialOptions
 from portpart.algorithms.mapping.integrated_mapping import IntegratedConfig
 from portpart.algorithms.mapping.mappers import PartitionedConfig
 from portpart.algorithms.mapping.multisection import ULTRA, MultisectionConfig
+from portpart.algorithms.multilevel.greedy_start import MAX_GROWN
 from portpart.algorithms.multilevel.options import ScheduleOptions, SearchOptions
 from portpart.algorithms.recipes import gkway, gpmetis, portpart as portpart_recipe
 from portpart.algorithms.recipes.gkway import GkwayConfig, IgkwayConfig
@@ -165,6 +166,20 @@ def test_ultra_cools_from_085_to_005_in_17_steps(preset: str) -> None:
 def test_coarsening_stops_at_eight_or_two_vertices_per_block(k: int, vertices: int) -> None:
     config = CoarseningOptions(coarsest_per_block=8, min_coarsest=512, max_coarsest=1024)
     assert config.coarsest_vertices(k) == vertices
+
+
+@pytest.mark.parametrize(
+    ("k", "vertices"), [(256, 12_288), (512, 12_288), (1024, 24_576), (4096, 98_304),
+                        (10_000, 98_304), (100_000, 200_000)])
+def test_many_blocks_start_from_24_vertices_each_while_these_can_be_grown(k, vertices) -> None:
+    assert PortpartConfig().coarsening.coarsest_vertices(k) == vertices <= max(2 * k, MAX_GROWN)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2047, 10), (2000, 10), (1999, 10), (400, 2), (399, 2)])
+def test_small_blocks_have_passes_of_their_own_on_the_finest_level_alone(n: int, k: int) -> None:
+    options, graph = PortpartConfig().refinement, portpart.generators.grid_2d(1, n)
+    wanted = options.finest_small if n < 200 * k else options.finest
+    assert options.of_finest(graph, k) == wanted != options.coarse
 
 
 def test_there_is_always_a_start_and_fewer_for_more_blocks() -> None:
