@@ -7,7 +7,7 @@ edge exists say, is checked when the batch is applied.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -387,8 +387,5 @@ def _refuse_outside(values: Array, last: int, where: str, what: str) -> None:
         raise InputError(f"{where}[{at}] is {value}; {what} must lie in 0 ... {last}")
 
 
-AnyArray = TypeVar("AnyArray", bound="Array")
-
-
-def _repeated(values: AnyArray, count: int) -> AnyArray:
+def _repeated(values: Array, count: int) -> Array:
     return values if len(values) == count else values.repeat(count)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +23,6 @@ from portpart.backends.cuda.compile import KernelCache
 from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.cuda.words import SET_CONDITION
 from portpart.backends.programs import (
-    Array,
     Branch,
     Counters,
     Element,
@@ -33,8 +34,20 @@ from portpart.backends.programs import (
 from portpart.errors import InternalError
 
 if TYPE_CHECKING:
+    from cuda.bindings.runtime import (
+        cudaGraph_t,
+        cudaGraphConditionalHandle,
+        cudaGraphConditionalNodeType,
+        cudaGraphExec_t,
+        cudaGraphNode_t,
+    )
+    from cupy import cuda, ndarray
     from cupy.cuda import Function, Stream
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
+
+    Nodes = list[cudaGraphNode_t]
+    Handles = list[cudaGraphConditionalHandle]
+    LaunchCall = Callable[[], None]
 
 # Ways to run a program on CUDA, and what a program needs of its device -------------------------
 
@@ -53,22 +66,22 @@ class Device(Protocol):
     program_mode: str
     profiling: bool
 
-    def active(self) -> Any:
+    def active(self) -> AbstractContextManager[cuda.Device]:
         """Context in which this device is CuPy's current one."""
 
     def current_stream(self) -> Stream:
         """CuPy's current stream of the calling thread."""
 
-    def empty(self, n: int, dtype: DTypeLike) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> ndarray:
         """Uninitialised array of `n` elements."""
 
-    def zeros(self, n: int, dtype: DTypeLike) -> Array:
+    def zeros(self, n: int, dtype: DTypeLike) -> ndarray:
         """Array of `n` zeros."""
 
-    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
+    def asarray(self, values: ArrayLike, dtype: DTypeLike | None = None) -> ndarray:
         """`values` as a contiguous array of this device."""
 
-    def address_of(self, array: Array) -> int:
+    def address_of(self, array: ndarray) -> int:
         """Where an array begins that a kernel on this device can read; any other is refused."""
 
 
@@ -99,7 +112,7 @@ class Recorded(Protocol):
     program: Program
     functions: dict[int, Function]
     flags: dict[Element, int]
-    table: Any
+    table: ndarray
 
     def launch_step(self, step: Launch, small: bool) -> None:
         """Launch one step on the current stream."""
@@ -130,7 +143,7 @@ def capture(executable: Recorded, small: bool) -> CudaGraph:
 class CudaGraph:
     """An instantiated graph."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: cudaGraph_t) -> None:
         from cuda.bindings import runtime
 
         self._executable = checked(runtime.cudaGraphInstantiate(graph, 0))
@@ -143,7 +156,7 @@ class CudaGraph:
         checked(self._launch(self._executable, stream.ptr))
 
 
-def _destroy(runtime: ModuleType, graph: Any, executable: Any) -> None:
+def _destroy(runtime: ModuleType, graph: cudaGraph_t, executable: cudaGraphExec_t) -> None:
     runtime.cudaGraphExecDestroy(executable)
     runtime.cudaGraphDestroy(graph)
 
@@ -171,9 +184,10 @@ class _Builder:
             _load(function)  # which a capture must not
         self.graph = checked(runtime.cudaGraphCreate(0))
 
-    def steps(self, graph: Any, deps: list[Any], steps: list[Step], last: Any) -> None:
+    def steps(self, graph: cudaGraph_t, deps: Nodes, steps: list[Step],
+              last: LaunchCall | None) -> None:
         """Add `steps` to `graph`, then the test `last` of the loop around them."""
-        waiting: list[Any] = []
+        waiting: list[LaunchCall] = []
         for step in steps:
             if isinstance(step, Launch):
                 waiting.append(self._launch(step))
@@ -193,13 +207,13 @@ class _Builder:
         if waiting:
             self._captured(graph, deps, waiting)
 
-    def _loop(self, graph: Any, deps: list[Any], step: While, handles: list[Any]) -> list[Any]:
+    def _loop(self, graph: cudaGraph_t, deps: Nodes, step: While, handles: Handles) -> Nodes:
         kind = self.runtime.cudaGraphConditionalNodeType.cudaGraphCondTypeWhile
         node, body = self._conditional(graph, deps, kind, handles[0])
         self.steps(body, [], step.steps, self._test(step, handles))
         return [node]
 
-    def _branch(self, graph: Any, deps: list[Any], step: Branch, handles: list[Any]) -> list[Any]:
+    def _branch(self, graph: cudaGraph_t, deps: Nodes, step: Branch, handles: Handles) -> Nodes:
         kind = self.runtime.cudaGraphConditionalNodeType.cudaGraphCondTypeIf
         for handle, side in zip(handles, (step.then, step.orelse), strict=False):
             node, body = self._conditional(graph, deps, kind, handle)
@@ -207,10 +221,10 @@ class _Builder:
             deps = [node]
         return deps
 
-    def _launch(self, step: Launch) -> Any:
+    def _launch(self, step: Launch) -> LaunchCall:
         return lambda: self.executable.launch_step(step, self.small)
 
-    def _test(self, step: While | Branch, handles: list[Any]) -> Any:
+    def _test(self, step: While | Branch, handles: Handles) -> LaunchCall:
         """A launch that sets the conditions behind `handles` from the step's flag."""
         position = self.executable.flags[step.flag]
         entry = np.uint64(self.executable.table.data.ptr + 8 * position)
@@ -218,13 +232,14 @@ class _Builder:
         given = (entry, first, other, np.uint32(len(handles)))
         return lambda: self.set_condition((1,), (1,), given)
 
-    def _handle(self) -> Any:
+    def _handle(self) -> cudaGraphConditionalHandle:
         assign_default = 1
         return checked(
             self.runtime.cudaGraphConditionalHandleCreate(self.graph, 0, assign_default)
         )
 
-    def _conditional(self, graph: Any, deps: list[Any], kind: Any, handle: Any) -> tuple[Any, Any]:
+    def _conditional(self, graph: cudaGraph_t, deps: Nodes, kind: cudaGraphConditionalNodeType,
+                     handle: cudaGraphConditionalHandle) -> tuple[cudaGraphNode_t, cudaGraph_t]:
         """Add a conditional node; returns it and the graph of its body."""
         runtime = self.runtime
         parameters = runtime.cudaGraphNodeParams()
@@ -238,7 +253,7 @@ class _Builder:
             answer = runtime.cudaGraphAddNode(graph, deps, len(deps), parameters)
         return checked(answer), parameters.conditional.phGraph_out[0]
 
-    def _captured(self, graph: Any, deps: list[Any], launches: list[Any]) -> list[Any]:
+    def _captured(self, graph: cudaGraph_t, deps: Nodes, launches: list[LaunchCall]) -> Nodes:
         """Capture `launches` into `graph` behind `deps`; returns the last node as a list."""
         runtime, stream = self.runtime, self.stream.ptr
         mode = runtime.cudaStreamCaptureMode.cudaStreamCaptureModeRelaxed

@@ -6,11 +6,11 @@ Ranks find each other, vote, and report errors by MPI.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from mpi4py import MPI
@@ -45,6 +45,10 @@ from portpart.backends.cuda.transfer import device_transfer
 from portpart.backends.programs import MAX, MIN, SUM, Array, Parcel, transfer_of
 from portpart.errors import DeviceUnavailable
 
+if TYPE_CHECKING:
+    from cupy import ndarray
+    from cupy.cuda.nccl import NcclCommunicator
+
 # Connections of NCCL between GPUs, and what they need: NCCL, and a GPU for each rank -----------
 
 
@@ -62,7 +66,7 @@ class NcclLinks:
     """
 
     def __init__(self) -> None:
-        self.ranks: Any = None
+        self.ranks: NcclCommunicator | None = None
 
     def abort(self) -> None:
         """Break them off, and with them what is going on; waits for no other rank."""
@@ -79,7 +83,7 @@ class NcclLinks:
     __del__ = abort  # unclosed links must not wait for others
 
 
-def nccl_of(cupy: ModuleType) -> Any:
+def nccl_of(cupy: ModuleType) -> ModuleType:
     """CuPy's NCCL.
 
     Raises
@@ -267,7 +271,7 @@ class Nccl(Mpi):
         require_space(int(arriving.sum()), parcel)
         return sent, arriving
 
-    def _deliver(self, send: Array, sent: np.ndarray, recv: Array,
+    def _deliver(self, send: Array, sent: np.ndarray, recv: ndarray,
                  arriving: np.ndarray) -> None:
         """Begin to send each rank its part of an array, as one group of calls."""
         if isinstance(send, np.ndarray):
@@ -282,7 +286,7 @@ class Nccl(Mpi):
              recv.data.ptr + size * int(here[other]), size * int(arriving[other]), other)
             for other in others(self.rank, self.size))
 
-    def _exchange_bytes(self, messages: Any) -> None:
+    def _exchange_bytes(self, messages: Iterable[tuple[int, int, int, int, int]]) -> None:
         """Begin to send and get bytes: for each rank a place and a number of either."""
         with self._step() as stream:
             self._nccl.groupStart()
@@ -316,7 +320,7 @@ class Nccl(Mpi):
         self._is_unread = True
 
     @property
-    def _ranks(self) -> Any:
+    def _ranks(self) -> NcclCommunicator:
         if self._links.ranks is None:
             raise CommunicationError("the connections between GPUs have been broken off")
         return self._links.ranks

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from portpart.backends.communication import CommunicationError, too_little_space
 from portpart.backends.cuda.cpp_words import TYPES
 from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import Array, Parcel, transfer_of
+
+if TYPE_CHECKING:
+    from cupy import ndarray
 
 LARGEST = 1 << 24
 """Bytes at most that a rank sends so in one step: with more it pays to ask for lengths before.
@@ -190,8 +193,8 @@ class Slots:
         first = memory.data.ptr + np.concatenate([[0], ends[:-1]])
         return np.column_stack([first, room]).astype(np.int64)
 
-    def _arguments(self, array: Array, counts: Array, size: int, width: int,
-                   places: np.ndarray) -> tuple[Any, ...]:
+    def _arguments(self, array: ndarray, counts: ndarray, size: int, width: int,
+                   places: np.ndarray) -> tuple[np.generic, ...]:
         table = self._kernels.cupy.empty(places.size, np.int64)
         transfer_of(table).write(table, places.reshape(-1))
         self._memory.append(table)

@@ -44,6 +44,7 @@ from portpart.base.interrupts import late_signals
 from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
 if TYPE_CHECKING:
+    from cupy import ndarray
     from cupy.cuda import Event
     from numpy.typing import DTypeLike
 
@@ -158,7 +159,7 @@ class CudaSpace(ExecutionSpace):
     def with_room(self, values: np.ndarray, room: int) -> Array:
         if not _travels(values, values.dtype):
             return super().with_room(values, room)
-        result = self.empty(len(values) + room, values.dtype)
+        result: ndarray = self.empty(len(values) + room, values.dtype)
         # From pageable memory the call returns when the numbers have been read.
         with self.active():
             stream = self.current_stream()

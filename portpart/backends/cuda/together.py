@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from portpart.backends.language.team_arrays import BLOCK
 from portpart.backends.programs import MAX, MIN, SUM, Array, Parcel, Read, Wrong
 
 if TYPE_CHECKING:
-    from cupy.cuda import Event, Function
+    from cupy import ndarray
+    from cupy.cuda import Device, Event, Function
+    from numpy.typing import ArrayLike
 
 MAX_RANKS = 16
 
@@ -152,13 +154,12 @@ class DeviceOrder:
             with self._on(number):
                 self._events[number] = cupy.cuda.Event(disable_timing=True)
 
-    def first(self) -> AbstractContextManager[Any]:
+    def first(self) -> AbstractContextManager[Device | None]:
         """Context in which the first GPU is CuPy's current one."""
         return self._on(self._numbers[0])
 
-    def _on(self, number: int) -> AbstractContextManager[Any]:
-        device: Any = self._cupy.cuda.Device
-        return nullcontext() if self._is_only_one else device(number)
+    def _on(self, number: int) -> AbstractContextManager[Device | None]:
+        return nullcontext() if self._is_only_one else self._cupy.cuda.Device(number)
 
     @contextmanager
     def all_before_and_after(self) -> Iterator[None]:
@@ -215,14 +216,14 @@ class CudaTransfers:
                               np.int64(len(parcels)), np.int64(width),
                               np.uint64(self._problem.data.ptr))
 
-    def reduce(self, parts: Sequence[Array], op: str) -> Callable[[], None]:
+    def reduce(self, parts: Sequence[ndarray], op: str) -> Callable[[], None]:
         """See `portpart.backends.programs.arrays.DeviceTransfers`."""
         return self._prepared(self._reduce, [each.data.ptr for each in parts], len(parts[0]),
                               np.int64(len(parts)), np.int64(len(parts[0])),
                               np.int64(CODES[op]))
 
-    def _prepared(self, function: Function, words: Any, items: int,
-                  *given: Any) -> Callable[[], None]:
+    def _prepared(self, function: Function, words: ArrayLike, items: int,
+                  *given: np.generic) -> Callable[[], None]:
         with self._turns.first():
             table = self._cupy.empty(np.size(words), np.int64)
         self._write(table, np.array(words, np.int64).reshape(-1))

@@ -6,17 +6,19 @@ import contextlib
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from portpart.backends.cuda.together import MAX_RANKS, CudaTransfers, DeviceOrder
-from portpart.backends.programs import Array, address_of, register
+from portpart.backends.programs import address_of, register
 
 if TYPE_CHECKING:
-    from cupy.cuda import Stream
+    from cupy import ndarray
+    from cupy.cuda import Device, MemoryPool, PinnedMemoryPointer, Stream
 
 # Copies to the host that go on while more is launched ------------------------------------------
 
@@ -42,7 +44,7 @@ class PinnedReadback:
         self._memory = cupy.cuda.alloc_pinned_memory(self.size)
         self._copied = cupy.cuda.Event(disable_timing=True)
 
-    def begin(self, array: Array, stream: Stream) -> None:
+    def begin(self, array: ndarray, stream: Stream) -> None:
         """Copy a contiguous array, behind what was launched on the stream before."""
         array.data.copy_to_host_async(self._memory.ptr, array.nbytes, stream)
         self._copied.record(stream)
@@ -81,7 +83,7 @@ class DeviceTransfer:
         self._turns: dict[tuple[int, ...], DeviceOrder] = {}
         self._readbacks: defaultdict[int, list[PinnedReadback]] = defaultdict(list)
 
-    def fetch(self, array: Array) -> Callable[[], np.ndarray]:
+    def fetch(self, array: ndarray) -> Callable[[], np.ndarray]:
         """See `Transfer`; what is launched later is not waited for."""
         with self._at(array):
             kept = self._readbacks[array.data.device_id]
@@ -95,7 +97,7 @@ class DeviceTransfer:
 
         return wait
 
-    def _at(self, array: Array) -> Any:
+    def _at(self, array: ndarray) -> AbstractContextManager[Device]:
         """Context in which the array's device is CuPy's current one."""
         return _NOTHING if self._is_only_one else array.data.device
 
@@ -107,7 +109,7 @@ class DeviceTransfer:
             return PinnedReadback(self._cupy, size)
         return readback if readback.size >= size else PinnedReadback(self._cupy, size)
 
-    def on_host(self, array: Array) -> np.ndarray:
+    def on_host(self, array: ndarray) -> np.ndarray:
         memory = self.host_memory(array)
         with self._at(array):
             stream = self._current_stream()
@@ -116,14 +118,14 @@ class DeviceTransfer:
             stream.synchronize()
         return memory
 
-    def host_memory(self, array: Array) -> np.ndarray:
+    def host_memory(self, array: ndarray) -> np.ndarray:
         """Memory that is pinned if there is much to copy."""
         if array.nbytes <= LARGEST_TRAVELLER:
             return np.empty(len(array), array.dtype)
-        memory: Any = self._cupy.cuda.alloc_pinned_memory(array.nbytes)
+        memory: PinnedMemoryPointer = self._cupy.cuda.alloc_pinned_memory(array.nbytes)
         return np.frombuffer(memory, array.dtype, len(array))
 
-    def write(self, array: Array, numbers: np.ndarray) -> None:
+    def write(self, array: ndarray, numbers: np.ndarray) -> None:
         numbers = np.ascontiguousarray(numbers, array.dtype)
         if numbers.nbytes:
             with self._at(array):
@@ -133,7 +135,7 @@ class DeviceTransfer:
                 if numbers.nbytes > LARGEST_TRAVELLER:
                     stream.synchronize()
 
-    def copy(self, target: Array, source: Array) -> None:
+    def copy(self, target: ndarray, source: ndarray) -> None:
         if not source.nbytes:
             return
         here, there = target.data.device_id, source.data.device_id
@@ -149,7 +151,7 @@ class DeviceTransfer:
             self._turns[numbers] = DeviceOrder(self._cupy, numbers)
         return self._turns[numbers]
 
-    def publish(self, arrays: Sequence[Array]) -> None:
+    def publish(self, arrays: Sequence[ndarray]) -> None:
         """Wait, unless all is on the default stream of one device, which threads share."""
         somewhere = {array.data.device_id: array for array in arrays}
         for array in somewhere.values():
@@ -158,7 +160,7 @@ class DeviceTransfer:
                 if stream.ptr or len(somewhere) > 1:
                     stream.synchronize()
 
-    def together(self, arrays: Sequence[Array], ranks: int) -> CudaTransfers | None:
+    def together(self, arrays: Sequence[ndarray], ranks: int) -> CudaTransfers | None:
         """Kernels, on the default streams of devices that reach the memory of each other.
 
         They need arrays of different memory.
@@ -234,7 +236,7 @@ class HeldMemory:
         Elements of an array from which on it is large.
     """
 
-    def __init__(self, pool: Callable[[], Any], total: int) -> None:
+    def __init__(self, pool: Callable[[], MemoryPool], total: int) -> None:
         self._pool, self._half = pool, total // 2
         self.much, self.large = total // MUCH, total // LARGE
 
