@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # What a partitioner and a mapper return --------------------------------------------------------
 
 
-def members_of_blocks(part: np.ndarray, k: int, names: Sequence[Any] | None) -> list[Any]:
+def members_of_blocks(part: np.ndarray, k: int, names: Sequence[Hashable] | None) -> list[Any]:
     """Return the vertices of each block, by name where they have one, without those of block -1."""
     order = np.argsort(part, kind="stable")
     ends = np.searchsorted(part[order], np.arange(k + 1))

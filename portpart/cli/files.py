@@ -138,7 +138,7 @@ def read_hypergraph(name: str, reading: ReadingOptions) -> Hypergraph:
 
 def read_graph_and_names(
     name: str, reading: ReadingOptions, named: bool
-) -> tuple[Graph | Hypergraph, Sequence[Any] | None]:
+) -> tuple[Graph | Hypergraph, Sequence[Hashable] | None]:
     """Read a graph or hypergraph and, if `named`, the names of its vertices."""
     from portpart import io
 

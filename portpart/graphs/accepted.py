@@ -16,10 +16,10 @@ class HoldsBlocks(Protocol):
     def part(self) -> ArrayLike: ...
 
 
-Blocks: TypeAlias = Union["ArrayLike", Mapping[Any, int], HoldsBlocks]
+Blocks: TypeAlias = Union["ArrayLike", Mapping[Hashable, int], HoldsBlocks]
 """A block for each vertex, in their order or by their names."""
 
-Numbers: TypeAlias = Union["ArrayLike", Mapping[Any, float]]
+Numbers: TypeAlias = Union["ArrayLike", Mapping[Hashable, float]]
 """A number for each vertex, edge, net or block, in their order or by their names; or the name of
 the attribute or the column that has them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,9 +138,9 @@ def _numbers(ends: list[np.ndarray], columns: tuple[Any, Any]) -> np.ndarray:
     return np.stack([side.astype(np.int64) for side in ends], axis=1)
 
 
-def _named(ends: list[np.ndarray]) -> tuple[list[Any], np.ndarray]:
+def _named(ends: list[np.ndarray]) -> tuple[list[Hashable], np.ndarray]:
     """The names of vertices in the order in which they occur, and ends as numbers."""
-    number: dict[Any, int] = {}
+    number: dict[Hashable, int] = {}
     sides = [side.tolist() for side in ends]
     pairs = [(number.setdefault(u, len(number)), number.setdefault(v, len(number)))
              for u, v in zip(*sides)]

@@ -53,7 +53,7 @@ class NetInput(NamedTuple):
     pins: Any
     num_vertices: int | None = None
     net_weights: Numbers | None = None
-    names: Sequence[Any] | None = None
+    names: Sequence[Hashable] | None = None
     net_names: Sequence[Hashable] | None = None
 
 

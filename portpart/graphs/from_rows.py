@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -236,7 +236,7 @@ def adjacency_graph(rows: Any, vertex_weights: Numbers | None, edge_weights: Any
     return made if names is None else replace(made, names=names)
 
 
-def _numbered(rows: Mapping[Any, Any]) -> tuple[list[Any], list[Any] | None]:
+def _numbered(rows: Mapping[Any, Any]) -> tuple[list[Any], list[Hashable] | None]:
     """Rows in the order of their keys, neighbours as numbers; names unless keys are numbers."""
     n = len(rows)
     if all(isinstance(key, int) and 0 <= key < n for key in rows):

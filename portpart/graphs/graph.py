@@ -6,9 +6,9 @@ are no self loops; parallel edges may occur and count separately.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class Graph(ArcMeasures, GraphOfSpace):
     space: ExecutionSpace
     _totals: dict[str, int] = field(default_factory=dict)
     weight_scale: float = 1
-    names: Sequence[Any] | None = None
+    names: Sequence[Hashable] | None = None
     global_ids: Array | None = None
     totals: GraphTotals | None = None
     _rows: dict[str, Csr] = field(default_factory=dict, init=False)

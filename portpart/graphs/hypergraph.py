@@ -92,7 +92,7 @@ class Hypergraph(GraphOfSpace):
     space: ExecutionSpace
     _totals: dict[str, int] = field(default_factory=dict)
     repeated_pins: int = 0
-    names: Sequence[Any] | None = None
+    names: Sequence[Hashable] | None = None
     net_names: Sequence[Hashable] | None = None
     _rows: dict[str, Any] = field(default_factory=dict, init=False)
     _begun: dict[str, Callable[[], np.ndarray]] = field(default_factory=dict, init=False)

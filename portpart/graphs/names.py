@@ -24,7 +24,7 @@ SAME_LETTERS = 3
 MAX_SUGGESTED = 3
 
 
-def did_you_mean(unknown: Any, names: Iterable[Any]) -> str:
+def did_you_mean(unknown: Hashable, names: Iterable[Hashable]) -> str:
     """Return ``; did you mean 'a' or 'b'?`` for the names nearest to an unknown one, else nothing.
 
     Names are compared that begin or end with the same letters; if none does, the first ones are.
@@ -56,7 +56,7 @@ def told_names(names: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
     return names
 
 
-def in_order(values: Any, names: Sequence[Any] | None, what: str, of: str = "vertex") -> Any:
+def in_order(values: Any, names: Sequence[Hashable] | None, what: str, of: str = "vertex") -> Any:
     """Values that are given by name, in the order of `names`; others as they are.
 
     Without names a mapping is by numbers from 0.  `of` says whose names they are.
@@ -66,7 +66,7 @@ def in_order(values: Any, names: Sequence[Any] | None, what: str, of: str = "ver
         values = by_name(values, names, len(names), what)
     if not isinstance(values, Mapping):
         return values
-    known: Sequence[Any] = range(len(values)) if names is None else names
+    known: Sequence[Hashable] = range(len(values)) if names is None else names
     held = set(known)
     unknown = [name for name in values if name not in held]
     if unknown:

@@ -114,7 +114,7 @@ def _are_names(pins: list[Hashable]) -> bool:
     return True
 
 
-def _numbered(offsets: np.ndarray, pins: list[Hashable], names: dict[Any, None]) -> NetInput:
+def _numbered(offsets: np.ndarray, pins: list[Hashable], names: dict[Hashable, None]) -> NetInput:
     """Pins as numbers of their names."""
     number = {name: vertex for vertex, name in enumerate(names)}
     for place, pin in enumerate(pins):

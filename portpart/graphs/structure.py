@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -177,7 +177,7 @@ class GraphOfSpace:
         def space(self) -> ExecutionSpace: ...
 
         @property
-        def names(self) -> Sequence[Any] | None: ...
+        def names(self) -> Sequence[Hashable] | None: ...
 
         @property
         def _totals(self) -> dict[str, int]: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -42,7 +42,7 @@ class NewNames(NamedTuple):
 
     table: IdTable
     first: int
-    names: list[Any]
+    names: list[Hashable]
     time: int
     where: str
 
@@ -60,12 +60,13 @@ class BatchNames:
     new : list of NewNames
     """
 
-    def __init__(self, deletions: Any) -> None:
-        self._deletions: dict[IdTable, list[Deletion]] = deletions
+    def __init__(self, deletions: Mapping[IdTable, Sequence[Deletion]]) -> None:
+        self._deletions: Mapping[IdTable, Sequence[Deletion]] = deletions
         self.new: list[NewNames] = []
-        self._ids: dict[IdTable, dict[Any, int]] = {}
+        self._ids: dict[IdTable, dict[Hashable, int]] = {}
 
-    def ids_of(self, values: ArrayLike, table: IdTable, where: str) -> Any:
+    def ids_of(self, values: ArrayLike | Sequence[Hashable], table: IdTable,
+               where: str) -> Any:
         """Return the ids of names, among which there may be ids; what has no name as it is.
 
         Raises
@@ -78,7 +79,8 @@ class BatchNames:
         listed = elements(values)
         if not any(map(is_name, listed)):
             return values
-        ids = [self._get(table, value) if is_name(value) else value for value in listed]
+        ids: list[Any] = [self._get(table, value) if is_name(value) else value
+                          for value in listed]
         for value, id in zip(listed, ids):
             if is_name(value) and id < 0:
                 assert table.names is not None
@@ -113,7 +115,7 @@ class BatchNames:
             raise InputError(f"{where}: {SINGULAR[table.name]} {shown(missing[0])} does not exist")
         return np.array(ids, np.int64)
 
-    def checked(self, table: IdTable, values: ArrayLike, time: int, where: str) -> list[Any]:
+    def checked(self, table: IdTable, values: ArrayLike, time: int, where: str) -> list[Hashable]:
         """Return names for new ids as a list; refused if one of them is taken.
 
         Raises
@@ -147,13 +149,13 @@ class BatchNames:
         return [(new.table.names, new.table.names.add(new.first, new.names))
                 for new in self.new if new.table.names is not None]
 
-    def _get(self, table: IdTable, name: Any) -> int:
+    def _get(self, table: IdTable, name: Hashable) -> int:
         """The id that a name stands for, -1 for none."""
         assert table.names is not None
         mine = self._ids.get(table, {}).get(name)
         return table.names.get(name) if mine is None else mine
 
-    def _refuse_taken(self, new: NewNames, mine: dict[Any, int]) -> None:
+    def _refuse_taken(self, new: NewNames, mine: dict[Hashable, int]) -> None:
         table, known = new.table, new.table.names
         assert known is not None
         held = {name: id for name in new.names if (id := mine.get(name, known.get(name))) >= 0}

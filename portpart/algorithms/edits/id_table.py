@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -49,7 +48,7 @@ class IdTable:
     """
 
     def __init__(self, name: str, space: ExecutionSpace, count: int, weights: Array | None,
-                 total_weight: int, names: Sequence[Any] | None = None) -> None:
+                 total_weight: int, names: Sequence[Hashable] | None = None) -> None:
         self.name, self.space, self.count, self.num_alive = name, space, count, count
         self.deletions = space.empty(with_spare(count, SPARE_ROWS), np.int32)
         space.parallel_for(len(self.deletions), begin_ids, count, self.deletions)
@@ -125,18 +124,18 @@ class IdTable:
         return (np.arange(self.count) if alive is None
                 else self.space.to_host(alive).astype(np.int64))
 
-    def existing_names(self) -> Sequence[Any] | None:
+    def existing_names(self) -> Sequence[Hashable] | None:
         """The names of existing ids, in the order of ids."""
         return None if self.names is None else self.names.listed(self.ids(), self.count)
 
-    def labels(self) -> Sequence[Any] | None:
+    def labels(self) -> Sequence[Hashable] | None:
         """The name of each id, None for ids without a name or not alive."""
         if self.names is None:
             return None
         names = self.names.all(self.count)
         if self.num_alive == self.count:
             return names
-        found: list[Any] = [None] * self.count
+        found: list[Hashable] = [None] * self.count
         for id in self.ids().tolist():
             found[id] = names[id]
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -25,7 +25,7 @@ SINGULAR = {"vertices": "vertex", "nets": "net"}
 class Named(NamedTuple):
     """New names, and which ids they stood for before: -1 for none."""
 
-    names: list[Any]
+    names: list[Hashable]
     before: list[int]
 
 
@@ -40,12 +40,12 @@ class IdNames:
         Of the first ids; None is not a name.
     """
 
-    def __init__(self, kind: str, given: Sequence[Any]) -> None:
+    def __init__(self, kind: str, given: Sequence[Hashable]) -> None:
         self.kind, self._given = kind, given
-        self._later: dict[int, Any] = {}
-        self._ids: dict[Any, int] | None = None
+        self._later: dict[int, Hashable] = {}
+        self._ids: dict[Hashable, int] | None = None
 
-    def of(self, id: int) -> Any:
+    def of(self, id: int) -> Hashable:
         """Return the name of an id, None if it has none."""
         return self._given[id] if id < len(self._given) else self._later.get(id)
 
@@ -53,14 +53,14 @@ class IdNames:
         """Return the id that last got a name, -1 for a name that no id ever had."""
         return self._table().get(name, -1)
 
-    def all(self, count: int) -> Sequence[Any]:
+    def all(self, count: int) -> Sequence[Hashable]:
         """Return the names of the first ids."""
         if count == len(self._given):
             return self._given
         later = range(len(self._given), count)
         return [*self._given[:count], *map(self._later.get, later)]
 
-    def current(self, count: int) -> Sequence[Any]:
+    def current(self, count: int) -> Sequence[Hashable]:
         """Return the names of the first ids, None for those whose name another id has now."""
         names = self.all(count)
         if not self._later:
@@ -68,12 +68,12 @@ class IdNames:
         table = self._table()
         return [name if table.get(name) == id else None for id, name in enumerate(names)]
 
-    def listed(self, ids: np.ndarray, count: int) -> Sequence[Any]:
+    def listed(self, ids: np.ndarray, count: int) -> Sequence[Hashable]:
         """Return the names of some of the first ids."""
         names = self.all(count)
         return names if len(ids) == count else [names[id] for id in ids.tolist()]
 
-    def add(self, first: int, names: list[Any]) -> Named:
+    def add(self, first: int, names: list[Hashable]) -> Named:
         """Give names to the ids from `first` on; `undo` takes what this returns."""
         table = self._table()
         before = [table.get(name, -1) for name in names]
@@ -92,12 +92,12 @@ class IdNames:
             else:
                 table[name] = before
 
-    def unknown(self, where: str, name: Any) -> InputError:
+    def unknown(self, where: str, name: Hashable) -> InputError:
         """Return the error for a name that no id has."""
         return InputError(f"{where}: no {SINGULAR[self.kind]} is called {shown(name)}"
                           f"{did_you_mean(name, [*self._table()])}")
 
-    def _table(self) -> dict[Any, int]:
+    def _table(self) -> dict[Hashable, int]:
         """Return the id of each name; made when a name is first looked up."""
         if self._ids is None:
             found = {name: id for id, name in enumerate(self._given) if name is not None}
@@ -109,14 +109,14 @@ class IdNames:
         return self._ids
 
 
-def is_name(value: Any) -> bool:
+def is_name(value: Any) -> TypeGuard[Hashable]:
     """Return whether a value may be a name and is not a number, which would be an id."""
     if isinstance(value, str):
         return True
     return value is not None and not isinstance(value, (Number, np.generic)) and _has_hash(value)
 
 
-def elements(values: Any) -> list[Any]:
+def elements(values: Any) -> list[Hashable]:
     """Return a sequence, or a single name, as a list."""
     listed = values.tolist() if hasattr(values, "tolist") else values
     if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
@@ -124,7 +124,7 @@ def elements(values: Any) -> list[Any]:
     return list(listed)
 
 
-def checked_names(values: ArrayLike, where: str) -> list[Any]:
+def checked_names(values: ArrayLike, where: str) -> list[Hashable]:
     """Return new names, of which there must be no two alike."""
     names = elements(values)
     for name in names:

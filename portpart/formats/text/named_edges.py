@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +26,12 @@ LINES_PER_CHUNK = 1 << 16
 LARGEST = 2**62
 
 
-def as_bytes(name: Any) -> bytes:
+def as_bytes(name: Hashable) -> bytes:
     """A name as it stood in its file, whatever its encoding."""
     return str(name).encode("utf-8", "surrogateescape")
 
 
-def why_unwritable(names: Sequence[Any]) -> str | None:
+def why_unwritable(names: Sequence[Hashable]) -> str | None:
     """Why an edge list cannot hold the names of vertices; None if it can."""
     first: dict[bytes, int] = {}
     for place, name in enumerate(names):
@@ -46,8 +46,8 @@ def why_unwritable(names: Sequence[Any]) -> str | None:
             return f"names[{first[word]}] and names[{place}] are both written {shown(str(name))}"
     if all(INTEGER.fullmatch(str(name)) for name in names):  # they are read as numbers
         for place, name in enumerate(names):
-            if str(name) != str(int(name)):
-                return f"names[{place}] is {shown(name)}, which is the number {int(name)}"
+            if str(name) != str(number := int(str(name))):
+                return f"names[{place}] is {shown(name)}, which is the number {number}"
     return None
 
 
