@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portpart.backends.language.kernels import Kernel
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program, ProgramTable
 from portpart.graphs import EDGE_WEIGHT, MAX_ARCS, MAX_INT32, Hypergraph
+
+if TYPE_CHECKING:
+    from portpart.backends.programs.steps import Bound
 
 SMALL = 2**16
 """Arrays of fewer bytes are real: the host may write into them."""
@@ -230,7 +233,7 @@ class SizingSpace(ExecutionSpace):
         del scratch
         return True
 
-    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+    def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         """Nothing runs."""
 
     def executable(self, program: Program) -> Executable:
@@ -250,6 +253,6 @@ class _Unrun:
     def __init__(self, space: SizingSpace, program: Program) -> None:
         self.space, self.table = space, ProgramTable(program.used_slots())
 
-    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+    def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Take the memory of scratch, and give it back."""
         self.space.empty(self.table.place_scratch(sizes)[-1], np.uint8)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +37,9 @@ from portpart.backends.programs import (
     slots_of,
     tag_of,
 )
+
+if TYPE_CHECKING:
+    from portpart.backends.programs.steps import Bound
 
 # What runs kernels: two functions that LLVM compiles and that are kept like a kernel -----------
 #
@@ -83,7 +87,7 @@ class CpuExecutable:
         self._instructions = np.array(self.code, np.int64).reshape(-1)
         self._where = address_of(self._instructions)
 
-    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+    def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Run with `bindings`; the largest work size needs no preparation here."""
         places = self.table.place_scratch(sizes)
         scratch = self.space.empty(places[-1], np.uint8)

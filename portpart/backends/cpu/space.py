@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 
+
 class CpuSpace(ExecutionSpace):
     """Execution on the cores of this machine.
 
@@ -110,7 +111,7 @@ class CpuSpace(ExecutionSpace):
 
 _pack = [struct.Struct(f"{7 + n}q").pack for n in range(MAX_ARGUMENTS + 1)]
 
-_functions: dict[tuple[Any, ...], int] = {}
+_functions: dict[tuple[Hashable, ...], int] = {}
 """Address of the compiled function by kernel and types of arguments."""
 
 

@@ -9,7 +9,7 @@ what comes next is read from one, `ExecutionSpace.read` guesses it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,9 @@ from portpart.backends.programs import Array, Executable, ExecutionSpace, Progra
 from portpart.base import cache_folder
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from portpart.backends.programs.steps import Bound
 
 
 class DryRunSpace(ExecutionSpace):
@@ -59,10 +61,10 @@ class DryRunSpace(ExecutionSpace):
     def empty(self, n: int, dtype: DTypeLike) -> Array:
         return np.zeros(n, dtype)  # untouched pages take no memory
 
-    def full(self, n: int, value: Any, dtype: DTypeLike) -> Array:
+    def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
         return np.full(n, value, dtype) if value else np.zeros(n, dtype)
 
-    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
+    def asarray(self, values: ArrayLike | None, dtype: DTypeLike | None = None) -> Array:
         return np.ascontiguousarray(values, dtype)
 
     def to_host(self, array: Array) -> np.ndarray:
@@ -80,7 +82,7 @@ class DryRunSpace(ExecutionSpace):
     def library_sort_in_place(self, keys: Array) -> bool:
         return True
 
-    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+    def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         key = (kernel, tuple(map(tag_of, kernel.flattened(args))), team)
         self._wanted[DIRECT][key] = None
 
@@ -97,7 +99,7 @@ class DryRunSpace(ExecutionSpace):
 class _Unrun:
     """A program that is never run."""
 
-    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+    def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Do nothing."""
 
 

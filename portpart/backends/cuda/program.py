@@ -12,7 +12,7 @@ and large ones, and of a resident kernel those between.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,9 @@ from portpart.backends.programs import (
 
 if TYPE_CHECKING:
     from cupy.cuda import Event, Function, Stream
+
+    from portpart.backends.cuda.graph import CudaGraph
+    from portpart.backends.programs.steps import Bound
 
 SMALL_SIZE = 1 << 15
 """Largest work size that runs with the small grid."""
@@ -81,13 +84,13 @@ class CudaExecutable:
         self.functions: dict[int, Function] = {}
         self._kernel: ResidentKernel | None = None
         self._resident: Resident | None = None
-        self._graphs: dict[bool, Any] = {}
+        self._graphs: dict[bool, CudaGraph] = {}
         self._lock = threading.RLock()
         self._done = space.cupy.cuda.Event(disable_timing=True)
         self._last: Event | None = None
         self._kept: list[Any] = []
 
-    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+    def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
         small = size <= SMALL_SIZE
         places = self.layout.place_scratch(sizes)
@@ -106,7 +109,7 @@ class CudaExecutable:
                 self._launch(stream, bindings, small)
             self._launched(stream)
 
-    def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
+    def repeated(self, bindings: Mapping[str, Bound], size: int) -> Callable[[], None]:
         """What runs a program without scratch whenever it is called.
 
         Slots stay bound to what they are bound to now, whatever comes in between.
@@ -156,7 +159,7 @@ class CudaExecutable:
         address = np.uint64(self.table.data.ptr + 8 * self.text.rows[id(step)])
         self.functions[id(step)]((self._blocks(step, small),), (BLOCK,), (address,))
 
-    def _launch(self, stream: Stream, bindings: dict[str, Any], small: bool) -> None:
+    def _launch(self, stream: Stream, bindings: Mapping[str, Bound], small: bool) -> None:
         """Launch what reads the table in device memory."""
         if self.space.program_mode == GRAPH:
             self._graph(small).launch(stream)
@@ -229,7 +232,7 @@ class CudaExecutable:
                 self._done.record(self._last)
             stream.wait_event(self._done)
 
-    def _graph(self, small: bool) -> Any:
+    def _graph(self, small: bool) -> CudaGraph:
         if small not in self._graphs:
             self._load()
             self._graphs[small] = capture(self, small)
@@ -237,7 +240,7 @@ class CudaExecutable:
 
     # walking on the host ------------------------------------------------------------------
 
-    def _walk(self, steps: list[Step], bindings: dict[str, Any], small: bool) -> None:
+    def _walk(self, steps: list[Step], bindings: Mapping[str, Bound], small: bool) -> None:
         for step in steps:
             if isinstance(step, Launch):
                 self.space.counters.launches += 1
@@ -249,7 +252,7 @@ class CudaExecutable:
                 side = step.then if self._is_set(step.flag, bindings) else step.orelse
                 self._walk(side, bindings, small)
 
-    def _is_set(self, flag: Element, bindings: dict[str, Any]) -> bool:
+    def _is_set(self, flag: Element, bindings: Mapping[str, Any]) -> bool:
         self.space.counters.synchronizations += 1
         if flag.slot.words:
             return int(self.table[self.layout.place_of(flag)]) != 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.backends.cuda.requirements import check_program
 from portpart.backends.cuda.resident import BLOCKS, SWEEPING_BLOCKS, ResidentWriter
@@ -25,6 +25,10 @@ from portpart.backends.programs import (
     sides_of,
     tag_of,
 )
+
+if TYPE_CHECKING:
+
+    from portpart.backends.programs.interface import Array
 
 
 class ProgramText:
@@ -50,7 +54,7 @@ class ProgramText:
         Blocks per multiprocessor at most.
     """
 
-    def __init__(self, program: Program, address: Callable[[Any], int] = address_of,
+    def __init__(self, program: Program, address: Callable[[Array], int] = address_of,
                  laps: int | None = None) -> None:
         self.program = program
         self.layout = ProgramTable(program.used_slots(), address)

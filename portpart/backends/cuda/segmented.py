@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from portpart.backends.programs import (
     slots_of,
 )
 
+if TYPE_CHECKING:
+    from portpart.backends.programs.steps import Bound
+
 
 class Repeatable(Protocol):
     """A compiled program without scratch."""
@@ -47,7 +50,7 @@ class Repeatable(Protocol):
     def reads_flags(self) -> bool:
         """Whether the host waits for flags where it runs the program now."""
 
-    def repeated(self, bindings: dict[str, Any], size: int) -> Callable[[], None]:
+    def repeated(self, bindings: Mapping[str, Bound], size: int) -> Callable[[], None]:
         """What runs it, with these arrays, whenever it is called."""
 
     def profile(self) -> list[tuple[str, int, float]]:
@@ -90,7 +93,7 @@ class SegmentedExecutable:
         self._scratch = [slot for slot in self.segments.own if slot.scratch]
         self._words = [slot for slot in self.segments.own if slot.words]
 
-    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+    def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots, `size` being the largest work size."""
         comm = communicator_of(self.program.name, bindings)
         bound = self._bindings.named(bindings)
@@ -138,7 +141,7 @@ class SegmentedExecutable:
         memory = self.space.asarray(np.array(packed))
         return {slot: memory[end - slot.words : end] for slot, end in zip(numbers, ends)}
 
-    def repeated(self, program: Program, bindings: dict[str, Any],
+    def repeated(self, program: Program, bindings: Mapping[str, Bound],
                  size: int) -> Callable[[], None]:
         """What runs a segment whenever it is called."""
         return self._executables[id(program)].repeated(bindings, size)
@@ -179,7 +182,7 @@ class SegmentedRun:
         Some of what is exchanged.
     """
 
-    def __init__(self, executable: SegmentedExecutable, given: dict[str, Any],
+    def __init__(self, executable: SegmentedExecutable, given: Mapping[str, Bound],
                  bound: Mapping[str, Any], known: Mapping[Element, int], size: int,
                  wait: Callable[[], None]) -> None:
         self.space, self._executable, self._size = executable.space, executable, size

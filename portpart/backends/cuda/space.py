@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
@@ -45,8 +45,10 @@ from portpart.errors import DeviceUnavailable, InputError, OutOfMemory
 
 if TYPE_CHECKING:
     from cupy import ndarray
-    from cupy.cuda import Event
+    from cupy.cuda import Device, Event
     from numpy.typing import DTypeLike
+
+    from portpart.backends.programs.steps import Bound
 
 OLDEST_CAPABILITY = 70
 """Teams within a warp need the independent thread scheduling of compute capability 7.0."""
@@ -109,7 +111,7 @@ class CudaSpace(ExecutionSpace):
         self._no_memory = self.cupy.cuda.memory.OutOfMemoryError
         self._array = self.cupy.ndarray
         self.current_stream = self.cupy.cuda.get_current_stream
-        self._functions: dict[tuple[Any, ...], Direct] = {}
+        self._functions: dict[tuple[Hashable, ...], Direct] = {}
         self._transfer = device_transfer(self.cupy)
         self._threads = threading.local()
         self.program_mode = self.program_modes()[0]
@@ -130,7 +132,7 @@ class CudaSpace(ExecutionSpace):
         except self._no_memory as error:
             raise self._out_of_memory(n, dtype) from error
 
-    def full(self, n: int, value: Any, dtype: DTypeLike) -> Array:
+    def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
         result = self.empty(n, dtype)
         self.parallel_for(n, fill, result, value)  # CuPy's way takes four times as long to launch
         return result
@@ -213,7 +215,7 @@ class CudaSpace(ExecutionSpace):
             keys.sort()
         return True
 
-    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+    def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         if n <= 0:
             return
         args = kernel.flattened(args)
@@ -244,7 +246,8 @@ class CudaSpace(ExecutionSpace):
     def dry_runs(self) -> CudaDryRuns | None:
         return self._rehearsals if self.program_mode == RESIDENT and not self.profiling else None
 
-    def _direct(self, kernel: Kernel, team: int, key: list[Any], args: tuple[Any, ...]) -> Direct:
+    def _direct(self, kernel: Kernel, team: int, key: list[Any],
+                args: tuple[Any, ...]) -> Direct:
         """Compile what is launched for the first time with such arguments."""
         tags = tuple(map(tag_of, args))
         function = Direct(self.kernels.direct(kernel, tags, team),
@@ -284,7 +287,7 @@ class CudaSpace(ExecutionSpace):
         address: int = array.data.ptr
         return address
 
-    def active(self) -> Any:
+    def active(self) -> Device:
         """Context in which this space's device is CuPy's current one, for any thread."""
         if self._is_only_one or self._current_device() == self.device_id:
             if not hasattr(self._threads, "has_begun"):

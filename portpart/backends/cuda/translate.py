@@ -14,7 +14,7 @@ import functools
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from portpart.backends.cuda.declarations import NameTable
 from portpart.backends.cuda.expressions import CudaExpressionWriter, type_name
@@ -24,6 +24,9 @@ from portpart.backends.language.infer import infer
 from portpart.backends.language.kernels import Kernel, TypedFunction
 from portpart.backends.language.team_arrays import shared_arrays
 from portpart.backends.language.types import ABSENT, ArgumentType, ArrayType, type_of
+
+if TYPE_CHECKING:
+    from portpart.backends.programs.steps import Bound
 
 _SYMBOL = "@symbol@"
 DIRECT, PACKED, STEP = "direct", "packed", "step"
@@ -160,7 +163,7 @@ def _items(typed: TypedFunction, names: NameTable, own: int, block: str = "") ->
     )
 
 
-def source(kernel: Kernel, *arguments: Any, team: int = 1) -> str:
+def source(kernel: Kernel, *arguments: Bound, team: int = 1) -> str:
     """CUDA C++ of a kernel for arguments (or argument types) like the given ones.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import POINTER, c_int64, cast
 from functools import cache
 from operator import attrgetter
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from portpart.backends.language.arrays import Array
+    from portpart.backends.programs.steps import Bound
 
 # Packed kernel arguments: 8-byte words that hold addresses of arrays and bits of scalars -------
 
@@ -72,7 +73,7 @@ def tag_of(argument: Any) -> str:
     raise KernelTypeError(f"a kernel cannot take an argument of type {type(argument).__name__}")
 
 
-def bits_of(value: Any, dtype: Any) -> int:
+def bits_of(value: float | np.generic, dtype: np.dtype | str | None) -> int:
     """The bits of scalar `value` as `dtype`, in the low bytes of a signed 64-bit word."""
     name = _name_of(dtype)
     if type(value) is int and name == "int64" and -(2**63) <= value < 2**63:
@@ -84,7 +85,7 @@ def bits_of(value: Any, dtype: Any) -> int:
 
 
 @cache
-def _name_of(dtype: DTypeLike) -> str:
+def _name_of(dtype: np.dtype | str | None) -> str:
     """Name of a type; asking a dtype for it takes a microsecond."""
     return np.dtype(dtype).name
 
@@ -163,7 +164,7 @@ class Bindings:
         self._reads = {name: None if "" in fields else getter(list(fields))
                        for name, fields in self.fields.items()}
 
-    def read_group(self, name: str, bound: Any) -> Iterable[Any]:
+    def read_group(self, name: str, bound: Bound) -> Iterable[Any]:
         """What the slots of that name are bound to."""
         fields = self._reads[name]
         try:
@@ -171,17 +172,17 @@ class Bindings:
         except AttributeError as error:
             raise InputError(f"{name!r} is not bound to its record: {error}") from None
 
-    def read(self, bound: dict[str, Any]) -> list[Any]:
+    def read(self, bound: Mapping[str, Bound]) -> list[Any]:
         """What the slots are bound to, from arrays, numbers, words and records by their names."""
         return [value for name in self.fields
                 for value in self.read_group(name, bound_to(name, bound))]
 
-    def named(self, bound: dict[str, Any]) -> dict[str, Any]:
+    def named(self, bound: Mapping[str, Bound]) -> dict[str, Any]:
         """The same by the names of the slots."""
         return {slot.name: value for slot, value in zip(self.slots, self.read(bound), strict=True)}
 
 
-def bound_to(name: str, bound: dict[str, Any]) -> Any:
+def bound_to(name: str, bound: Mapping[str, Bound]) -> Any:
     """What is bound to a name."""
     try:
         return bound[name]
@@ -206,7 +207,7 @@ class Group:
         something else.
     """
 
-    def __init__(self, name: str, bindings: Bindings, address: Callable[[Any], int]) -> None:
+    def __init__(self, name: str, bindings: Bindings, address: Callable[[Array], int]) -> None:
         self.name, self._bindings, self._address = name, bindings, address
         self.kept: Callable[[], Any] = object
         fields = bindings.fields[name]
@@ -219,7 +220,7 @@ class Group:
         self.num_numbers = sum(slot.words for slot in slots)
         self.num_words = sum(not slot.words for slot in slots)
 
-    def pack(self, bound: Any) -> Words:
+    def pack(self, bound: Bound) -> Words:
         """The words of what the name is bound to, and whether to keep them."""
         if isinstance(bound, Sliced) and bound.memory is not None:
             places = self._places(bound)
@@ -242,7 +243,7 @@ class Group:
                 words.append(bits_of(value, dtype))
         return words, numbers
 
-    def keep(self, bound: Any) -> None:
+    def keep(self, bound: Bound) -> None:
         """Remember whose words have been packed, if these cannot change."""
         changes = isinstance(bound, Sliced) and bound.memory is not None
         if not changes and (isinstance(bound, Record)
@@ -276,7 +277,7 @@ class Group:
                 places.append(value.begin)
         return places
 
-    def _address_for(self, at: int, slot: Slot, value: Any) -> int:
+    def _address_for(self, at: int, slot: Slot, value: Array | None) -> int:
         """The address of an array for a slot, which is remembered as long as the array lives."""
         if (value is None or value.dtype != slot.dtype or value.ndim != 1
                 or not value.flags.c_contiguous):
@@ -294,7 +295,7 @@ def _no_array() -> None:
     """What is remembered of a slot that has not been bound."""
 
 
-def add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
+def add_numbers(slot: Slot, values: Sequence[int], numbers: array[int]) -> None:
     """Append the values of a slot of words to numbers."""
     if len(values) != slot.words:
         raise InputError(f"slot {slot.name!r} takes {slot.words} numbers, not {len(values)}")
@@ -304,7 +305,7 @@ def add_numbers(slot: Slot, values: Any, numbers: array[int]) -> None:
         raise InputError(f"slot {slot.name!r} takes numbers of 64 bits: {error}") from None
 
 
-def refuse(slot: Slot, value: Any) -> NoReturn:
+def refuse(slot: Slot, value: Array | None) -> NoReturn:
     """Say that a slot of an array is bound to another one, or to none."""
     if value is None or slot.dtype is None:
         raise KernelTypeError(f"slot {slot.name!r} wants {_described(slot.dtype)}, "

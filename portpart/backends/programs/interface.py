@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,13 +21,15 @@ from portpart.backends.language.kernels import Kernel
 from portpart.backends.programs.program import Program
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from portpart.backends.programs.steps import Bound
 
 
 class Executable(Protocol):
     """A program compiled for one space."""
 
-    def run(self, bindings: dict[str, Any], size: int, sizes: Any = None) -> None:
+    def run(self, bindings: Mapping[str, Bound], size: int, sizes: Any = None) -> None:
         """Run with arrays and scalars bound to the slots.
 
         Parameters
@@ -117,7 +119,7 @@ class ExecutionSpace(ABC):
         return self.full(n, 0, dtype)
 
     @abstractmethod
-    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
+    def asarray(self, values: ArrayLike | None, dtype: DTypeLike | None = None) -> Array:
         """`values` as a contiguous array of this space; copies only where it must."""
 
     def with_room(self, values: np.ndarray, room: int) -> Array:
@@ -167,7 +169,7 @@ class ExecutionSpace(ABC):
         return None
 
     @abstractmethod
-    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+    def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         """Run `kernel` for the work items 0 ... n-1, `team` lanes each; asynchronous on a GPU."""
 
     def library_sort(self, keys: Array) -> Array | None:
@@ -208,7 +210,7 @@ class ExecutionSpace(ABC):
         """Return memory to the device that is held without use, if that is much; how many bytes."""
         return 0
 
-    def cached_executable(self, key: Hashable, record: Any) -> Executable:
+    def cached_executable(self, key: Hashable, record: Callable[[], Program]) -> Executable:
         """The executable of the program that `record()` makes, compiled once per `key`."""
         if key not in self._executables:
             program = record()
@@ -220,7 +222,7 @@ class ExecutionSpace(ABC):
         """Programs and kernels that are ready: a call after which there are more had to compile."""
         return len(self._executables)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ExecutionSpace:
+    def __deepcopy__(self, memo: dict[int, ExecutionSpace]) -> ExecutionSpace:
         """The space itself: a copy of a graph lives where the graph lives."""
         return self
 

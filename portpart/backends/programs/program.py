@@ -45,6 +45,8 @@ from portpart.backends.programs.steps import (
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from portpart.backends.programs.steps import Bound
+
 TEAM_WIDTHS = (1, 8, 32, 256)
 
 AnyRecord = TypeVar("AnyRecord", bound="Record | Words")
@@ -157,7 +159,7 @@ class Program:
         return slot
 
     def parallel_for(
-        self, count: Element | int, kernel: Kernel, *args: Any, team: int = 1,
+        self, count: Element | int, kernel: Kernel, *args: Bound | Slot, team: int = 1,
         work: int | None = None,
     ) -> None:
         """Record one launch of `kernel` over ``count`` items, each like ``work`` light ones."""
@@ -167,7 +169,7 @@ class Program:
         self._open.append(Launch(count, kernel, args, team, work))
 
     def launch(self, count: Element | int, kernel: Kernel, *, team: int = 1,
-               work: int | None = None, **given: Any) -> None:
+               work: int | None = None, **given: Bound | Slot) -> None:
         """Record one launch whose arguments are records and slots named as the kernel says.
 
         Parameters named in `given` get what has that name instead, or that number or None; static
@@ -186,7 +188,7 @@ class Program:
             )
         self.parallel_for(count, kernel, *arguments, team=team, work=work)
 
-    def _argument(self, parameter: KernelParameter, given: dict[str, Any]) -> Any:
+    def _argument(self, parameter: KernelParameter, given: dict[str, Bound | Slot]) -> Any:
         """What a launch passes for a parameter; a name if there is nothing of that name.
 
         A part of words is found with the whole, a scope is put together.

@@ -11,7 +11,7 @@ import numpy as np
 
 from portpart.backends.language.arrays import Array
 from portpart.backends.language.kernels import Kernel
-from portpart.backends.language.records import Record
+from portpart.backends.language.records import Record, Words
 
 # Work arrays as declarations: a type, a length that follows from sizes, and how long it lives
 
@@ -90,6 +90,9 @@ class Slot:
     def __getitem__(self, index: int) -> Element:
         return Element(self, index)
 
+
+Bound = Array | Record | Words | Sequence[int] | float | np.generic | None
+"""What a name of a program stands for in a run."""
 
 AnySlot = Slot | Array
 """An array of a record: while a program is recorded, records hold slots in place of arrays."""

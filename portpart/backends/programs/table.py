@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from portpart.backends.programs.arguments import Bindings, Group, address_of, bound_to, word_of
 from portpart.backends.programs.steps import Element, Launch, Slot
+
+if TYPE_CHECKING:
+    from portpart.backends.programs.interface import Array
+    from portpart.backends.programs.steps import Bound
 
 LINE = 128
 """Bytes of a line of memory, more than any type needs for its alignment."""
@@ -61,7 +65,7 @@ class ProgramTable:
     """Sources: nothing, where the table begins, where its words stand; behind where all blocks of a
     GPU meet (`cuda/words.py`) the slots."""
 
-    def __init__(self, slots: Iterable[Slot], address: Callable[[Any], int] = address_of) -> None:
+    def __init__(self, slots: Iterable[Slot], address: Callable[[Array], int] = address_of) -> None:
         slots = list(slots)
         self.bindings = Bindings(slots)
         self._groups = [Group(name, self.bindings, address) for name in self.bindings.fields]
@@ -181,7 +185,7 @@ class ProgramTable:
         self._placed = sizes, places
         return places
 
-    def fill(self, bindings: dict[str, Any], base: int, scratch: int = 0,
+    def fill(self, bindings: Mapping[str, Bound], base: int, scratch: int = 0,
              places: Sequence[int] = ()) -> np.ndarray:
         """The words for `bindings`, with the table at address `base` and scratch at `scratch`.
 
@@ -196,7 +200,7 @@ class ProgramTable:
         filled += offset
         return filled
 
-    def bind(self, bindings: dict[str, Any], where: Iterable[int], scratch: int,
+    def bind(self, bindings: Mapping[str, Bound], where: Iterable[int], scratch: int,
              places: Sequence[int]) -> None:
         """Set the values that the words follow from; for one thread at a time.
 
