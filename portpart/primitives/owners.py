@@ -69,8 +69,8 @@ class VertexNames(Record):
 ATOMICS = {SUM: kl.atomic_add, MIN: kl.atomic_min, MAX: kl.atomic_max}
 
 
-def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[Slot],
-                changed: Slot | None, count: Element | int, *, narrow: bool = False) -> None:
+def record_push(program: Program, halo: Halo, mail: Mail, fields: Sequence[AnySlot],
+                changed: AnySlot | None, count: Element | int, *, narrow: bool = False) -> None:
     """Record that owners send values of changed vertices to ghosts.
 
     Parameters
@@ -162,7 +162,7 @@ def record_requests(program: Program, names: VertexNames, requests: Mail,
         At most three arrays of signed integers with an element for each name.
     """
     layout = layout_of(names.ids, given)
-    owners: Any = program.records["owners"]
+    owners = program.find("owners", Owners)
     program.launch(owners.size, count_names, names=names, mail=requests, layout=layout)
     program.launch(names.count[0], pack_request, names=names, mail=requests,
                    fields=fields_of(given), layout=layout)
@@ -189,7 +189,7 @@ def record_answers(program: Program, names: VertexNames, requests: Mail, answers
     asked, layout = layout_of(names.ids, given), layout_of(None, [each for each, _ in fields])
     if layout != layout_of(None, [each for _, each in fields]):
         raise ValueError(f"program {program.name!r}: answers are not of the types of the values")
-    owners: Any = program.records["owners"]
+    owners = program.find("owners", Owners)
     program.launch(owners.size, count_answers, requests=requests, answers=answers, layout=layout)
     program.launch(requests.items[0], pack_answer, requests=requests, answers=answers,
                    fields=fields_of([each for each, _ in fields]), asked=asked, layout=layout)
@@ -211,7 +211,7 @@ def record_prefix(program: Program, count: Element, shares: AnySlot, before: Any
     before : Slot
         An array of int64: element 0 becomes the sum over the ranks before, element 1 over all.
     """
-    owners: Any = program.records["owners"]
+    owners = program.find("owners", Owners)
     program.launch(1, write_share, shares=shares, counts=count.slot, at=count.index)
     program.all_reduce(shares, 0, owners.size)
     program.launch(1, sum_before, shares=shares, before=before)

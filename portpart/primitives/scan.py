@@ -50,17 +50,19 @@ def offsets_from_counts(space: ExecutionSpace, counts: Array, dtype: DTypeLike =
 
 
 def record_scan(
-    program: Program, values: AnySlot, result: AnySlot, sums: AnySlot, size: Element, tiles: Element
+    program: Program, values: AnySlot, result: AnySlot, sums: AnySlot, size: Element | int,
+    tiles: Element | int
 ) -> None:
     """Record the scan of ``values`` into ``result`` (one longer); ``sums`` holds one per tile."""
     record_scans(program, [(values, result, sums)], size, tiles)
 
 
 def record_scans(
-    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element,
-    tiles: Element
+    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element | int,
+    tiles: Element | int
 ) -> None:
     """Record several scans, each as `record_scan` does, side by side."""
+    assert isinstance(size, Element)
     with program.side_by_side():
         for values, _, sums in scans:
             program.parallel_for(tiles, sum_tile, values, sums, size.slot, size.index, team=TEAM)
@@ -68,10 +70,12 @@ def record_scans(
 
 
 def record_scans_of_tiles(
-    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element,
-    tiles: Element
+    program: Program, scans: Sequence[tuple[AnySlot, AnySlot, AnySlot]], size: Element | int,
+    tiles: Element | int
 ) -> None:
     """Record what is left of scans once ``sums`` holds the sum of each tile."""
+    assert isinstance(size, Element)
+    assert isinstance(tiles, Element)
     with program.side_by_side():
         for _, _, sums in scans:
             program.parallel_for(1, scan_tile_sums, sums, tiles.slot, tiles.index, team=256)

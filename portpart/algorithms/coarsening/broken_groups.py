@@ -16,7 +16,7 @@ Nothing depends on the order of nets or of threads.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, WorkRecord, work
 from portpart.graphs import Csr, Hypergraph
 from portpart.primitives import NO_VERTEX, sort_keys
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record, Words
+    from portpart.backends.programs import Records
 
 ROUND_BITS = 7
 """Bits of a word that hold a round."""
@@ -123,7 +127,8 @@ def group_by_nets(hypergraph: Hypergraph, max_weight: int, group_size: int, seed
         ("groups of nets", hypergraph.type_key, label is not None),
         lambda: _record(records, around.sizes, space.widest_team == 1))
     executable.run(records, n, around.sizes)
-    split_groups(space, records.pop("joined"), group_size, clusters, around.sizes)
+    split_groups(space, cast("LinkedGroups", records.pop("joined")), group_size, clusters,
+                 around.sizes)
     return clusters
 
 
@@ -135,8 +140,8 @@ def split_groups(space: ExecutionSpace, joined: LinkedGroups, group_size: int, c
     """
     word, order = sort_keys(space, joined.word)
     del joined
-    records = {"ordered": Ordered(group_size, word, order),
-               "numbering": Numbering.of(sizes.vertices)}
+    records: dict[str, Record | Words] = {"ordered": Ordered(group_size, word, order),
+                                          "numbering": Numbering.of(sizes.vertices)}
     executable = space.cached_executable("groups broken up", lambda: _record_runs(records))
     executable.run({**records, "cluster": clusters.cluster, "count": clusters.count},
                    sizes.vertices, sizes)
@@ -146,14 +151,15 @@ def record_joining(program: Program, proposal: Slot) -> None:
     """Record how vertices, each a group so far, join the ones they select: in the record
     ``joined``.
     """
-    joined: Any = program.records["joined"]
+    joined = program.find("joined", LinkedGroups)
     with program.while_loop(joined.changing):
         program.launch(1, begin_round)
         program.launch(joined.vertices, propagate_label, proposal=proposal)
         program.launch(joined.vertices, adopt_label)
 
 
-def _records(space: ExecutionSpace, around: ClusteringInputs, groups: NetGroups) -> dict[str, Any]:
+def _records(space: ExecutionSpace, around: ClusteringInputs,
+             groups: NetGroups) -> dict[str, Record | Words]:
     """What grouping by nets works on."""
     sizes = around.sizes
     return {**around.records, "listed": around.scratch["list_0"], "rows": HashRows(),
@@ -161,7 +167,7 @@ def _records(space: ExecutionSpace, around: ClusteringInputs, groups: NetGroups)
             "joined": LinkedGroups.outliving(space, sizes).with_words(vertices=sizes.vertices)}
 
 
-def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program:
+def _record(records: Records, sizes_like: Any, one_lane: bool) -> Program:
     program = Program("groups of nets", sweeps=True, sizes=sizes_like)
     slots = program.declare(records)
     groups = slots["groups"]
@@ -173,7 +179,7 @@ def _record(records: dict[str, Any], sizes_like: Any, one_lane: bool) -> Program
     return program
 
 
-def _record_runs(records: dict[str, Any]) -> Program:
+def _record_runs(records: Records) -> Program:
     program = Program("groups broken up", sweeps=True)
     slots = program.declare(records)
     cluster, vertices = program.array("cluster", np.int32), slots["numbering"].vertices

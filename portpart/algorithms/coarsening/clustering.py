@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -64,6 +64,9 @@ from portpart.backends.language.words import int32, int64
 from portpart.backends.programs import Array, ExecutionSpace, Program, WorkRecord
 from portpart.graphs import Graph, Hypergraph, WithMeasures, team_for_all
 from portpart.primitives import SLOTS, elements_of_rows_above
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 SCRATCH: dict[str, WorkRecord] = {
     "rows": HashRows(), "groups": unclustered.TwoHopGroups(), "list_0": VertexList(),
@@ -119,7 +122,7 @@ class ClusterRecording:
     Where teams have one lane high degrees need no widest team, and one kernel less to compile.
     """
 
-    def __init__(self, records: dict[str, Any], around: ClusteringInputs, one_lane: bool) -> None:
+    def __init__(self, records: Records, around: ClusteringInputs, one_lane: bool) -> None:
         self.team, self.one_lane = around.team, one_lane
         self.program = Program("clustering", sweeps=True, sizes=around.sizes)
         slots = self.program.declare({**records, **SCRATCH, **around.scratch})
@@ -285,7 +288,7 @@ def _records(around: ClusteringInputs, found: Array, max_weight: int, seed: int,
             "rounds": rounds.with_words(vertices=n, keys=of_keys(around.sizes))}
 
 
-def _record(records: dict[str, Any], around: ClusteringInputs, options: ClusteringOptions,
+def _record(records: Records, around: ClusteringInputs, options: ClusteringOptions,
             proposal_rule: ProposalRule, one_lane: bool, limited: bool = True) -> Program:
     """Record a clustering; arrays for grants, or for vertices left over, are allocated only where
     needed.
@@ -314,7 +317,7 @@ def _record(records: dict[str, Any], around: ClusteringInputs, options: Clusteri
     if grouping:
         _group_leftovers(recording, options, proposal_rule, 1 - here)
     program, found = recording.program, recording.rounds
-    numbering: Any = program.records["numbering"]
+    numbering = program.find("numbering", Numbering)
     program.records["numbering"] = numbering.replaced(flags=found.moves, number=found.proposal,
                                                       tile_sums=found.requested)
     record_numbering(program, found.cluster)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from portpart.algorithms.coarsening.options import (
@@ -109,7 +107,7 @@ def record_numbering(program: Program, leader: Slot) -> None:
     leader : array of int32, shape (n,)
         A vertex of each vertex's cluster, the same for all of them; becomes its number.
     """
-    found: Any = program.records["numbering"]
+    found = program.find("numbering", Numbering)
     program.array("count", np.int64)
     program.launch(found.vertices, flag_leader, leader=leader)
     record_scan(program, found.flags, found.number, found.tile_sums, found.vertices, found.tiles)

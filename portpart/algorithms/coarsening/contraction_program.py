@@ -5,7 +5,7 @@ Clusters with many arcs are the work of the widest team, at the same time as all
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,11 +29,14 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Program
 from portpart.primitives import SCAN_TILE, SLOTS, TEAM, record_scans, record_scans_of_tiles
 
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
+
 MEMBERS, ROWS = "members", "rows"
 """What a program makes: lists of members, rows, or both."""
 
 
-def record_contraction(records: dict[str, Any], like: FineSizes, team: int, one_lane: bool,
+def record_contraction(records: Records, like: FineSizes, team: int, one_lane: bool,
                        way: str = "hash", parts: tuple[str, ...] = (MEMBERS, ROWS)) -> Program:
     """The program that lists members, fills a row for each cluster, and finds where rows start.
 

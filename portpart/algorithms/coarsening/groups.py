@@ -20,7 +20,7 @@ size, those by a hash do not.  Nothing depends on the order of arcs or of thread
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -58,6 +58,10 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import Csr, Graph, degree_of, team_for
 from portpart.primitives import NO_VERTEX, Choice, keep_best_score, smallest_id, tie_hash
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record, Words
+    from portpart.backends.programs import Records
 
 TWO_ROUNDS = ClusteringOptions(join_rounds=2, max_left=0)
 """What is single then is grouped, however little it is."""
@@ -141,7 +145,7 @@ def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int 
     clusters = Clusters.allocate(space, sizes, max_count=n)
     links = SelectionLinks(seed=seed, max_weight=max_weight, label=label, subset=clusters.cluster,
                   total=factor_for(graph, score_factor))
-    records: dict[str, Any] = {"graph": graph.csr, "links": links}
+    records: dict[str, Record | Words] = {"graph": graph.csr, "links": links}
     given: dict[str, Any] = {}
     if group_size is None:
         records["numbering"], given["count"] = Numbering.of(n), clusters.count
@@ -153,7 +157,8 @@ def linked_groups(graph: Graph, max_weight: int, seed: int = 0, group_size: int 
         lambda: _record(records, ties, team))
     executable.run({**records, **given}, n, sizes)
     if group_size is not None:
-        split_groups(space, records.pop("joined"), group_size, clusters, sizes)
+        split_groups(space, cast("LinkedGroups", records.pop("joined")), group_size, clusters,
+                     sizes)
     return clusters
 
 
@@ -162,7 +167,7 @@ def factor_for(graph: Graph, score_factor: int | None) -> int:
     return graph.max_degree + 1 if score_factor is None else score_factor
 
 
-def _record(records: dict[str, Any], ties: str, team: int) -> Program:
+def _record(records: Records, ties: str, team: int) -> Program:
     """Record selections, and their components or, in the record ``joined``, words."""
     program = Program("linked groups", sweeps=True)
     slots = program.declare(records)

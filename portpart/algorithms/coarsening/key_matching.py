@@ -15,7 +15,7 @@ the next round.  Nothing depends on the order of threads.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from portpart.backends.language.statics import StaticValue
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import Csr
 from portpart.primitives import mixed, tiles_of
+
+if TYPE_CHECKING:
+    pass
 
 NO_LAST_ROUND = 2**62
 
@@ -117,8 +120,8 @@ def record_pairing(program: Program, fit: DeviceFunction) -> None:
     fit : DeviceFunction
         Whether two vertices of one key may be paired: `may_pair` or one like it.
     """
-    records: dict[str, Any] = program.records
-    key_matching, active = records["key_matching"], records["active"]
+    key_matching = program.find("key_matching", KeyMatching)
+    active = program.find("active", ActiveVertices)
     program.launch(1, begin_pairing)
     program.launch(active.vertices, clear_entry)
     program.launch(key_matching.runs, pair_within_run, fit=fit)

@@ -17,7 +17,7 @@ What is unmatched then is paired at distance two (`two_hop.py`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from portpart.algorithms.coarsening.cluster_ratings import cluster_capacity, head_of, may_join
 from portpart.algorithms.coarsening.clusters import Clusters, Numbering, record_numbering
@@ -45,6 +45,9 @@ from portpart.primitives import (
     hash_of,
     keep_best_score,
 )
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 
 class PairNumbering(Numbering):
@@ -103,7 +106,7 @@ def matched_clusters(graph: Graph, max_weight: int, seed: int, label: Array | No
     return clusters
 
 
-def _record(records: dict[str, Any], by: Choice, team: int, options: MatchingOptions) -> Program:
+def _record(records: Records, by: Choice, team: int, options: MatchingOptions) -> Program:
     program = Program("matching", sweeps=True)
     slots = program.declare(records)
     active = slots["active"]

@@ -9,7 +9,7 @@ of the smallest number takes the weights of all (`net_merging.py`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from portpart.backends.language.records import Words
 from portpart.backends.programs import Program
 from portpart.graphs import MAX_INT32_ARCS, Hypergraph, unpacked
 from portpart.primitives import SCAN_TILE, TEAM, iota, row_at, sorted_pairs, tiles_of
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record
+    from portpart.backends.programs import Records
 
 
 class NetTotals(Words):
@@ -160,7 +164,8 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
     """What becomes of each net, and the totals."""
     space, sizes = hypergraph.space, FineNetSizes.of(hypergraph)
     totals = NetTotals(space.empty(len(NetTotals.indices), np.int64))
-    records = {"nets": hypergraph.nets, "found": found, "work": work, "totals": totals}
+    records: dict[str, Record | Words] = {
+        "nets": hypergraph.nets, "found": found, "work": work, "totals": totals}
     executable = space.cached_executable(
         ("net contraction", *hypergraph.type_key, sizes.sum_type, slot_type(sizes)),
         lambda: _record(records, sizes))
@@ -168,7 +173,7 @@ def _merged(hypergraph: Hypergraph, clusters: Clusters, found: DistinctPins,
     return totals
 
 
-def _record(records: dict[str, Any], like: FineNetSizes) -> Program:
+def _record(records: Records, like: FineNetSizes) -> Program:
     program = Program("net contraction", sweeps=True, sizes=like)
     slots = program.declare(records)
     program.array("count", np.int64)

@@ -10,7 +10,7 @@ Then nets meet in a hash table by a digest of their distinct pins, and are compa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from portpart.backends import language as kl
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import MAX_INT32, Hypergraph, Nets
 from portpart.primitives import mixed, record_scan, record_scans, row_at, sort_rows, tiles_of
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 RUN = 32
 """Pins of an item of work; consecutive ones are often of one net."""
@@ -107,7 +110,7 @@ def runs_of(pins: int) -> int:
     return -(-pins // RUN)
 
 
-def _record(records: dict[str, Any], like: FineNetSizes) -> Program:
+def _record(records: Records, like: FineNetSizes) -> Program:
     program = Program("distinct pins", sweeps=True, sizes=like)
     slots = program.declare(records)
     pins, found = slots["pins"], slots["found"]

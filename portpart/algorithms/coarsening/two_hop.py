@@ -7,7 +7,7 @@ hashed, and vertices of equal keys are paired (`key_matching.py`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from portpart.algorithms.coarsening.key_matching import (
     NO_KEY,
@@ -25,6 +25,9 @@ from portpart.backends.programs import Program
 from portpart.graphs import Csr, degree_of
 from portpart.primitives import SCAN_TILE, hash_of, wrapped_sum
 
+if TYPE_CHECKING:
+    pass
+
 MAX_TWIN_DEGREE = 128
 """Lists longer than this are not compared: no twins there."""
 
@@ -41,8 +44,8 @@ def record_two_hop(program: Program, team: int) -> None:
         With the records ``graph``, ``matching``, ``key_matching`` and ``active``.  It asks before
         each kind whether that is wanted.
     """
-    records: dict[str, Any] = program.records
-    key_matching, vertices = records["key_matching"], records["active"].vertices
+    key_matching = program.find("key_matching", KeyMatching)
+    vertices = program.find("active", ActiveVertices).vertices
     _count_unmatched(program, key_matching)
     for key, fit in ((leaf, may_pair), (twin, are_twins), (relative, may_pair)):
         with program.if_nonzero(key_matching.too_many):
@@ -51,7 +54,7 @@ def record_two_hop(program: Program, team: int) -> None:
             _count_unmatched(program, key_matching)
 
 
-def _count_unmatched(program: Program, key_matching: Any) -> None:
+def _count_unmatched(program: Program, key_matching: KeyMatching) -> None:
     program.launch(key_matching.tiles, count_unmatched, team=256)
     program.launch(1, check_unmatched_share)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from portpart.backends.language.records import Record, Words
 from portpart.backends.programs import Array, ExecutionSpace, Program, Slot, work
 from portpart.graphs import MAX_INT32, MAX_TOTAL_WEIGHT, TEAM, EditableRows, RowStore
 from portpart.primitives import SCAN_TILE, TEAM as SCAN_TEAM, scan_tile
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 # The steps of a small batch that is checked and written in a single run (`fused.py`) -----------
 
@@ -268,7 +271,7 @@ def limits_for(store: RowStore, counts: dict[str, int], total_weight: int, alone
     return Limits.of(**counts, free=free, gain=limit - total_weight, plain=int(weights is None))
 
 
-def _recorded(stores: Sequence[StoreInputs], records: dict[str, Any]) -> Program:
+def _recorded(stores: Sequence[StoreInputs], records: Records) -> Program:
     program = Program("fused edits")
     made = {name: record and program.record(name, record) for name, record in records.items()}
     own = [_slots_of(program, number, inputs, made) for number, inputs in enumerate(stores)]

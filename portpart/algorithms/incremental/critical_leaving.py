@@ -8,8 +8,6 @@ go.  Then, of each net that was edited, the pins that are alone in their block.
 
 from __future__ import annotations
 
-from typing import Any
-
 from portpart.algorithms.edits import Changes, begins_row
 from portpart.algorithms.incremental.edits import EditCounts
 from portpart.algorithms.incremental.net_changes import NET_TEAM, NetEditCounts
@@ -52,7 +50,7 @@ NONE = -1
 def record_leaving(this: Recording) -> None:
     """Record which vertices leave."""
     program, level, words = this.program, this.run.level, sequence_of(this).words
-    counts: Any = program.records["counts"]
+    counts = program.find("counts", EditCounts)
     program.launch(1, begin_leaving, team=BLOCKS_TEAM)
     program.launch(words.asked, evict_if_new)
     program.launch(1, plan_eviction, team=BLOCKS_TEAM)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from portpart.algorithms.edits import (
     ALIVE,
     LOW_HALF,
@@ -12,6 +10,7 @@ from portpart.algorithms.edits import (
     WeightChanges,
     begins_row,
 )
+from portpart.algorithms.incremental.edits import EditCounts
 from portpart.algorithms.objectives import (
     MAX_SMALL,
     SMALL_TEAM,
@@ -85,8 +84,8 @@ class NetDeletions(Record):
 def record_pins(this: Recording) -> None:
     """Record the accounts that need the nets as they were, and which vertices are pins now."""
     program = this.program
-    counts: Any = program.records["net_counts"]
-    pins: Any = program.records["counts"]
+    counts = program.find("net_counts", NetEditCounts)
+    pins = program.find("counts", EditCounts)
     program.launch(counts.relisted, begin_listing_net, team=SMALL_TEAM,
                    part=this.run.moves.part, store=write_list)
     program.launch(counts.deleted, account_deleted_net)
@@ -96,7 +95,7 @@ def record_pins(this: Recording) -> None:
 
 def record_nets(this: Recording) -> None:
     """Record how the sets of edited nets are rebuilt, and which vertices that activates."""
-    pins: Any = this.program.records["counts"]
+    pins = this.program.find("counts", EditCounts)
     this.program.launch(pins.changed, update_edited_net, team=SMALL_TEAM)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from portpart.algorithms.incremental.edits import EditCounts, NewVertices, new_vertex
 from portpart.algorithms.objectives import NetRows, size_of_net
 from portpart.algorithms.refinement import Figures, Journal, set_previous_block
@@ -188,7 +186,7 @@ def record_placing(program: Program, most_connected: DeviceFunction) -> None:
     most_connected : DeviceFunction
         ``most_connected(v, graph, moves, blocks, figures)``, such as `most_connected_block`.
     """
-    counts: Any = program.records["counts"]
+    counts = program.find("counts", EditCounts)
     program.launch(counts.few, place_few, team=TEAM, most_connected=most_connected)
     with program.if_nonzero(counts.many):
         for _ in range(ROUNDS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from portpart.algorithms.edits import (
     ALIVE,
@@ -60,6 +60,9 @@ from portpart.backends import language as kl
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.programs import Array
 from portpart.graphs import Csr
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record, Words
 
 # Cost and weights of the blocks after a batch, by what the edits themselves contribute ---------
 
@@ -124,7 +127,7 @@ def account_weight_change(i, weighed: WeightChanges, inserted: NewVertices, move
 
 def record_pairs(this: Recording) -> None:
     """Record the accounts of changed edges, and that their ends are activated."""
-    counts: Any = this.program.records["counts"]
+    counts = this.program.find("counts", EditCounts)
     this.program.launch(counts.changed, account_pair)
     this.program.launch(counts.active_pairs, activate_end)
 
@@ -191,7 +194,7 @@ class NetUpdates(GraphUpdates):
     def prepare(self, refiner: Refiner, rows: Any, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed of nets, and return the records of it."""
-        records: dict[str, Any] = _nets(refiner).prepare(rows, update, refine, early)
+        records: dict[str, Record | Words] = _nets(refiner).prepare(rows, update, refine, early)
         return records
 
     def account(self, this: Recording) -> None:
@@ -241,9 +244,9 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
         Whether moves have a migration cost.
     """
     program = this.program
-    counts: Any = program.records["counts"]
-    limits: Any = program.records["new_limits"]
-    journal: Any = program.records["journal"]
+    counts = program.find("counts", EditCounts)
+    limits = program.find("new_limits", NewLimits)
+    journal = program.find("journal", Journal)
     program.launch(counts.unsure, learn_outcome)
     with program.if_nonzero(counts.go):
         with program.side_by_side():
@@ -268,7 +271,7 @@ def record_round(this: Recording, updates: GraphUpdates, costs: bool) -> None:
                 _record_ties(this, journal.migration_factor)
 
 
-def _record_ties(this: Recording, migration_factor: Any) -> None:
+def _record_ties(this: Recording, migration_factor: int) -> None:
     """What it costs to move new vertices."""
-    counts: Any = this.program.records["counts"]
+    counts = this.program.find("counts", EditCounts)
     this.program.launch(counts.inserted, connect_inserted, migration_factor=migration_factor)

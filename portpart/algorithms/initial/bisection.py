@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,9 +36,11 @@ from portpart.algorithms.initial.project_bisection import choose_side, project_s
 from portpart.algorithms.initial.two_way import refine_attempt
 from portpart.backends import language as kl
 from portpart.backends.language.kernels import DeviceFunction
-from portpart.backends.language.records import Record, Words
 from portpart.backends.programs import Program
 from portpart.primitives import hash_of
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 MIN_WIDE = 512
 """A step that examines this many keys is work for a block; less is done sooner by a warp."""
@@ -101,7 +104,7 @@ def splits_side_by_side(splits: tuple[np.ndarray, np.ndarray], count: int,
     return np.concatenate([np.empty((0, 4), np.int64), *levels]), level_begin * count
 
 
-def record_bisection(records: dict[str, Record | Words], rule: GainRule, team: int,
+def record_bisection(records: Records, rule: GainRule, team: int,
                      ordered: bool) -> Program:
     """The program for a graph and work arrays like these.
 

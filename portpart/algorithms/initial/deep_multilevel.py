@@ -10,6 +10,7 @@ best of them go on to the next finer graph.  Nothing returns to the host on the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +28,11 @@ from portpart.algorithms.initial.net_gains import NETS
 from portpart.algorithms.initial.net_keys import GROUP_OF_NETS, PRICE, incidence_of
 from portpart.algorithms.initial.options import GrowingOptions
 from portpart.algorithms.initial.project_bisection import order_by_section
-from portpart.backends.language.records import Record, Words
 from portpart.backends.programs import Array
 from portpart.graphs import Graph, Hypergraph, team_for
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 Graphs = Sequence[Graph | Hypergraph]
 
@@ -167,7 +170,7 @@ def start_sizes(vertices: Sequence[int], num_blocks: int, options: GrowingOption
 
 
 def _bisect(graph: Graph | Hypergraph, size: int, team: int, ordered: bool,
-            records: dict[str, Record | Words]) -> None:
+            records: Records) -> None:
     """Run the program on one graph."""
     rule, rows = (ARCS, graph.csr) if isinstance(graph, Graph) else (NETS, incidence_of(graph))
     records = {"graph": rows, **records}

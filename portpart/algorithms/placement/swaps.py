@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from portpart.algorithms.objectives import Objective, Rules, Tables
@@ -11,6 +13,9 @@ from portpart.backends.language.statics import StaticValue
 from portpart.backends.programs import Array, Program, WorkRecord, work
 from portpart.graphs import Csr, Graph
 from portpart.primitives import LOWEST, pair_hash, team_winner
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 # Rounds of swaps: the table of costs, proposals, and the choice among them ---------------------
 
@@ -284,7 +289,7 @@ def swapped_places(traffic: Graph, objective: Objective, seed: int,
     return place
 
 
-def _record(records: dict[str, Record | Words], rules: Rules) -> Program:
+def _record(records: Records, rules: Rules) -> Program:
     program = Program("swaps")
     rounds: SwapRounds = program.declare(records)["rounds"]
     blocks = rounds.blocks

@@ -11,7 +11,7 @@ is too heavy all vertices are examined, as in other runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from portpart.algorithms.refinement.rebalancing import RebalancingSteps
 from portpart.backends import language as kl
 from portpart.backends.language.records import Words
 from portpart.backends.programs import Array, ExecutionSpace, WorkRecord, work
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record
 
 NONE = -1
 
@@ -125,7 +128,7 @@ class LocalRefinement(NamedTuple):
     """
 
     record: Callable[[Recording], None]
-    records: dict[str, Any]
+    records: dict[str, Record | Words]
     key: tuple[Any, ...]
     size: int
 
@@ -286,7 +289,7 @@ def record_end(this: Recording) -> None:
 
 def _record_rest(this: Recording) -> None:
     program, level = this.program, this.run.level
-    journal: Any = program.records["journal"]
+    journal = program.find("journal", Journal)
     with program.if_nonzero(level.unsaved):
         with program.side_by_side():
             program.launch(level.dirty, forget_dirty)

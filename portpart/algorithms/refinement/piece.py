@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portpart.algorithms.objectives import HUB_TEAM, Rules
 from portpart.algorithms.refinement.level import Run
@@ -17,6 +17,9 @@ from portpart.backends.language.kernels import Kernel
 from portpart.backends.language.words import Word
 from portpart.backends.programs import Element, ExecutionSpace, Program, WorkRecord
 from portpart.graphs import Csr
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 
 class Widths(NamedTuple):
@@ -148,7 +151,7 @@ class Piece:
     def account(self, this: Recording) -> None:
         """Account for the moves."""
 
-    def add_up(self, this: Recording) -> dict[str, Any]:
+    def add_up(self, this: Recording) -> Records:
         """Add up what is evaluated next; records with the sums, by the names of parameters."""
         return {}
 

@@ -6,7 +6,7 @@ What happens on a level is the program of `program.py`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,10 @@ from portpart.backends.language.words import int32, int64
 from portpart.backends.programs import Array, Executable, ExecutionSpace, Program
 from portpart.graphs import Structure
 from portpart.primitives import STRIPES, sum_of
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record, Words
+    from portpart.backends.programs import Records
 
 ARCS_OF_AN_ITEM = 4
 """This many arcs are as much work as a vertex."""
@@ -252,8 +256,9 @@ class Refiner:
     def _execute(self, graph: Structure, fixed: Array | None, widths: Widths,
                  around: LocalRefinement | None = None) -> None:
         n, k, run = graph.num_vertices, self.balance.num_blocks, self.run
-        records: dict[str, Any] = {"graph": self.rows(graph), "tables": self.objective.tables,
-                                   "run": run, **self.own, **self._records_of(graph)}
+        records: dict[str, Record | Words] = {
+            "graph": self.rows(graph), "tables": self.objective.tables, "run": run, **self.own,
+            **self._records_of(graph)}
         if around is not None:
             records |= around.records
         key = (self._is_finest(graph), *graph.type_key, fixed is None, run.blocks.move_cost is None,
@@ -270,14 +275,14 @@ class Refiner:
         """What the refinement of a graph consists of."""
         return self.pieces
 
-    def _records_of(self, graph: Structure) -> dict[str, Any]:
+    def _records_of(self, graph: Structure) -> dict[str, Record | Words]:
         """Records that belong to a graph, besides its rows."""
         return {}
 
-    def _start(self, executable: Executable, records: dict[str, Any], size: int) -> None:
+    def _start(self, executable: Executable, records: Records, size: int) -> None:
         executable.run(records, size)
 
-    def _executable(self, key: tuple[Any, ...], widths: Widths, records: dict[str, Any],
+    def _executable(self, key: tuple[Any, ...], widths: Widths, records: Records,
                     pieces: tuple[Piece, ...], around: LocalRefinement | None) -> Executable:
         """The program for a key of this refiner; others of the space may have it."""
         rules, options = self.objective.rules, self.finest_options if key[0] else self.options
@@ -285,10 +290,10 @@ class Refiner:
 
         def record() -> Program:
             program = Program("refinement")
-            slots = {name: program.record(name, each, opened=name in ("graph", "run"))
-                     for name, each in records.items()}
+            for name, each in records.items():
+                program.record(name, each, opened=name in ("graph", "run"))
             recorded = record_refinement if around is None else around.record
-            recorded(Recording(program, slots["run"], widths, rules, pieces))
+            recorded(Recording(program, program.find("run", Run), widths, rules, pieces))
             return program
 
         return self.space.cached_executable((pieces, rules, *key[1:]), record)

@@ -132,6 +132,12 @@ class Program:
         self.records[name] = slots
         return slots
 
+    def find(self, name: str, kind: type[AnyRecord]) -> AnyRecord:
+        """The record or the words of that name, which are of that class."""
+        found = self.records[name]
+        assert isinstance(found, kind), f"{name} is a {type(found).__name__}"
+        return found
+
     def declare(self, records: Mapping[str, Record | Words]) -> dict[str, Any]:
         """Declare several records, each as :meth:`record` does."""
         return {name: self.record(name, like) for name, like in records.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -93,6 +93,9 @@ class Slot:
 
 Bound = Array | Record | Words | Sequence[int] | float | np.generic | None
 """What a name of a program stands for in a run."""
+
+Records = Mapping[str, Record | Words]
+"""Records and words by their names in a program."""
 
 AnySlot = Slot | Array
 """An array of a record: while a program is recorded, records hold slots in place of arrays."""

@@ -7,7 +7,7 @@ the quotient graph after Krause, Gottesbueren, Maas (2025).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +49,9 @@ from portpart.algorithms.refinement.flows.state import (
 from portpart.backends.language.kernels import DeviceFunction
 from portpart.backends.programs import Array, ExecutionSpace, Program, bytes_of
 from portpart.graphs import MAX_INT32, Csr, EitherGraph, Hypergraph, Structure
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Record, Words
 
 MAX_VERTICES, MAX_BLOCKS = 2**22, 1024
 """Graphs of more vertices are not refined, nor partitions into more blocks."""
@@ -126,7 +129,7 @@ class FlowRefiner:
                              max_depth=options.depth, max_degree=options.max_degree,
                              round_limit=options.round_limit, running=1)
         level = FlowLevel(self.space.asarray(np.array(words.array)))
-        records: dict[str, Any] = {
+        records: dict[str, Record | Words] = {
             "graph": self._rows(graph), "quotient": self._quotient, "level": level,
             "corridors": self._corridors.replaced(part=part, fixed=fixed),
             "networks": self._networks}

@@ -6,7 +6,7 @@ moves.  It is never stale itself: its owner updates it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from portpart.algorithms.refinement import Figures, Piece, Recording
 from portpart.algorithms.refinement.gains import (
@@ -34,6 +34,9 @@ from portpart.primitives import (
     layout_of,
     record_push,
 )
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Array, Element
 
 TEAM = 8
 """Lanes that visit the neighbours of a ghost."""
@@ -121,7 +124,7 @@ class GhostSteps(Piece):
 
     def begin(self, this: Recording) -> None:
         """Ghosts know their blocks, and nothing else."""
-        sent: Any = this.program.records["sent"]
+        sent = this.program.find("sent", Sent)
         with this.program.side_by_side():
             this.program.launch(sent.num_ghosts, begin_ghost)
             this.program.launch(sent.num_entries, begin_entry)
@@ -130,7 +133,7 @@ class GhostSteps(Piece):
     def refresh_hubs(self, this: Recording) -> None:
         """Send the gains that have changed."""
         program, level, cache = this.program, this.run.level, this.run.cache
-        changed: Any = program.records["changed"]
+        changed = program.find("changed", Changed)
         program.launch(1, clear_changed)
         program.launch(level.dirty, list_changed)
         self._push(this, [cache.best_target, cache.gain], changed.listed, changed.count,
@@ -146,17 +149,17 @@ class GhostSteps(Piece):
         """Ghosts move."""
         this.program.launch(self._arrived(this), move_ghost, layout=self._layout(this))
 
-    def _push(self, this: Recording, fields: list[Any], listed: Any, count: Any,
+    def _push(self, this: Recording, fields: list[Array], listed: Array, count: Element | int,
               narrow: bool = False) -> None:
-        records: Any = this.program.records
-        record_push(this.program, records["halo"], records["mail"], fields, listed, count,
+        find = this.program.find
+        record_push(this.program, find("halo", Halo), find("mail", Mail), fields, listed, count,
                     narrow=narrow)
 
-    def _arrived(self, this: Recording) -> Any:
-        mail: Any = this.program.records["mail"]
+    def _arrived(self, this: Recording) -> Element:
+        mail = this.program.find("mail", Mail)
         return mail.items[0]
 
     def _layout(self, this: Recording) -> MailLayout:
         """How a move travels."""
-        halo: Any = this.program.records["halo"]
+        halo = this.program.find("halo", Halo)
         return layout_of(halo.places, [this.run.moves.target])

@@ -97,8 +97,8 @@ def layout_for(graph: DistributedGraph) -> MailLayout:
 def record_line(this: Recording, layout: MailLayout, rule: RebalancingRule) -> None:
     """Record how those up to the thresholds leave, one block after the other."""
     program, level = this.program, this.run.level
-    records: Any = program.records
-    line, mail, totals = records["line"], records["line_mail"], records["totals"]
+    line, mail = program.find("line", Line), program.find("line_mail", Mail)
+    totals = program.find("totals", RankTotals)
     sent: dict[str, Any] = {"mail": mail, "layout": layout}
     program.launch(level.candidates, keep_those_above)
     program.launch(line.count, clear_weight)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,10 @@ from portpart.backends.programs import Array, Executable, ExecutionSpace
 from portpart.graphs import Graph, Structure
 from portpart.graphs.ranks import DistributedGraph, Route, ghost_rows
 from portpart.primitives import Mail, MailLayout, gather, lower_bound, positions_of
+
+if TYPE_CHECKING:
+    from portpart.backends.language import Words
+    from portpart.backends.programs import Records
 
 # Projection between two levels of several ranks: owners of clusters send their blocks ----------
 #
@@ -209,7 +213,7 @@ class RankRefiner(Refiner):
         super().__init__(finest.space, finest.local, balance, options, seed, finest_options)
         self._totals = totals_for(self.space, self.sizes, self.comm.size)
         self._graph: DistributedGraph | None = None
-        self._graph_records: dict[str, Any] | None = None
+        self._graph_records: dict[str, Record | Words] | None = None
         self._found: Coarser | None = None
 
     def take(self, other: RankRefiner, num_vertices: int) -> None:
@@ -302,7 +306,7 @@ class RankRefiner(Refiner):
         assert self._graph is not None
         return moved_jet(layout_for(self._graph)) if self._graph.are_moved else RANK_JET
 
-    def _records_of(self, graph: Structure) -> dict[str, Any]:
+    def _records_of(self, graph: Structure) -> dict[str, Record | Words]:
         if self._graph_records is None:
             return {}
         assert self._graph is not None
@@ -316,7 +320,7 @@ class RankRefiner(Refiner):
         lengths = None if self._graph_records is None else self._totals.lengths
         return run.replaced(active=run.active.replaced(lengths=lengths))
 
-    def _start(self, executable: Executable, records: dict[str, Any], size: int) -> None:
+    def _start(self, executable: Executable, records: Records, size: int) -> None:
         if self._graph is None:
             super()._start(executable, records, size)
         else:

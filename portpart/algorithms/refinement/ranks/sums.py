@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from portpart.algorithms.refinement import BUCKETS, Figures, Piece, Recording
 from portpart.algorithms.refinement.blocks import Blocks
@@ -34,6 +34,9 @@ from portpart.algorithms.refinement.rebalancing import (
 )
 from portpart.backends import language as kl
 from portpart.primitives import MailLayout, Owners, record_prefix
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Records
 
 
 @kl.kernel
@@ -73,7 +76,7 @@ class SumSteps(Piece):
         this.program.launch(level.restored_blocks, forget_block)
         this.program.launch(level.restored_stripes, forget_cost)
 
-    def add_up(self, this: Recording) -> dict[str, Any]:
+    def add_up(self, this: Recording) -> Records:
         """One sum over the ranks for an evaluation."""
         program, totals = this.program, this.program.records["totals"]
         assert isinstance(totals, RankTotals)
