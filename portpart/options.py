@@ -20,6 +20,8 @@ from portpart.errors import InputError
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from _typeshed import DataclassInstance as Configuration
+
 MAX_BLOCKS = 2**31 - 1
 
 MANY_BLOCKS = 2**24
@@ -40,6 +42,9 @@ FEW_CHARACTERS = 60
 
 FEW_VALUES = 8
 """Of several that an error message lists."""
+
+Json: TypeAlias = "bool | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""What JSON can hold."""
 
 TOO_LONG = f"it has more than {MAX_DIGITS} digits"
 
@@ -232,7 +237,7 @@ def changed(config: Kind, changes: Mapping[str, Any]) -> Kind:
     return replace(config, **own)  # type: ignore[type-var]
 
 
-def check_options(config: Any) -> None:
+def check_options(config: Configuration) -> None:
     """Refuse options with a value of the wrong type or out of the range of its field."""
     types = types_of(config.__class__)
     for each in fields(config):

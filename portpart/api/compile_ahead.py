@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from portpart.graphs import VERTEX_COST, EitherGraph, Graph, balanced_borders, c
 from portpart.graphs.ranks import check_reverse_arcs, distributed
 from portpart.inputs import as_hypergraph
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.backends.programs import Bound
+    from portpart.graphs import Hypergraph
 
 # Code that several GPUs need for a call, made before anyone waits for it -----------------------
 #
@@ -56,7 +60,7 @@ class NotingSpace(CpuSpace):
         super().__init__()
         self.stage, self.widest_team = stage, stage.widest_team
 
-    def parallel_for(self, n: int, kernel: Kernel, *args: Any, team: int = 1) -> None:
+    def parallel_for(self, n: int, kernel: Kernel, *args: Bound, team: int = 1) -> None:
         if n > 0:
             self.stage.parallel_for(n, kernel, *args, team=team)
         super().parallel_for(n, kernel, *args, team=team)
@@ -111,23 +115,23 @@ Progress = Callable[[int, int], None]
 """Called with the number of finished modules, and of requested ones."""
 
 
-def _weighted(graph: Any) -> Any:
+def _weighted(graph: Graph) -> Graph:
     """The same graph with weights of edges and vertices."""
     return replace(graph, weights=np.full(graph.num_arcs, 2, np.int32),
                    vertex_weights=np.full(graph.num_vertices, 2, np.int64), _totals={})
 
 
-def _mesh() -> Any:
+def _mesh() -> Graph:
     side = round(VERTICES ** 0.5)
     return generators.grid_2d(side, side)
 
 
-def _volume() -> Any:
+def _volume() -> Graph:
     side = round(VERTICES ** (1 / 3))
     return generators.grid_3d(side, side, side)
 
 
-def _matrix() -> Any:
+def _matrix() -> Hypergraph:
     return as_hypergraph(_volume().to_scipy(), model="row-net")
 
 

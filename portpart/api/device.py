@@ -22,6 +22,7 @@ from portpart.options import exact_fraction, shown
 from portpart.primitives import argmax_of, max_of
 
 if TYPE_CHECKING:
+    from portpart.backends.programs import Array
     from portpart.graphs import GraphLike, Numbers
     from portpart.options import WrittenNumber
 
@@ -58,7 +59,7 @@ def graph_on_device(graph: GraphLike, options: CallOptions) -> Graph:
         return made if space is None else made.to(space)
 
 
-def hypergraph_on_device(data: Any, options: CallOptions) -> Hypergraph:
+def hypergraph_on_device(data: GraphLike, options: CallOptions) -> Hypergraph:
     """The same of a hypergraph, of whose edges nothing can be said."""
     for name in OF_EDGES:
         value = getattr(options, name)
@@ -104,7 +105,7 @@ def _current_for(graph: GraphLike, space: ExecutionSpace | None) -> AbstractCont
     return nullcontext() if space is None else space.active()
 
 
-def to_callers_memory(part: Any, graph: GraphLike, space: ExecutionSpace) -> Any:
+def to_callers_memory(part: Array, graph: GraphLike, space: ExecutionSpace) -> Any:
     """`part` in the kind of memory that the caller's graph is in."""
     if not _is_on_device(graph):
         return space.to_host(part)

@@ -85,7 +85,7 @@ def partition_on_devices(graph: GraphLike, asked: CallOptions) -> PartitionResul
                               "stats": stats, "labels": whole.names})
 
 
-def spaces_of(devices: Any) -> list[ExecutionSpace]:
+def spaces_of(devices: str | Sequence[int | str]) -> list[ExecutionSpace]:
     """The spaces of devices.
 
     Parameters

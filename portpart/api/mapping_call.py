@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from portpart.backends.programs import Array
     from portpart.graphs import Blocks, GraphLike, Numbers
+    from portpart.options import Configuration
 
 # Fewer processes than elements: idle ones get a vertex without edges ---------------------------
 
@@ -108,7 +109,7 @@ def map_processes(
     fixed: Blocks | None = None,
     initial: Blocks | None = None,
     algorithm: str | None = None,
-    preset: Any = "default",
+    preset: str | Configuration = "default",
     swaps: bool | None = None,
     device: str = "auto",
     seed: int | None = 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,6 +55,10 @@ from portpart.graphs import (
     neighbourhood_hypergraph,
 )
 from portpart.options import MAX_BLOCKS, checked_integer, shown
+
+if TYPE_CHECKING:
+    from portpart.algorithms.recipes import Algorithm
+    from portpart.options import Configuration
 
 OF_NUMBER, OF_WORD = 4, 8
 """Bytes of a block, and of a weight."""
@@ -168,7 +172,7 @@ def memory_estimate(
     k: int | Topology = 2,
     *,
     algorithm: str | None = None,
-    preset: Any = "default",
+    preset: str | Configuration = "default",
     vertex_weights: bool = False,
     edge_weights: bool = False,
     net_weights: bool = False,
@@ -294,7 +298,7 @@ def memory_estimate(
                          arc_shrink, like, session)
 
 
-def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Any, k: int) -> int:
+def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Configuration, k: int) -> int:
     """Bytes that a session keeps: rows and ids with spare room, and what follows edits."""
     space = SizingSpace(shrinking)
     graph = sizes.made(space)
@@ -312,7 +316,7 @@ def session_bytes(sizes: GivenSizes, shrinking: Shrinking, config: Any, k: int) 
     return kept
 
 
-def _of_partition(sizes: GivenSizes, k: int, algorithm: Any, config: Any,
+def _of_partition(sizes: GivenSizes, k: int, algorithm: Algorithm, config: Configuration,
                   arc_shrink: float | None, like: EitherGraph | None,
                   session: bool) -> MemoryEstimate:
     """The estimate for a partition, or for a session."""
@@ -343,9 +347,9 @@ def _of_partition(sizes: GivenSizes, k: int, algorithm: Any, config: Any,
                    refinement=kept + most)
 
 
-def _of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: Any,
-              arc_shrink: float | None, like: Any, ranks: int, ghosts: int, device: str,
-              moves: bool) -> MemoryEstimate:
+def _of_ranks(sizes: GivenSizes, k: int, algorithm: str | None, preset: str | Configuration,
+              arc_shrink: float | None, like: EitherGraph | None, ranks: int, ghosts: int,
+              device: str, moves: bool) -> MemoryEstimate:
     """The estimate for a rank, if ranks can do so."""
     kind = device.partition(":")[0] if isinstance(device, str) else device
     if kind not in ("cpu", "cuda"):

@@ -25,6 +25,7 @@ from portpart.options import FEW_CHARACTERS, MAX_BLOCKS
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, Numbers
+    from portpart.options import WrittenNumber
 
 MAX_DOUBLINGS = 6
 """A price that is too low after this many rises faster."""
@@ -65,7 +66,7 @@ def previous_partition(graph: EitherGraph, part: Blocks | None, k: int,
     return PreviousPartition(known, np.ones(n, np.int64) if own is None else space.to_host(own))
 
 
-def limit_of(value: Any, old: PreviousPartition) -> int | None:
+def limit_of(value: WrittenNumber | None, old: PreviousPartition) -> int | None:
     """The size that may move; a share of all sizes unless it is an integer."""
     if value is None:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from portpart.algorithms.multilevel import Progress
 from portpart.api.call_options import CallOptions
@@ -12,12 +13,13 @@ from portpart.api.results import PartitionResult
 from portpart.graphs.ranks import RankGraph
 
 if TYPE_CHECKING:
-    from portpart.graphs import Blocks, Numbers
+    from portpart.graphs import Blocks, GraphLike, Numbers
+    from portpart.options import Configuration
 
 
 @takes_progress
 def partition(
-    graph: Any,
+    graph: GraphLike,
     k: int,
     *,
     imbalance: float | str = 0.03,
@@ -31,9 +33,9 @@ def partition(
     objective: str | None = None,
     vertex_sizes: Numbers | None = None,
     algorithm: str | None = None,
-    preset: Any = "default",
+    preset: str | Configuration = "default",
     device: str = "auto",
-    devices: Any = None,
+    devices: str | Sequence[int | str] | None = None,
     seed: int | None = 0,
     threads: int | None = None,
     starts: int | None = None,

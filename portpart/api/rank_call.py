@@ -7,7 +7,7 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from portpart.metrics.balance import exact_target, imbalance_of
 from portpart.options import exact_fraction, number_of_blocks, shown
 from portpart.primitives import argmax_of, max_of, sum_of
 
+if TYPE_CHECKING:
+    from portpart.algorithms.recipes.portpart import PortpartConfig
+
 INSTEAD = "gather() makes a graph that one device partitions so"
 
 NOT_YET = ("devices", "min_block_weight", "vertex_sizes", "time_limit")
@@ -60,7 +63,7 @@ class RankCall:
     """
 
     options: CallOptions
-    config: Any
+    config: PortpartConfig
     wanted: Constraints
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -32,8 +32,8 @@ from portpart.backends.programs import Array
 from portpart.errors import InputError
 
 if TYPE_CHECKING:
-    from portpart.graphs import Blocks, Numbers
-    from portpart.options import WrittenNumber
+    from portpart.graphs import Blocks, GraphLike, Numbers
+    from portpart.options import Configuration, WrittenNumber
 
 PRICED = (PortpartConfig, HypergraphConfig, JetConfig)
 """Configurations of algorithms whose refinement knows prices of moving."""
@@ -56,11 +56,11 @@ WORTHWHILE = 1.25
 
 @takes_progress
 def repartition(
-    graph: Any,
+    graph: GraphLike,
     part: Blocks,
     k: int,
     *,
-    migration: Any = 1,
+    migration: WrittenNumber | Mapping[str, WrittenNumber] = 1,
     vertex_sizes: Numbers | None = None,
     max_migration: WrittenNumber | None = None,
     imbalance: float | str = 0.03,
@@ -72,7 +72,7 @@ def repartition(
     min_block_weight: int | None = None,
     objective: str | None = None,
     algorithm: str | None = None,
-    preset: Any = "default",
+    preset: str | Configuration = "default",
     device: str = "auto",
     seed: int | None = 0,
     threads: int | None = None,

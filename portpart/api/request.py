@@ -41,6 +41,7 @@ from portpart.primitives import histogram
 
 if TYPE_CHECKING:
     from portpart.graphs import GraphLike
+    from portpart.options import Configuration
 
 # What a caller wants of vertices and of time, checked and brought to the device ----------------
 
@@ -89,7 +90,7 @@ class Request:
     spec: ObjectiveSpec
     bounds: Bounds
     run: Callable[[Problem[Any], Any], Array]
-    config: Any
+    config: Configuration
 
     def partition(self, problem: Problem[Any]) -> tuple[Array, np.ndarray]:
         """Blocks for a problem, within their bounds if that is possible, and what they weigh."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 # What a partitioner and a mapper return --------------------------------------------------------
 
 
-def members_of_blocks(part: np.ndarray, k: int, names: Sequence[Hashable] | None) -> list[Any]:
+def members_of_blocks(part: np.ndarray, k: int,
+                      names: Sequence[Hashable] | None) -> list[np.ndarray] | list[list[Hashable]]:
     """Return the vertices of each block, by name where they have one, without those of block -1."""
     order = np.argsort(part, kind="stable")
     ends = np.searchsorted(part[order], np.arange(k + 1))
@@ -125,7 +126,7 @@ class PartitionResult:
     soed: int | None = None
     volume: int | None = None
 
-    def blocks(self) -> list[Any]:
+    def blocks(self) -> list[np.ndarray] | list[list[Hashable]]:
         """The vertices of each block: k lists of names, or k arrays of numbers without names."""
         return members_of_blocks(host_array(self.part), self.k, self.labels)
 
@@ -312,10 +313,10 @@ class RankPartitionResult(PartitionResult):
     num_vertices: int
     calls: Calls = field(compare=False)
 
-    def blocks(self) -> list[Any]:
+    def blocks(self) -> list[np.ndarray]:
         """The vertices of this rank in each block: k arrays of numbers in the whole graph."""
-        return [each + self.first for each in members_of_blocks(host_array(self.part), self.k,
-                                                                None)]
+        blocks = members_of_blocks(host_array(self.part), self.k, None)
+        return [np.asarray(each) + self.first for each in blocks]
 
     def gather(self, root: int | None = 0) -> np.ndarray | None:
         """The blocks of all vertices.  All ranks call it.

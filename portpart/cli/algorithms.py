@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from portpart.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from portpart.algorithms.recipes import Entry, Parameter
+    from portpart.options import Json
 
 WIDTH = 96
 
@@ -46,7 +47,7 @@ def command(name: str | None, hypergraphs: bool, as_json: bool) -> None:
                    "with --hypergraphs.")
 
 
-def _as_object(algorithm: Entry) -> dict[str, Any]:
+def _as_object(algorithm: Entry) -> dict[str, Json]:
     """Return what --json prints about one algorithm; presets with what differs from the default."""
     from portpart.algorithms.mapping import DEFAULTS
 
@@ -59,7 +60,7 @@ def _as_object(algorithm: Entry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Any]]]:
+def _parameters_by_preset(algorithm: Entry) -> dict[str, list[dict[str, Json]]]:
     return {preset: [vars(each) for each in algorithm.parameters(preset)]
             for preset in algorithm.presets}  # fmt: skip
 
@@ -94,7 +95,7 @@ def _table_of_parameters(algorithm: Entry) -> Iterator[str]:
         yield from _wrapped(meaning, "    ")
 
 
-def _values_of(parameter: Parameter, values: dict[str, dict[str, Any]]) -> str:
+def _values_of(parameter: Parameter, values: Mapping[str, Mapping[str, Json]]) -> str:
     """Return the default, what other presets have instead, and the symbol: ``8 (fast: 2) [s]``."""
     from portpart.algorithms.recipes import written
 

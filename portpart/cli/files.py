@@ -269,7 +269,7 @@ def read_shares(text: str | None) -> list[str] | None:
     return read_source(text[1:]).data.decode(errors="replace").replace(",", " ").split()
 
 
-def list_of_devices(text: str | None) -> Any:
+def list_of_devices(text: str | None) -> list[int | str] | str | None:
     """The devices of ``all`` or ``0,1,cuda:2``, as `portpart.partition` takes them."""
     if text is None or text == "all":
         return text

@@ -9,13 +9,18 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from portpart.errors import InputError, printable
 from portpart.graphs import aligned
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from portpart.options import Json
 
 # Results on standard output: aligned lines for people, one JSON object for programs ------------
 
@@ -24,7 +29,7 @@ STDOUT, STDERR = 1, 2
 """File descriptors."""
 
 
-def print_json(values: Mapping[str, Any]) -> None:
+def print_json(values: Mapping[str, Json]) -> None:
     """Write `values` as one JSON object on one line of standard output.
 
     JSON knows no infinite numbers: they become null.
@@ -71,11 +76,11 @@ def libraries_on_stderr() -> Iterator[None]:
         os.close(stdout)
 
 
-def _c_library() -> Any:
+def _c_library() -> ctypes.CDLL:
     return ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
 
 
-def sizes_text(sizes: dict[str, Any]) -> str:
+def sizes_text(sizes: Mapping[str, Any]) -> str:
     """Return ``5 vertices, 6 edges`` of what has `num_vertices`, `num_edges` and the like."""
     return ", ".join(f"{grouped(sizes[f'num_{what}'])} {what}" for what in
                      ("vertices", "edges", "nets", "pins") if f"num_{what}" in sizes)
@@ -137,7 +142,7 @@ def is_silent() -> bool:
     return mpi is not None and mpi.COMM_WORLD.rank > 0
 
 
-def world() -> Any:
+def world() -> MPI.Intracomm | None:
     """The communicator of all processes; None if there is one process only.
 
     Raises

@@ -14,6 +14,7 @@ from portpart.cli.results import print_result, shown
 
 if TYPE_CHECKING:
     import numpy as np
+    from mpi4py import MPI
 
     from portpart.api import RankPartitionResult
     from portpart.graphs.ranks import RankGraph
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 INSTEAD = f"not for several MPI ranks; {ALONE} has each process do all of the work"
 
 
-def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
+def partition_on_ranks(comm: MPI.Intracomm, graph: str, k: int, output: str | None,
                        reading: options.ReadingOptions, blocks: dict[str, str | None],
                        settings: dict[str, Any], as_json: bool, quiet: bool) -> int:
     """Read, partition and write a graph on all ranks; rank 0 prints.
@@ -72,7 +73,7 @@ def partition_on_ranks(comm: Any, graph: str, k: int, output: str | None,
     return OK if result.feasible else INFEASIBLE
 
 
-def refuse_option(name: str, value: Any) -> None:
+def refuse_option(name: str, value: str | float | None) -> None:
     """Raise if an option has a value that several ranks have no use for.
 
     Raises

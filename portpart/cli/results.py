@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from portpart.cli.output import (
 
 if TYPE_CHECKING:
     from portpart.api import PartitionResult
+    from portpart.options import Json
 
 
 @dataclass
@@ -58,7 +59,7 @@ def shown(quiet: bool) -> Iterator[Shown]:
         yield Shown(progress)
 
 
-def print_result(result: PartitionResult, report: dict[str, Any], as_json: bool, blocks: str,
+def print_result(result: PartitionResult, report: Mapping[str, Any], as_json: bool, blocks: str,
                 own: dict[str, Any], facts: dict[str, str], *, to_stderr: bool = False,
                 advice: dict[str, str] | None = None) -> int:
     """Print a result, and return the exit code.
@@ -86,7 +87,7 @@ def print_result(result: PartitionResult, report: dict[str, Any], as_json: bool,
     return OK if result.feasible else INFEASIBLE
 
 
-def as_object(result: PartitionResult, report: dict[str, Any], **own: Any) -> dict[str, Any]:
+def as_object(result: PartitionResult, report: Mapping[str, Any], **own: Any) -> dict[str, Json]:
     """Return the object of --json: the fields of the result, then what was asked for."""
     requested = {f"requested_{name}" if name == "imbalance" else name: value
                  for name, value in report.items()}  # fmt: skip
@@ -111,7 +112,7 @@ def _objectives(result: PartitionResult) -> dict[str, int]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def as_facts(result: PartitionResult, report: dict[str, Any], blocks: str,
+def as_facts(result: PartitionResult, report: Mapping[str, Any], blocks: str,
              **own: str) -> dict[str, str]:
     """Return what people want to see; `blocks` is what the command calls the parts."""
     name = Path(report["graph"]).name if report["graph"] != files.STANDARD else "standard input"

@@ -18,6 +18,8 @@ from portpart.options import checked_integer, shown
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from portpart.graphs import Blocks
+
 __all__ = ["save_partition_book"]
 
 NODE_TYPE, EDGE_TYPE = "_N", "_N:_E:_N"
@@ -28,7 +30,7 @@ FILES = {"node_feats": "node_feat", "edge_feats": "edge_feat", "part_graph": "gr
 
 
 def save_partition_book(
-    path: str | os.PathLike[str], part: Any, edges: ArrayLike, *, k: int | None = None,
+    path: str | os.PathLike[str], part: Blocks, edges: ArrayLike, *, k: int | None = None,
     halo_hops: int = 1,
 ) -> Path:
     """Write the maps of nodes and edges to blocks as ``dgl.distributed.partition_graph`` does.

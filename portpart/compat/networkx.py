@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 
     from portpart.graphs import Blocks
 
+    WeightOf: TypeAlias = Callable[[Hashable, Hashable, dict[str, Any]], float | None]
+    Weight: TypeAlias = str | WeightOf
+
 # Partitions of NetworkX graphs as sets of nodes, and portpart's graphs as those of NetworkX ----
 
 
 __all__ = ["partition", "to_networkx"]
 
 
-def partition(G: networkx.Graph, k: int, **options: Any) -> list[set[Any]]:
+def partition(G: networkx.Graph, k: int, **options: Any) -> list[set[Hashable]]:
     """Divide the nodes of a NetworkX graph into `k` sets of nearly equal weight.
 
     Parameters
@@ -148,7 +151,7 @@ def _nodes(graph: Graph) -> list[Hashable]:
     if names is None:
         return list(range(graph.num_vertices))
     nodes = [vertex if name is None else name for vertex, name in enumerate(names)]
-    first: dict[Any, int] = {}
+    first: dict[Hashable, int] = {}
     for vertex, name in enumerate(nodes):
         if first.setdefault(name, vertex) != vertex:
             raise InputError(f"vertices {first[name]} and {vertex} are both called {shown(name)}; "
@@ -160,8 +163,8 @@ def _nodes(graph: Graph) -> list[Hashable]:
 # Bisections with the contract of NetworkX: two sets of given sizes and a small cut -------------
 
 
-def bisection(network: networkx.Graph, partition: Any, weight: Any,
-              seed: int) -> tuple[set[Any], set[Any]]:
+def bisection(network: networkx.Graph, partition: Iterable[Iterable[Hashable]] | None,
+              weight: Weight, seed: int) -> tuple[set[Hashable], set[Hashable]]:
     """Divide the nodes into two sets, the first not smaller.
 
     Parameters
@@ -198,7 +201,8 @@ def bisection(network: networkx.Graph, partition: Any, weight: Any,
     return other, one
 
 
-def _sides(network: networkx.Graph, partition: Any) -> list[list[Any]]:
+def _sides(network: networkx.Graph,
+           partition: Iterable[Iterable[Hashable]]) -> list[list[Hashable]]:
     """The two sides of a partition of the nodes."""
     import networkx as nx
 
@@ -215,7 +219,7 @@ def _sides(network: networkx.Graph, partition: Any) -> list[list[Any]]:
     return sides
 
 
-def _weight_of(network: networkx.Graph, weight: Any) -> Callable[[Any, Any, Any], Any]:
+def _weight_of(network: networkx.Graph, weight: Weight) -> WeightOf:
     """The weight of what joins two nodes, None where nothing does."""
     if callable(weight):
         return weight
@@ -224,11 +228,11 @@ def _weight_of(network: networkx.Graph, weight: Any) -> Callable[[Any, Any, Any]
     return lambda u, v, data: data.get(weight, 1)
 
 
-def _graph(network: networkx.Graph, weight_of: Callable[[Any, Any, Any], Any]) -> Graph:
+def _graph(network: networkx.Graph, weight_of: WeightOf) -> Graph:
     names = list(network)
     number = {node: place for place, node in enumerate(names)}
 
-    def edges() -> Iterator[tuple[int, int, Any]]:
+    def edges() -> Iterator[tuple[int, int, float]]:
         for tail, (u, row) in enumerate(network.adjacency()):
             for v, data in row.items():
                 if tail < number[v] and (weight := weight_of(u, v, data)) is not None:

@@ -6,10 +6,13 @@ NetworkX imports this file whenever it is imported: here nothing is imported bef
 from __future__ import annotations
 
 import random
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import networkx
+
+    from portpart.options import Json
 
 SUMMARY = "Multilevel partitioning on all cores or a GPU."
 BISECTION = ("A multilevel bisection: sets of equal size, or of the sizes of `partition`. "
@@ -17,7 +20,7 @@ BISECTION = ("A multilevel bisection: sets of equal size, or of the sizes of `pa
              "weights are not implemented.")
 
 
-def get_info() -> dict[str, Any]:
+def get_info() -> dict[str, Json]:
     """What the documentation of NetworkX says about the backend."""
     return {"backend_name": "portpart", "project": "portpart", "package": "portpart",
             "url": "https://github.com/portpart/portpart", "short_summary": SUMMARY,
@@ -34,8 +37,10 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
     return result
 
 
-def kernighan_lin_bisection(G: networkx.Graph, partition: Any = None, max_iter: int = 10,
-                            weight: Any = "weight", seed: Any = None) -> tuple[set[Any], set[Any]]:
+def kernighan_lin_bisection(
+    G: networkx.Graph, partition: Iterable[Iterable[Hashable]] | None = None, max_iter: int = 10,
+    weight: Any = "weight", seed: Any = None,
+) -> tuple[set[Hashable], set[Hashable]]:
     """Two sets of nodes, as ``networkx.community.kernighan_lin_bisection`` returns them."""
     from portpart.base.interrupts import late_signals
 

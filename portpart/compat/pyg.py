@@ -18,13 +18,16 @@ from portpart.options import shown
 
 if TYPE_CHECKING:
     import torch
+    from torch_geometric.data import Data
     from torch_geometric.loader import ClusterData
+    from torch_geometric.typing import SparseTensor
 
 __all__ = ["as_graph", "cluster_data", "partition"]
 
 
 def as_graph(
-    data: Any, *, num_nodes: int | None = None, symmetrize: bool | str = True, **options: Any
+    data: Data | torch.Tensor | SparseTensor, *, num_nodes: int | None = None,
+    symmetrize: bool | str = True, **options: Any
 ) -> Graph:
     """Make a graph of the edges of PyTorch Geometric.
 
@@ -81,7 +84,8 @@ def as_graph(
     return from_edges(edges.T, num_vertices=num_nodes, symmetrize=symmetrize, **options)
 
 
-def partition(data: Any, k: int, *, num_nodes: int | None = None, **options: Any) -> torch.Tensor:
+def partition(data: Data | torch.Tensor | SparseTensor, k: int, *,
+              num_nodes: int | None = None, **options: Any) -> torch.Tensor:
     """Divide the nodes of a graph of PyTorch Geometric into `k` blocks of nearly equal weight.
 
     Parameters
@@ -134,12 +138,13 @@ def partition(data: Any, k: int, *, num_nodes: int | None = None, **options: Any
         blocks = torch.from_numpy(part.astype(np.int64))
     else:
         blocks = torch.from_dlpack(part).long()
-    edges: Any = data if is_tensor(data) else getattr(data, "edge_index", None)
+    edges: torch.Tensor = data if is_tensor(data) else getattr(data, "edge_index", None)
     return blocks.to(edges.device) if is_tensor(edges) else blocks
 
 
 def cluster_data(
-    data: Any, num_parts: int, *, keep_inter_cluster_edges: bool = False,
+    data: Data | torch.Tensor | SparseTensor, num_parts: int, *,
+    keep_inter_cluster_edges: bool = False,
     sparse_format: str = "csr", **options: Any,
 ) -> ClusterData:
     """Make a `ClusterData` of PyTorch Geometric with blocks of portpart.
@@ -191,11 +196,12 @@ def cluster_data(
                        keep_inter_cluster_edges, sparse_format)
 
 
-def _is_sparse(edges: Any) -> bool:
+def _is_sparse(edges: torch.Tensor | SparseTensor) -> bool:
     return is_tensor(edges) and str(edges.layout) != "torch.strided"
 
 
-def _of_adjacency(data: Any, matrix: Any, symmetrize: bool | str, options: dict[str, Any]) -> Graph:
+def _of_adjacency(data: Data, matrix: torch.Tensor | SparseTensor | None,
+                  symmetrize: bool | str, options: dict[str, Any]) -> Graph:
     """The graph of an adjacency matrix, or of its transpose; its values do not count.
 
     It is a sparse tensor of PyTorch, or a `SparseTensor`, which has the function ``csr``.
@@ -210,7 +216,7 @@ def _of_adjacency(data: Any, matrix: Any, symmetrize: bool | str, options: dict[
     return convert.as_graph(matrix, symmetrize=symmetrize, **options)
 
 
-def _check_shape(edges: Any) -> None:
+def _check_shape(edges: torch.Tensor | SparseTensor) -> None:
     """Raise unless `edges` are two rows of integers."""
     if len(edges.shape) != 2 or edges.shape[0] != 2:
         turned = ": edge_index.T has it" if tuple(edges.shape)[1:] == (2,) else ""

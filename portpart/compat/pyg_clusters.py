@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch_geometric.loader import ClusterData
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 class GivenClusters(ClusterData):
     """`ClusterData` with given blocks: the rest is done by PyTorch Geometric."""
 
-    def __init__(self, data: Any, blocks: Tensor, num_parts: int, **options: Any) -> None:
+    def __init__(self, data: Data, blocks: Tensor, num_parts: int, **options: Any) -> None:
         self._blocks = blocks
         super().__init__(data, num_parts, log=False, **options)
 
@@ -22,7 +25,7 @@ class GivenClusters(ClusterData):
         return f"ClusterData({self.num_parts})"
 
 
-def clusters_of(data: Any, blocks: Tensor, num_parts: int, keep_inter_cluster_edges: bool,
+def clusters_of(data: Data, blocks: Tensor, num_parts: int, keep_inter_cluster_edges: bool,
                 sparse_format: str) -> ClusterData:
     """The clusters of `data` that have the nodes of each of `num_parts` blocks."""
     if not hasattr(ClusterData, "_metis"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from portpart.algorithms.refinement.blocks import PreviousBlocks
 from portpart.estimate.model import MemoryEstimate
 from portpart.estimate.space import Shrinking, SizingSpace
 from portpart.graphs import MAX_INT32, MAX_INT32_ARCS, EitherGraph, Graph, Hypergraph, Topology
+
+if TYPE_CHECKING:
+    from portpart.algorithms.recipes import Algorithm
+    from portpart.backends.programs import Array
+    from portpart.options import Configuration
 
 MARGIN, WIDE_MARGIN = 1.05, 1.12
 """The estimate is this many times what a dry run counts, but for the input graph: other seeds, and
@@ -65,7 +70,7 @@ class GivenSizes:
 
     def made(self, space: SizingSpace) -> EitherGraph:
         """What stands for it in a space."""
-        def array(count: int, size: int) -> Any:
+        def array(count: int, size: int) -> Array:
             return space.empty(count, f"i{size}") if size else None
 
         n, *others = self.counts
@@ -93,7 +98,7 @@ def offset_bytes(num_arcs: int) -> int:
 
 def sizes_of(graph: EitherGraph) -> GivenSizes:
     """Those of a graph or hypergraph that there is."""
-    def width(array: Any) -> int:
+    def width(array: Array | None) -> int:
         return 0 if array is None else int(array.dtype.itemsize)
 
     if isinstance(graph, Graph):
@@ -125,7 +130,7 @@ def counted(sizes: GivenSizes, shrinkings: Iterable[Shrinking],
     return MemoryEstimate(own, hierarchy, own + coarsening, own + most)
 
 
-def partition_call(algorithm: Any, config: Any, k: int,
+def partition_call(algorithm: Algorithm, config: Configuration, k: int,
                    previous: bool = False) -> Callable[[EitherGraph, SizingSpace], None]:
     """A partition; with `previous` one that begins with the blocks before."""
     def call(graph: EitherGraph, space: SizingSpace) -> None:
@@ -148,7 +153,7 @@ def partition_call(algorithm: Any, config: Any, k: int,
 
 
 def mapping_call(machine: Topology, algorithm: str | None,
-                 preset: Any) -> Callable[[EitherGraph, SizingSpace], None]:
+                 preset: str | Configuration) -> Callable[[EitherGraph, SizingSpace], None]:
     """A mapping, up to swaps of blocks."""
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from portpart.backends.programs import Array, DryRuns, ExecutionSpace
 from portpart.base.version import __version__
 from portpart.graphs import SQUARES, EitherGraph, Graph, Hypergraph
 from portpart.primitives import histogram, max_of
+
+if TYPE_CHECKING:
+    from portpart.options import Configuration
 
 AnyProblem = TypeVar("AnyProblem", bound="Problem[Any]")
 
@@ -60,7 +63,7 @@ def _evaluate(problem: Problem[Any], part: Array) -> None:
         total_cost(problem.graph, part, problem.objective, problem.rows)
 
 
-def kind_of(problem: Problem[Any], config: Any) -> str:
+def kind_of(problem: Problem[Any], config: Configuration) -> str:
     """What programs depend on; rehearsals of numbers close to each other would be the same."""
     graph, wanted = problem.graph, problem.constraints
     numbers = (problem.num_blocks, graph.max_degree, int(graph.mean_degree),
@@ -105,7 +108,7 @@ def _like(graph: EitherGraph, stage: ExecutionSpace, num_blocks: int,
     return made(**arrays, space=stage, _totals=known)
 
 
-def _shrunk(name: str, array: Any, share: float, density: float) -> int:
+def _shrunk(name: str, array: Array, share: float, density: float) -> int:
     if array is None:
         return 0
     ends = int(name.endswith("offsets"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portpart.algorithms.coarsening import Level, NetOptions, NetProposals, end_for, slots_for
 from portpart.algorithms.multilevel import (
@@ -21,6 +21,9 @@ from portpart.backends.programs import Array
 from portpart.estimate.space import Shrinking
 from portpart.graphs import EitherGraph, Graph, Hypergraph, num_pairs, plain_graph
 from portpart.metrics import block_weight_limit
+
+if TYPE_CHECKING:
+    from portpart.algorithms.recipes import Algorithm
 
 SHARES = {"portpart": (0.4, 0.7), "jet": (0.62, 0.86), "gkway": (0.5, 0.82),
           "igkway": (0.5, 0.84), "gpmetis": (0.62, 0.86)}
@@ -49,7 +52,7 @@ class Search(NamedTuple):
         Whether starts grow where two partitions agree, too, as in sessions.
     """
 
-    algorithm: Any
+    algorithm: Algorithm
     config: Any
     num_blocks: int
     sections: int = 0
@@ -166,7 +169,7 @@ def _shrinking(levels: list[Level[Any]], search: Search, factor: float,
                      int(factor * pin_state.net_sizes(graphs[0], 1).large))
 
 
-def _counts(graph: Any) -> tuple[int, ...]:
+def _counts(graph: EitherGraph) -> tuple[int, ...]:
     if isinstance(graph, Graph):
         return graph.num_vertices, graph.num_arcs
     return graph.num_vertices, graph.num_nets, graph.num_pins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.algorithms.initial import InitialOptions
 from portpart.algorithms.mapping import (
@@ -26,8 +26,12 @@ from portpart.estimate.levels import Search, ways_to_shrink
 from portpart.estimate.model import ASKED_FROM, MemoryEstimate
 from portpart.graphs import EitherGraph, Graph, Topology
 
+if TYPE_CHECKING:
+    from portpart.options import Configuration
 
-def mapping_estimate(sizes: GivenSizes, machine: Topology, algorithm: str | None, preset: Any,
+
+def mapping_estimate(sizes: GivenSizes, machine: Topology, algorithm: str | None,
+                     preset: str | Configuration,
                      arc_shrink: float | None, like: EitherGraph | None) -> MemoryEstimate:
     """The estimate for a mapping, whose levels shrink in the way of one of its searches."""
     mapper, config = mapper_of(algorithm, preset, machine.is_hierarchy)

@@ -20,6 +20,8 @@ from portpart.backends.programs import Array, Executable, ExecutionSpace, Progra
 from portpart.graphs import EDGE_WEIGHT, MAX_ARCS, MAX_INT32, Hypergraph
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from portpart.backends.programs.steps import Bound
 
 SMALL = 2**16
@@ -132,7 +134,7 @@ class SizingSpace(ExecutionSpace):
             self.refinement = max(self.refinement, self.most)
         self.most = self.live
 
-    def empty(self, n: int, dtype: Any) -> Array:
+    def empty(self, n: int, dtype: DTypeLike) -> Array:
         n, kind = int(n), np.dtype(dtype)
         owner = np.zeros(n if n * kind.itemsize < SMALL else 1, kind)
         self.live += n * kind.itemsize
@@ -141,17 +143,17 @@ class SizingSpace(ExecutionSpace):
         weakref.finalize(owner, self._end, id(owner), n * kind.itemsize)
         return owner if len(owner) == n else Unwritten((n,), kind, owner, strides=(0,))
 
-    def full(self, n: int, value: Any, dtype: Any) -> Array:
+    def full(self, n: int, value: float, dtype: DTypeLike) -> Array:
         return self.empty(n, dtype)
 
-    def asarray(self, values: Any, dtype: Any = None) -> Array:
+    def asarray(self, values: Any, dtype: DTypeLike | None = None) -> Array:
         array = np.asarray(values, dtype)
         owner: Any = array
         while getattr(owner, "base", None) is not None:
             owner = owner.base
         if id(owner) in self._made:
             return array  # those of the host are copied
-        made: Any = self.empty(array.size, array.dtype)
+        made = self.empty(array.size, array.dtype)
         if array.nbytes < SMALL:
             made[:] = array.reshape(-1)
         result: Array = made.reshape(array.shape)

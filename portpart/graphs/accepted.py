@@ -30,9 +30,6 @@ class OwnGraph(Protocol):
     @property
     def num_vertices(self) -> int: ...
 
-    @property
-    def vertex_weights(self) -> Any: ...
-
 
 class OwnMesh(Protocol):
     """A `Mesh`."""

@@ -63,7 +63,7 @@ class Report:
     max_block_weight: int
     min_block_weight: int
     boundary: int
-    target: Any = None
+    target: Numbers | None = None
 
     def facts(self) -> dict[str, int | float]:
         """Every number by its name, as printed, in notebooks and on pages."""

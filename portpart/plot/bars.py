@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
+    from portpart.api import RepartitionResult
     from portpart.graphs import Blocks, Numbers
     from portpart.options import WrittenNumber
+    from portpart.sessions import SessionUpdate
 
 # Weights of blocks, and their limits -----------------------------------------------------------
 
@@ -110,7 +112,7 @@ def _weights_of(result: Any, part: Blocks | None, k: int | None) -> np.ndarray:
     return block_weights_of(view_of(graph, blocks, k or None))
 
 
-def _draw_bars(ax: Axes, weights: np.ndarray, too_heavy: np.ndarray, fill: Any) -> None:
+def _draw_bars(ax: Axes, weights: np.ndarray, too_heavy: np.ndarray, fill: ArrayLike) -> None:
     if len(weights) > BARS:
         ax.stairs(weights, np.arange(len(weights) + 1) - 0.5, fill=True, color=FIRST[0], alpha=0.8)
         return
@@ -129,7 +131,8 @@ MARKED = 200
 """Rounds up to which each has its mark; beyond, those of more than local effort have one."""
 
 
-def session(updates: Sequence[Any], *, ax: Axes | None = None) -> Axes:
+def session(updates: Sequence[SessionUpdate | RepartitionResult], *,
+            ax: Axes | None = None) -> Axes:
     """Draw the objective over the rounds of a session, and below it what has moved.
 
     Parameters
@@ -190,7 +193,8 @@ def session(updates: Sequence[Any], *, ax: Axes | None = None) -> Axes:
     return upper
 
 
-def _mark_efforts(ax: Axes, updates: list[Any], rounds: np.ndarray, values: np.ndarray) -> None:
+def _mark_efforts(ax: Axes, updates: list[SessionUpdate | RepartitionResult],
+                  rounds: np.ndarray, values: np.ndarray) -> None:
     efforts = np.array([getattr(each, "effort", "full") for each in updates])
     kept = np.array([bool(each.feasible) for each in updates])
     quiet = ("none", "local") if len(updates) > MARKED else ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -95,7 +95,7 @@ HAZE = 0.45
 """How much of what is farthest goes into white."""
 
 
-def checked_view(view: Any) -> tuple[float, float]:
+def checked_view(view: Sequence[float]) -> tuple[float, float]:
     """Elevation and azimuth of the eye, in degrees."""
     try:
         up, around = map(float, view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def _draw_surface(ax: Axes, points: np.ndarray, polygons: list[Polygons],
                                      linewidths=0.3, rasterized=many))
 
 
-def _draw_on_axes_of_space(ax: Any, points: np.ndarray, polygons: list[Polygons],
+def _draw_on_axes_of_space(ax: Axes, points: np.ndarray, polygons: list[Polygons],
                            colours: np.ndarray) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 

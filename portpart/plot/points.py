@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from portpart.plot.raster import Window, balls_image, filled_image, reach_of, wi
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
 
 FEW = 4000
 """Points up to which each is a disc, and edges inside of blocks are drawn."""
@@ -80,7 +81,7 @@ def disc_area(ax: Axes, points: np.ndarray, window: Window) -> float:
     return float(np.clip(0.3 * inches * 72**2 / max(1, inside), 2, 120))
 
 
-def edge_lines(scene: Scene, window: Window) -> Any:
+def edge_lines(scene: Scene, window: Window) -> LineCollection:
     """The edges to draw: dark between blocks, in the colour of their block inside."""
     from matplotlib.collections import LineCollection
 
@@ -122,7 +123,7 @@ def _as_image(ax: Axes, scene: Scene, window: Window) -> None:
     ax.imshow(image, extent=window, origin="lower", interpolation="antialiased", zorder=1)
 
 
-def _in_space(ax: Any, scene: Scene) -> None:
+def _in_space(ax: Axes, scene: Scene) -> None:
     """Draw on axes of three dimensions."""
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 

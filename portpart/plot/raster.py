@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -36,7 +36,7 @@ def window_of(points: np.ndarray, margin: float = 0.02) -> Window:
             float(low[1] - room), float(high[1] + room))
 
 
-def checked_window(window: Any) -> Window | None:
+def checked_window(window: Sequence[float] | None) -> Window | None:
     """What a caller wants to see: None for all."""
     if window is None:
         return None

@@ -46,6 +46,7 @@ from portpart.sessions.update import EscalationState
 
 if TYPE_CHECKING:
     from portpart.graphs import GraphLike
+    from portpart.options import Json
 
 VERSION = 3
 
@@ -110,7 +111,7 @@ def first_request(graph: GraphLike, options: CallOptions) -> Request:
     return checked_request(graph, options, as_edges=False)
 
 
-def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Any]:
+def _facts_of(rounds: SessionState, asked: dict[str, Any]) -> dict[str, Json]:
     """All that is not an array."""
     session_options, preset = rounds.options, asked["preset"]
     return {
@@ -213,7 +214,7 @@ def _check_fixed(part: np.ndarray, fixed: np.ndarray | None, ids: np.ndarray) ->
                          f"{fixed[vertex]}")
 
 
-def _named(name: str, value: Any) -> Saved:
+def _named(name: str, value: Json) -> Saved:
     """Entries by name."""
     if not isinstance(value, dict):
         raise InputError(f"{name} is {shown(value)}; entries by name are needed")
@@ -234,7 +235,7 @@ def _fraction(name: str, ratio: Any) -> Fraction:
     return Fraction(*ratio)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> Json:
     """A number of NumPy as one of Python."""
     if isinstance(value, np.generic):
         return value.item()

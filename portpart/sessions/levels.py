@@ -27,7 +27,8 @@ from portpart.errors import InputError
 from portpart.graphs import EitherGraph, Graph
 
 if TYPE_CHECKING:
-    pass
+    from portpart.options import Configuration
+
 
 MUCH_BETTER = Fraction(98, 100)
 """A new partition that costs less than this share is taken, if that pays for its moves in time."""
@@ -141,7 +142,7 @@ def made(edited: Editable) -> EitherGraph:
     return edited.graph()
 
 
-def editable(graph: EitherGraph, config: Any) -> EditableGraph | EditableHypergraph:
+def editable(graph: EitherGraph, config: Configuration) -> EditableGraph | EditableHypergraph:
     """The same, to be edited, with rows as the algorithm of a configuration wants them."""
     growth = entry_of(config).growth
     return (EditableGraph(graph, growth) if isinstance(graph, Graph)

@@ -17,6 +17,8 @@ from portpart.options import shown, types_of
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from portpart.options import Configuration, Json
+
 # Configurations as JSON has them: a class, and its options by the names of their fields --------
 #
 # Options in options are nested in the same way.  A file has all fields, so that it means the same
@@ -26,10 +28,10 @@ if TYPE_CHECKING:
 PLAIN = (bool, int, float, str, type(None))
 """Types of values that JSON keeps as they are."""
 
-Described = dict[str, Any]
+Described = dict[str, Json]
 
 
-def description_of(config: Any) -> Described:
+def description_of(config: Configuration) -> Described:
     """A configuration of a partitioner for JSON.
 
     Raises
@@ -41,7 +43,7 @@ def description_of(config: Any) -> Described:
             "options": _values(config, tuple(_kinds().values()), "preset")}
 
 
-def config_of(described: Any) -> Any:
+def config_of(described: Json) -> Any:
     """The configuration that `description_of` has described.
 
     Raises
@@ -64,19 +66,19 @@ def _kinds() -> dict[str, type]:
             for each in (*ALGORITHMS.values(), *OF_NETS.values())}
 
 
-def _values(options: Any, kinds: tuple[Any, ...], place: str) -> Described:
+def _values(options: Configuration, kinds: tuple[type, ...], place: str) -> Described:
     """The values of options that must be exactly of one of these classes."""
     if type(options) not in kinds:
         raise InputError(f"{place} is of {type(options).__name__}, a class that a file cannot "
                          f"name; it must be of {', '.join(each.__name__ for each in kinds)}")
-    types: dict[str, tuple[Any, ...]] = types_of(options.__class__)
+    types: dict[str, tuple[type, ...]] = types_of(options.__class__)
     return {name: _value(getattr(options, name), types[name], f"{place}.{name}")
             for name in (each.name for each in fields(options))}
 
 
-def _value(value: Any, kinds: tuple[Any, ...], place: str) -> Any:
+def _value(value: Any, kinds: tuple[type, ...], place: str) -> Json:
     """A value that JSON has, too; numbers of NumPy become Python's."""
-    if is_dataclass(value):
+    if is_dataclass(value) and not isinstance(value, type):
         return _values(value, tuple(filter(is_dataclass, kinds)), place)
     if isinstance(value, (tuple, list)):
         return [_value(each, kinds, place) for each in value]
@@ -87,7 +89,7 @@ def _value(value: Any, kinds: tuple[Any, ...], place: str) -> Any:
     return plain
 
 
-def _options(kind: type, values: Any, place: str) -> Any:
+def _options(kind: type, values: Json, place: str) -> Any:
     """Options of a class, whose constructor checks their values."""
     wanted = {each.name for each in fields(kind)}
     if not isinstance(values, dict):
@@ -104,9 +106,9 @@ def _options(kind: type, values: Any, place: str) -> Any:
         raise InputError(f"{place}: {problem}") from problem
 
 
-def _option(value: Any, kinds: tuple[Any, ...], place: str) -> Any:
+def _option(value: Json, kinds: tuple[type, ...], place: str) -> Any:
     if isinstance(value, dict):
-        nested: Any = next(filter(is_dataclass, kinds), None)
+        nested = next(filter(is_dataclass, kinds), None)
         if nested is None:
             raise InputError(f"{place} is {shown(value)}; it has no nested options")
         return _options(nested, value, place)
@@ -167,7 +169,7 @@ def _names(array: np.ndarray, what: str, count: int) -> Sequence[Hashable]:
     return names
 
 
-def _plain(name: Any) -> Any:
+def _plain(name: Any) -> Json:
     """A name in JSON: tuples are lists there."""
     if isinstance(name, tuple):
         return [*map(_plain, name)]
@@ -179,7 +181,7 @@ def _plain(name: Any) -> Any:
                      f"{shown(name)}; give others, as networkx.relabel_nodes does")
 
 
-def _name(value: Any) -> Any:
+def _name(value: Json) -> Hashable:
     """The name again."""
     if isinstance(value, list):
         return tuple(map(_name, value))

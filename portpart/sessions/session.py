@@ -37,6 +37,7 @@ from portpart.sessions.view import SessionView
 
 if TYPE_CHECKING:
     from portpart.graphs import Blocks, GraphLike, Numbers
+    from portpart.options import Configuration
 
 
 class Session(SessionView):
@@ -106,16 +107,17 @@ class Session(SessionView):
     def __init__(self, graph: GraphLike, k: int, *, imbalance: float | str = 0.03,
                  vertex_weights: Numbers | None = None, edge_weights: Numbers | None = None,
                  net_weights: Numbers | None = None, objective: str | None = None,
-                 preset: Any = "default", algorithm: str | None = None, device: str = "auto",
-                 threads: int | None = None, seed: int | None = 0, target: Numbers | None = None,
+                 preset: str | Configuration = "default", algorithm: str | None = None,
+                 device: str = "auto", threads: int | None = None, seed: int | None = 0,
+                 target: Numbers | None = None,
                  fixed: Blocks | None = None, initial: Blocks | None = None,
                  min_block_weight: int | None = None, migration: Any = SESSION_MIGRATION,
                  vertex_sizes: Numbers | None = None, escalate: str = "auto",
                  symmetrize: bool | str = False, weights: bool | str | None = None,
                  weight_scale: float | None = None,
                  progress: Progress | bool | None = None) -> None:
-        self._asked = {"objective": objective, "algorithm": algorithm, "preset": preset,
-                       "seed": seed}
+        self._asked: dict[str, Any] = {"objective": objective, "algorithm": algorithm,
+                                       "preset": preset, "seed": seed}
         request = first_request(graph, CallOptions(
             k, imbalance=imbalance, vertex_weights=vertex_weights, edge_weights=edge_weights,
             net_weights=net_weights, target=target, fixed=fixed, initial=initial,

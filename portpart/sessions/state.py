@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -29,6 +29,9 @@ from portpart.graphs import Graph
 from portpart.sessions.levels import SessionOptions, all_levels, made, request_for, within_bounds
 from portpart.sessions.sums import Sums
 from portpart.sessions.update import EscalationState
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,10 +380,10 @@ class SessionState:
             raise AttributeError(f"a graph has a cut, no {name}")
         return net_values(graph, live.part, self.request.problem.num_blocks, NET_COSTS)[name]
 
-    def compact(self) -> Any:
+    def compact(self) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Renumber the existing ids and return the new ones.  If it fails nothing has changed."""
         live = self.incremental.live_partition()
-        edited, incremental, bounds = dict(vars(self.edited)), self.incremental, self._bounds
+        edited, incremental, bounds = vars(self.edited).copy(), self.incremental, self._bounds
         try:
             renamed = self.edited.compact()
             self.follow(live.part, live.sizes, live.fixed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portpart.algorithms.edits import Batch, Editable
 from portpart.algorithms.incremental import LivePartition
@@ -15,6 +15,10 @@ from portpart.backends.programs import Array
 from portpart.graphs import MAX_TOTAL_WEIGHT, EitherGraph, Hypergraph, exact_total
 from portpart.metrics.balance import exact_target
 from portpart.sessions.levels import SessionOptions, made
+
+if TYPE_CHECKING:
+    from portpart.options import Configuration
+
 
 
 def kept(session_options: SessionOptions, request: Request, sizes: Array | None) -> SessionOptions:
@@ -33,7 +37,7 @@ def check_sums(session_options: SessionOptions, request: Request, sizes: Array |
            total_size(request.problem.graph.num_vertices, sizes))
 
 
-def prices_of(session_options: SessionOptions, config: Any) -> list[Fraction]:
+def prices_of(session_options: SessionOptions, config: Configuration) -> list[Fraction]:
     """The price of moving around edits and, if all levels are refined at one, that one."""
     around = Fraction(ceil(session_options.price))
     if session_options.escalates and isinstance(config, PRICED):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from portpart.graphs import table
 from portpart.metrics.balance import imbalance_of
+
+if TYPE_CHECKING:
+    from portpart.graphs import Numbers
 
 # The result of a batch of edits, for callers ---------------------------------------------------
 
@@ -110,7 +113,7 @@ class SessionUpdate:
     loops: int = 0
     merged: int = 0
     missing: int = 0
-    target: Any = None
+    target: Numbers | None = None
     measure: Callable[[str], int] = field(default=refuse_uncounted)
 
     @property

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from portpart.sessions.update import refuse_uncounted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from numpy.typing import ArrayLike
 
 
 class SessionView:
@@ -83,7 +85,7 @@ class SessionView:
             tables = rounds.edited.tables[kind : kind + 1]
             return tables[0].labels() if tables else None
 
-    def blocks(self) -> list[Any]:
+    def blocks(self) -> list[np.ndarray] | list[list[Hashable]]:
         """The vertices of each block: k arrays of ids, or k lists of names if there are names.
 
         Among names a vertex that has none stands by its id.
@@ -92,7 +94,7 @@ class SessionView:
             part = rounds.edited.space.to_host(rounds.incremental.existing_part())
             return members_of_blocks(part, self.k, rounds.edited.vertices.labels())
 
-    def ids_of(self, names: Any, nets: bool = False) -> np.ndarray:
+    def ids_of(self, names: ArrayLike, nets: bool = False) -> np.ndarray:
         """The ids of vertices, or of nets, by their names.
 
         Parameters

@@ -350,7 +350,7 @@ class GraphBatch(Batch):
         self._pairs(name, kind, (u, v), (self.owner.vertices, self.owner.vertices), weights)
 
 
-def kind_of_deletion(missing: Any, name: str) -> int:
+def kind_of_deletion(missing: str, name: str) -> int:
     """What `missing` asks for."""
     if not isinstance(missing, str) or missing not in MISSING:
         raise InputError(f'{name}: missing is {shown(missing)}; it must be "raise" or "ignore"')

@@ -154,7 +154,7 @@ class GraphUpdates:
     rows: ClassVar[type[EditedRows]] = EditedRows
     most_connected: ClassVar[DeviceFunction] = most_connected_block
 
-    def prepare(self, refiner: Refiner, rows: Any, update: Update, refine: bool,
+    def prepare(self, refiner: Refiner, rows: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed, and return the records of it.
 
@@ -169,16 +169,16 @@ class GraphUpdates:
     def activate(self, this: Recording) -> None:
         """Record which vertices are examined when all of that is known."""
 
-    def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
+    def undo(self, refiner: Refiner, rows: EditedRows, moves: MoveLog) -> None:
         """Prepare for vertices that move back as edits are undone."""
 
-    def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
+    def follow_back(self, refiner: Refiner, rows: EditedRows, updates: Sequence[Update]) -> None:
         """Follow batches that have been undone; vertices have moved back before."""
 
-    def recount(self, refiner: Refiner, rows: Any) -> None:
+    def recount(self, refiner: Refiner, rows: EditedRows) -> None:
         """Recompute what is known besides cost and weights."""
 
-    def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
+    def flag_around(self, refiner: Refiner, rows: EditedRows, chosen: Array, near: Array) -> None:
         """Flag vertices that have been put into other blocks, and their neighbours."""
         rows.space.parallel_for(len(chosen), flag_neighbours, chosen, rows.csr, near,
                                 team=NEIGHBOUR_TEAM)
@@ -191,7 +191,7 @@ class NetUpdates(GraphUpdates):
     rows = EditedNets
     most_connected = most_connected_by_nets
 
-    def prepare(self, refiner: Refiner, rows: Any, update: Update, refine: bool,
+    def prepare(self, refiner: Refiner, rows: EditedRows, update: Update, refine: bool,
                 early: bool) -> dict[str, Any]:
         """Have room for what a batch has changed of nets, and return the records of it."""
         records: dict[str, Record | Words] = _nets(refiner).prepare(rows, update, refine, early)
@@ -205,19 +205,19 @@ class NetUpdates(GraphUpdates):
         """Record which vertices nets ask to examine."""
         record_nets(this)
 
-    def undo(self, refiner: Refiner, rows: Any, moves: MoveLog) -> None:
+    def undo(self, refiner: Refiner, rows: EditedRows, moves: MoveLog) -> None:
         """Let nets know of vertices that are about to move back."""
         _nets(refiner).undo(rows, moves, refiner.run.moves)
 
-    def follow_back(self, refiner: Refiner, rows: Any, updates: Sequence[Update]) -> None:
+    def follow_back(self, refiner: Refiner, rows: EditedRows, updates: Sequence[Update]) -> None:
         """Let nets follow batches that have been undone."""
         _nets(refiner).follow_back(rows, updates, refiner.run.moves)
 
-    def recount(self, refiner: Refiner, rows: Any) -> None:
+    def recount(self, refiner: Refiner, rows: EditedRows) -> None:
         """Find the state of all nets again."""
         _nets(refiner).recount(rows, refiner.run.moves.part)
 
-    def flag_around(self, refiner: Refiner, rows: Any, chosen: Array, near: Array) -> None:
+    def flag_around(self, refiner: Refiner, rows: EditedRows, chosen: Array, near: Array) -> None:
         """Flag vertices that have been put into other blocks, and pins around them."""
         _nets(refiner).flag_around(rows, chosen, near, refiner.run.moves)
 

@@ -36,8 +36,8 @@ class _Work:
 
     of: dict[str, Any]
     name: str
-    since: Any
-    until: Any
+    since: float
+    until: float
 
     def settle(self, space: ExecutionSpace) -> None:
         """Add the seconds that it took, as the device saw them."""

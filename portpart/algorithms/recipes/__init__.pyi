@@ -15,6 +15,7 @@ from .partitioners import (
     ALGORITHMS as ALGORITHMS,
     DEFAULT as DEFAULT,
     OF_NETS as OF_NETS,
+    Algorithm as Algorithm,
     entry_of as entry_of,
     find as find,
     lookup as lookup,

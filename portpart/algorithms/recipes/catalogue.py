@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from portpart.errors import InputError
 from portpart.options import shown
+
+if TYPE_CHECKING:
+    from portpart.options import Configuration
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Entry:
     title: str
     purpose: str
     source: str
-    presets: Mapping[str, Any]
+    presets: Mapping[str, Configuration]
     symbols: Mapping[str, str] = field(default_factory=dict)
     takes: str = "graphs"
 
@@ -119,7 +122,7 @@ class Table(Mapping[str, Kind]):
         return len(self._makers)
 
 
-def by_name(table: Mapping[str, Kind], name: Any) -> Kind:
+def by_name(table: Mapping[str, Kind], name: str) -> Kind:
     """The entry called `name`.
 
     Raises
@@ -132,7 +135,7 @@ def by_name(table: Mapping[str, Kind], name: Any) -> Kind:
     return table[name]
 
 
-def chosen(table: Mapping[str, Kind], name: Any, preset: Any) -> tuple[Kind, Any]:
+def chosen(table: Mapping[str, Kind], name: str, preset: str | Configuration) -> tuple[Kind, Any]:
     """The entry called `name` and its configuration; `preset` may be a configuration itself.
 
     Raises
@@ -152,25 +155,27 @@ def _names(table: Mapping[str, Any]) -> str:
     return ", ".join(repr(name) for name in table)
 
 
-def parameters_of(config: Any, symbols: Mapping[str, str], prefix: str = "") -> list[Parameter]:
+def parameters_of(config: Configuration, symbols: Mapping[str, str],
+                  prefix: str = "") -> list[Parameter]:
     """The parameters of a configuration and of the options in it, in the order of declaration."""
     found = []
     for each in fields(config):
         name, value = prefix + each.name, getattr(config, each.name)
-        if is_dataclass(value):
+        if is_dataclass(value) and not isinstance(value, type):
             found += parameters_of(value, symbols, name + ".")
         else:
             found.append(Parameter(name, value, each.metadata["help"], symbols.get(name, "")))
     return found
 
 
-def differences(base: Any, config: Any, prefix: str = "") -> dict[str, Any]:
+def differences(base: Configuration, config: Configuration, prefix: str = "") -> dict[str, Any]:
     """What `config` has other values of than `base`, a configuration of the same kind."""
     found: dict[str, Any] = {}
     for each in fields(config):
         name = prefix + each.name
         before, value = getattr(base, each.name), getattr(config, each.name)
-        if is_dataclass(value) and type(value) is type(before):
+        if (is_dataclass(value) and not isinstance(value, type)
+                and type(value) is type(before)):
             found |= differences(before, value, name + ".")
         elif value != before:
             found[name] = value

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from portpart.algorithms.multilevel import Problem, Recipe, partition_multilevel
 from portpart.algorithms.recipes.catalogue import Entry, Table, chosen
 from portpart.algorithms.refinement import Piece
 from portpart.backends.programs import Array
 from portpart.graphs import HALF_MORE, RowGrowth, bucket_list
+
+if TYPE_CHECKING:
+    from portpart.options import Configuration
 
 DEFAULT = "portpart"
 
@@ -43,7 +46,7 @@ class Algorithm(Entry):
     around: tuple[Piece, ...] | None = field(default=None, repr=False)
     growth: RowGrowth = field(default=HALF_MORE, repr=False)
 
-    def partition(self, problem: Problem, config: Any) -> Array:
+    def partition(self, problem: Problem, config: Configuration) -> Array:
         """The blocks of a graph: an array of int32, shape (n,), in its space."""
         if self.prepared is not None:
             problem = self.prepared(problem, config)
@@ -187,7 +190,7 @@ OF_NETS = Table({
 """Those of hypergraphs."""
 
 
-def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
+def lookup(algorithm: str | None, preset: str | Configuration, starts: int | None = None,
            num_blocks: int = 1, of_nets: bool = False) -> tuple[Callable[..., Any], Any]:
     """The partitioner and its configuration; `preset` may be a configuration itself.
 
@@ -200,19 +203,19 @@ def lookup(algorithm: str | None, preset: Any, starts: int | None = None,
     return found.partition, config
 
 
-def find(algorithm: str | None, preset: Any,
+def find(algorithm: str | None, preset: str | Configuration,
          table: Mapping[str, Algorithm] = ALGORITHMS) -> tuple[Algorithm, Any]:
     """The algorithm and the configuration that :func:`lookup` finds."""
     return chosen(table, _algorithm_of(preset, table) if algorithm is None else algorithm, preset)
 
 
-def entry_of(config: Any) -> Algorithm:
+def entry_of(config: Configuration) -> Algorithm:
     """The algorithm whose configuration this is, be it of a class derived from its own."""
     known = {each.kind: each for each in (*ALGORITHMS.values(), *OF_NETS.values())}
     return next(known[kind] for kind in type(config).__mro__ if kind in known)
 
 
-def _algorithm_of(preset: Any, table: Mapping[str, Algorithm]) -> str:
+def _algorithm_of(preset: str | Configuration, table: Mapping[str, Algorithm]) -> str:
     if isinstance(preset, str):
         return DEFAULT
     for name, algorithm in table.items():
